@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The message queue: cursors and credits of one direction of a stream.  See
+ * include/net/sanx_msgq.h for the model.
+ *
+ * The two sides of a queue meet in two places only: @tail of the receiver,
+ * which publishes bytes, and @limit of the sender, which publishes room.  Each
+ * is stored with release and loaded with acquire semantics, so that whoever
+ * sees the cursor sees the bytes, or the freed ring, behind it.
+ */
+#include <linux/export.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <asm/barrier.h>
+
+#include <net/sanx_msgq.h>
+
+/**
+ * sanx_ring_size() - ring size for a receive buffer of so many bytes
+ * @bytes: what the program asked for, as in sk->sk_rcvbuf
+ *
+ * Return: a power of two in SANX_RING_MIN..SANX_RING_MAX, at most @bytes
+ * where the range permits, so that SO_RCVBUF bounds the ring.
+ */
+u32 sanx_ring_size(int bytes)
+{
+	u32 n = clamp_t(u32, max(bytes, 0), SANX_RING_MIN, SANX_RING_MAX);
+
+	return rounddown_pow_of_two(n);
+}
+EXPORT_SYMBOL_GPL(sanx_ring_size);
+
+/**
+ * sanx_ring_spans() - where in the ring a stretch of the stream lies
+ * @size: bytes of the ring, a power of two
+ * @offset: stream offset of the first byte
+ * @len: bytes, at most @size
+ * @span: filled with one or two stretches that do not wrap
+ *
+ * Return: the number of spans, 0 for an empty stretch.
+ */
+int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2])
+{
+	u32 pos = offset & (size - 1);
+
+	if (!len)
+		return 0;
+	span[0].pos = pos;
+	span[0].len = min(len, size - pos);
+	span[1].pos = 0;
+	span[1].len = len - span[0].len;
+	return span[1].len ? 2 : 1;
+}
+EXPORT_SYMBOL_GPL(sanx_ring_spans);
+
+/**
+ * sanx_txq_init() - start a sender's side with an empty remote ring
+ * @q: the queue
+ * @size: bytes of the remote ring, a power of two; all of it is permitted
+ */
+void sanx_txq_init(struct sanx_txq *q, u32 size)
+{
+	q->next = 0;
+	q->size = size;
+	WRITE_ONCE(q->limit, size);
+}
+EXPORT_SYMBOL_GPL(sanx_txq_init);
+
+/**
+ * sanx_txq_room() - bytes that may be sent now
+ * @q: the queue
+ *
+ * Exact for the sender; anyone else gets a moment's estimate.
+ */
+u32 sanx_txq_room(const struct sanx_txq *q)
+{
+	/* Pairs with the release in sanx_txq_credit(). */
+	return smp_load_acquire(&q->limit) - READ_ONCE(q->next);
+}
+EXPORT_SYMBOL_GPL(sanx_txq_room);
+
+/**
+ * sanx_txq_unread() - bytes sent that the peer has not said it read
+ * @q: the queue
+ *
+ * What SIOCOUTQ answers.  Any context; a moment's estimate.
+ */
+u32 sanx_txq_unread(const struct sanx_txq *q)
+{
+	u64 limit = READ_ONCE(q->limit);
+
+	return q->size - (u32)(limit - READ_ONCE(q->next));
+}
+EXPORT_SYMBOL_GPL(sanx_txq_unread);
+
+/**
+ * sanx_txq_advance() - count bytes as sent
+ * @q: the queue
+ * @len: bytes, at most sanx_txq_room()
+ *
+ * Called before the peer can see the bytes: the peer may read them and send a
+ * credit at once, and sanx_txq_credit() holds that against @next.
+ *
+ * Context: the sender.
+ */
+void sanx_txq_advance(struct sanx_txq *q, u32 len)
+{
+	WRITE_ONCE(q->next, q->next + len);
+}
+EXPORT_SYMBOL_GPL(sanx_txq_advance);
+
+/**
+ * sanx_txq_credit() - take a new limit from the peer
+ * @q: the queue
+ * @limit: first offset that is not permitted, as received, unchecked
+ *
+ * A limit moves forward only and never past a whole ring of unread bytes; a
+ * repeated one is no news.  The value is the peer's: it is checked here.
+ *
+ * Context: whatever takes credits, one at a time.
+ * Return: 1 if there is more room now, 0 if nothing changed, -EPROTO if no
+ * correct peer could have sent it; then nothing changed.
+ */
+int sanx_txq_credit(struct sanx_txq *q, u64 limit)
+{
+	if (limit == q->limit)
+		return 0;
+	if (limit - q->limit > q->size ||
+	    limit - READ_ONCE(q->next) > q->size)
+		return -EPROTO;
+	/* Room becomes visible after the peer's reads that made it. */
+	smp_store_release(&q->limit, limit);
+	return 1;
+}
+EXPORT_SYMBOL_GPL(sanx_txq_credit);
+
+/**
+ * sanx_rxq_init() - start a receiver's side with an empty ring
+ * @q: the queue
+ * @buf: the ring, or NULL if it comes later; stays the caller's
+ * @size: bytes of the ring, a power of two; all of it counts as granted
+ */
+void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
+{
+	q->buf = buf;
+	q->size = size;
+	q->head = 0;
+	q->tail = 0;
+	q->granted = size;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_init);
+
+/**
+ * sanx_rxq_arrive() - publish bytes that lie in the ring
+ * @q: the queue
+ * @offset: stream offset of the first of them, as received, unchecked
+ * @len: bytes, as received, unchecked
+ *
+ * Context: the transport, one at a time.
+ * Return: 0, or -EPROTO if @offset is not the next one or @len overruns what
+ * was granted; then nothing changed.
+ */
+int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len)
+{
+	if (offset != q->tail ||
+	    len > READ_ONCE(q->granted) - q->tail)
+		return -EPROTO;
+	/* The bytes are in the ring before anyone sees the cursor. */
+	smp_store_release(&q->tail, q->tail + len);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_arrive);
+
+/**
+ * sanx_rxq_avail() - bytes that can be read now
+ * @q: the queue
+ *
+ * Exact for the reader; anyone else gets a moment's estimate.
+ */
+u32 sanx_rxq_avail(const struct sanx_rxq *q)
+{
+	/* Pairs with the release in sanx_rxq_arrive(). */
+	return smp_load_acquire(&q->tail) - READ_ONCE(q->head);
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_avail);
+
+/**
+ * sanx_rxq_consume() - free the ring behind bytes that were read
+ * @q: the queue
+ * @len: bytes, at most sanx_rxq_avail()
+ *
+ * Context: the reader.
+ */
+void sanx_rxq_consume(struct sanx_rxq *q, u32 len)
+{
+	/* The reads are done before the sender may write there again. */
+	smp_store_release(&q->head, q->head + len);
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_consume);
+
+/**
+ * sanx_rxq_credit_due() - is it time to tell the sender of freed ring?
+ * @q: the queue
+ *
+ * True once a quarter of the ring is free and not granted: seldom enough to
+ * cost little, soon enough that a sender in full flow does not run dry (the
+ * delayed acknowledgements of SOVIA).  As a full ring that was read whole is
+ * always due, a sender cannot wait for ever.
+ *
+ * Context: the reader.
+ */
+bool sanx_rxq_credit_due(const struct sanx_rxq *q)
+{
+	return q->head + q->size - q->granted >= q->size / 4;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_credit_due);
+
+/**
+ * sanx_rxq_grant() - grant all free ring to the sender
+ * @q: the queue
+ *
+ * Context: any, one at a time and in the order in which the limits are sent:
+ * a transport calls it under the lock under which it posts.
+ * Return: the new limit, to be told to the peer.
+ */
+u64 sanx_rxq_grant(struct sanx_rxq *q)
+{
+	u64 limit = READ_ONCE(q->head) + q->size;
+
+	WRITE_ONCE(q->granted, limit);
+	return limit;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_grant);
+
+/**
+ * sanx_rxq_store() - put bytes that came by message into the ring
+ * @q: the queue
+ * @offset: stream offset of the first byte
+ * @data: the bytes
+ * @len: how many; the caller has checked that offset and length are in the
+ *	granted part, or accepts that sanx_rxq_arrive() will refuse them
+ *
+ * Never writes outside the ring, whatever @offset and @len say.
+ *
+ * Context: the transport, one at a time.
+ */
+void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
+{
+	struct sanx_span span[2];
+	int i, n;
+
+	n = sanx_ring_spans(q->size, offset, min(len, q->size), span);
+	for (i = 0; i < n; i++) {
+		memcpy(q->buf + span[i].pos, data, span[i].len);
+		data += span[i].len;
+	}
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_store);
+
+/**
+ * sanx_rxq_fill() - put a caller's bytes straight into the ring
+ * @q: the queue
+ * @offset: stream offset of the first byte
+ * @from: where they come from; advanced by what was copied
+ * @len: bytes, at most the size of the ring
+ *
+ * Context: process, may fault; one at a time.
+ * Return: bytes copied; fewer than @len if @from faulted.
+ */
+size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
+		     u32 len)
+{
+	struct sanx_span span[2];
+	size_t done = 0, got;
+	int i, n;
+
+	n = sanx_ring_spans(q->size, offset, len, span);
+	for (i = 0; i < n; i++) {
+		got = copy_from_iter(q->buf + span[i].pos, span[i].len, from);
+		done += got;
+		if (got != span[i].len)
+			break;
+	}
+	return done;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_fill);
+
+/**
+ * sanx_rxq_read() - copy arrived bytes to a caller, without consuming them
+ * @q: the queue
+ * @skip: bytes after the head to leave out, as for a peek
+ * @to: where they go; advanced by what was copied
+ * @len: bytes; @skip + @len is at most sanx_rxq_avail()
+ *
+ * Context: the reader; process, may fault.
+ * Return: bytes copied; fewer than @len if @to faulted.
+ */
+size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
+		     u32 len)
+{
+	struct sanx_span span[2];
+	size_t done = 0, got;
+	int i, n;
+
+	n = sanx_ring_spans(q->size, q->head + skip, len, span);
+	for (i = 0; i < n; i++) {
+		got = copy_to_iter(q->buf + span[i].pos, span[i].len, to);
+		done += got;
+		if (got != span[i].len)
+			break;
+	}
+	return done;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_read);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Frames: what two nodes say to each other on a link.
+ *
+ * A frame is one message of a reliable, ordered channel (a SEND on an RC queue
+ * pair): a header of 32 bytes and, by type, a body.  Bulk data does not travel
+ * in frames: it is written into the peer's ring first, and a DATA frame on the
+ * same channel then says that it is there.  Documentation/protocol.rst is the
+ * specification; this file and frame.c are its only implementation, and pure:
+ * no socket and no device.
+ */
+#ifndef _NET_SANX_FRAME_H
+#define _NET_SANX_FRAME_H
+
+#include <linux/build_bug.h>
+#include <linux/in6.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+
+#define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
+#define SANX_PROTO_VERSION	1
+#define SANX_INLINE_MAX		256U
+#define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
+/* OPENs of one side of a link that may wait for their answer. */
+#define SANX_OPENS_MAX		64U
+
+/**
+ * enum sanx_frame_type - what a frame says
+ * @SANX_FRAME_DATA: payload, in the frame or already in the ring
+ * @SANX_FRAME_CREDIT: the receiver read; @credit in the header is the news
+ * @SANX_FRAME_FIN: no more payload from this side (half close)
+ * @SANX_FRAME_CLOSE: this side neither sends nor reads any more
+ * @SANX_FRAME_CLOSE_ACK: the answer to CLOSE: nothing more will be written to
+ *	your ring nor sent to your id
+ * @SANX_FRAME_OPEN: please connect; body &struct sanx_open
+ * @SANX_FRAME_OPEN_ACK: connected; body &struct sanx_open_ack
+ * @SANX_FRAME_OPEN_REJ: not connected; @count is enum sanx_reject
+ * @SANX_FRAME_PING: alive? also carries link credits when nothing else does
+ * @SANX_FRAME_PONG: alive
+ */
+enum sanx_frame_type {
+	SANX_FRAME_DATA = 1,
+	SANX_FRAME_CREDIT,
+	SANX_FRAME_FIN,
+	SANX_FRAME_CLOSE,
+	SANX_FRAME_CLOSE_ACK,
+	SANX_FRAME_OPEN,
+	SANX_FRAME_OPEN_ACK,
+	SANX_FRAME_OPEN_REJ,
+	SANX_FRAME_PING,
+	SANX_FRAME_PONG,
+	__SANX_FRAME_TYPE_END
+};
+
+/* Flags of DATA: the payload is in the ring, not behind the header. */
+#define SANX_FRAME_F_RING	0x01
+/* Flags of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
+#define SANX_FRAME_F_RESET	0x02
+
+/**
+ * enum sanx_reject - why an OPEN was not taken
+ * @SANX_REJECT_NO_LISTENER: nothing of AF_SANX listens there: use TCP
+ * @SANX_REJECT_DENIED: a port rule, the node map or a limit forbids it: use TCP
+ * @SANX_REJECT_BUSY: the backlog is full: try again later
+ */
+enum sanx_reject {
+	SANX_REJECT_NO_LISTENER = 1,
+	SANX_REJECT_DENIED,
+	SANX_REJECT_BUSY,
+	__SANX_REJECT_END
+};
+
+/**
+ * struct sanx_frame_hdr - the header of every frame, little endian
+ * @type: enum sanx_frame_type
+ * @flags: SANX_FRAME_F_*, by type; unknown ones are an error
+ * @len: bytes of body behind the header
+ * @conn: the receiver's id of the connection; 0 for PING, PONG and OPEN
+ * @offset: DATA, FIN: stream offset of the first byte, or of the end
+ * @credit: connection frames: the stream offset up to which the receiver of
+ *	this frame may send; 0 in frames about no connection, and in
+ *	CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ
+ * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject
+ * @grant: receives that the sender of this frame has posted on this link since
+ *	it came up, modulo 2^32: what its peer may have sent in all
+ */
+struct sanx_frame_hdr {
+	u8	type;
+	u8	flags;
+	__le16	len;
+	__le32	conn;
+	__le64	offset;
+	__le64	credit;
+	__le32	count;
+	__le32	grant;
+};
+static_assert(sizeof(struct sanx_frame_hdr) == 32);
+static_assert(offsetof(struct sanx_frame_hdr, credit) == 16);
+
+/**
+ * struct sanx_window - a ring that the receiver of this may write, little endian
+ * @addr: first byte, in the sense of an RDMA write
+ * @rkey: key of the registration
+ * @size: bytes, a power of two
+ */
+struct sanx_window {
+	__le64	addr;
+	__le32	rkey;
+	__le32	size;
+};
+static_assert(sizeof(struct sanx_window) == 16);
+
+/**
+ * struct sanx_open - body of OPEN
+ * @src: address of the connecting socket; IPv4 as v4-mapped
+ * @dst: address it connects to
+ * @sport: its port, big endian as everywhere
+ * @dport: the port it connects to
+ * @conn: the connector's id of the connection
+ * @window: the connector's ring
+ */
+struct sanx_open {
+	struct in6_addr	src;
+	struct in6_addr	dst;
+	__be16	sport;
+	__be16	dport;
+	__le32	conn;
+	struct sanx_window window;
+};
+static_assert(sizeof(struct sanx_open) == 56);
+static_assert(offsetof(struct sanx_open, window) == 40);
+
+/**
+ * struct sanx_open_ack - body of OPEN_ACK
+ * @conn: the acceptor's id of the connection
+ * @reserved: 0
+ * @window: the acceptor's ring
+ */
+struct sanx_open_ack {
+	__le32	conn;
+	__le32	reserved;
+	struct sanx_window window;
+};
+static_assert(sizeof(struct sanx_open_ack) == 24);
+
+/**
+ * struct sanx_hello - private data of the connection manager's request and
+ * reply, little endian
+ * @magic: SANX_HELLO_MAGIC
+ * @version: SANX_PROTO_VERSION
+ * @reserved: 0
+ * @from: node id of the sender
+ * @to: node id that the sender believes it speaks to
+ * @recvs: receives that the sender has posted, the first @grant
+ * @inline_max: bytes of payload that it takes in a DATA frame
+ * @reserved2: 0
+ */
+struct sanx_hello {
+	__le32	magic;
+	__le16	version;
+	__le16	reserved;
+	__le32	from;
+	__le32	to;
+	__le32	recvs;
+	__le16	inline_max;
+	__le16	reserved2;
+};
+static_assert(sizeof(struct sanx_hello) == 24);
+
+/**
+ * struct sanx_frame - a frame after parsing, all values in range for its type
+ * @type: enum sanx_frame_type
+ * @flags: SANX_FRAME_F_*
+ * @len: bytes at @body
+ * @conn: see &struct sanx_frame_hdr
+ * @offset: likewise
+ * @credit: likewise
+ * @count: likewise
+ * @grant: likewise
+ * @body: what is behind the header, in the receive buffer
+ */
+struct sanx_frame {
+	u8	type;
+	u8	flags;
+	u16	len;
+	u32	conn;
+	u64	offset;
+	u64	credit;
+	u32	count;
+	u32	grant;
+	const void *body;
+};
+
+/**
+ * struct sanx_window_info - a window after parsing
+ * @addr: see &struct sanx_window
+ * @rkey: likewise
+ * @size: a power of two in SANX_RING_MIN..SANX_RING_MAX
+ */
+struct sanx_window_info {
+	u64	addr;
+	u32	rkey;
+	u32	size;
+};
+
+/**
+ * struct sanx_hello_info - a hello after parsing
+ * @from: node id of the peer, not 0
+ * @to: node id that the peer believes we are, not 0
+ * @recvs: receives that it has posted, within SANX_RECVS_MIN..SANX_RECVS_MAX
+ * @inline_max: payload that it takes inline, at most SANX_INLINE_MAX
+ */
+struct sanx_hello_info {
+	u32	from;
+	u32	to;
+	u32	recvs;
+	u16	inline_max;
+};
+
+#define SANX_RECVS_MIN	16U
+#define SANX_RECVS_MAX	65536U
+
+int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes);
+u32 sanx_frame_build(void *buf, const struct sanx_frame *f);
+void sanx_frame_set_grant(void *buf, u32 grant);
+int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
+		    u32 *conn, struct sanx_window_info *win);
+int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
+			struct sanx_window_info *win);
+void sanx_window_build(struct sanx_window *w,
+		       const struct sanx_window_info *info);
+int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
+		     size_t bytes);
+void sanx_hello_build(struct sanx_hello *hello,
+		      const struct sanx_hello_info *info);
+
+#endif /* _NET_SANX_FRAME_H */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The message queue: one direction of a stream, as a ring in the receiver's
+ * memory that the sender writes (sci-socket.txt 5.3.1, "SCILib").
+ *
+ * Everything is counted in stream offsets: 64-bit byte counts from the start
+ * of the stream, which never wrap in practice.  The byte at offset o lives in
+ * the ring at o & (size - 1).  A write therefore is idempotent: it can be
+ * repeated, on another path if need be, and lands in the same place.
+ *
+ * This unit is pure: no socket, no device, no allocation and no lock.  Each
+ * function says which side may call it; a side is serialised by its caller.
+ */
+#ifndef _NET_SANX_MSGQ_H
+#define _NET_SANX_MSGQ_H
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <linux/uio.h>
+
+#define SANX_RING_MIN	4096U
+#define SANX_RING_MAX	(1U << 20)
+
+/**
+ * struct sanx_txq - the sender's view of its remote window
+ * @next: offset that the next byte sent gets; written by the sender only
+ * @limit: first offset that the peer has not permitted; moved by credits only
+ * @size: bytes of the remote ring, a power of two
+ */
+struct sanx_txq {
+	u64	next;
+	u64	limit;
+	u32	size;
+};
+
+/**
+ * struct sanx_rxq - the receiver's ring and its cursors
+ * @buf: the ring; NULL until the transport has provided it
+ * @size: bytes of @buf, a power of two
+ * @head: offset of the next byte the program reads; written by the reader only
+ * @tail: first offset that has not arrived; written by the transport only
+ * @granted: limit last told to the sender; written by sanx_rxq_grant() only
+ */
+struct sanx_rxq {
+	u8	*buf;
+	u32	size;
+	u64	head;
+	u64	tail;
+	u64	granted;
+};
+
+/**
+ * struct sanx_span - a stretch of the ring that does not wrap
+ * @pos: bytes from the start of the ring
+ * @len: bytes
+ */
+struct sanx_span {
+	u32	pos;
+	u32	len;
+};
+
+void sanx_txq_init(struct sanx_txq *q, u32 size);
+u32 sanx_txq_room(const struct sanx_txq *q);
+u32 sanx_txq_unread(const struct sanx_txq *q);
+void sanx_txq_advance(struct sanx_txq *q, u32 len);
+int sanx_txq_credit(struct sanx_txq *q, u64 limit);
+
+void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size);
+int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len);
+u32 sanx_rxq_avail(const struct sanx_rxq *q);
+void sanx_rxq_consume(struct sanx_rxq *q, u32 len);
+bool sanx_rxq_credit_due(const struct sanx_rxq *q);
+u64 sanx_rxq_grant(struct sanx_rxq *q);
+void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len);
+size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
+		     u32 len);
+size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
+		     u32 len);
+
+int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2]);
+u32 sanx_ring_size(int bytes);
+
+#endif /* _NET_SANX_MSGQ_H */
