@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * accept(): whichever comes first, a connection of AF_SANX or of plain TCP
+ * (sci-socket.txt 5.1.6).  The latter leaves as an ordinary TCP socket.
+ */
+#include <linux/module.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+#include "af_sanx.h"
+
+static bool accept_ready(const struct sanx_sock *ss)
+{
+	struct inet_connection_sock *icsk = inet_csk(ss->sk);
+
+	return sanx_listener_waiting(ss) ||
+	       !reqsk_queue_empty(&icsk->icsk_accept_queue);
+}
+
+/* Waits as inet_csk_wait_for_connect(): exclusively, one wake-up one waiter. */
+static int accept_wait(struct sanx_sock *ss, long *timeo)
+{
+	struct sock *sk = ss->sk;
+	DEFINE_WAIT(wait);
+	int err = 0;
+
+	if (!*timeo)
+		return -EAGAIN;
+	prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
+	if (!accept_ready(ss)) {
+		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+			err = -EINVAL;
+		else if (signal_pending(current))
+			err = sock_intr_errno(*timeo);
+		else
+			*timeo = schedule_timeout(*timeo);
+		if (!err && !*timeo && !accept_ready(ss))
+			err = -EAGAIN;
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* What a TCP child has from its listener. */
+static void inherit(struct sock *child, const struct sock *sk)
+{
+	child->sk_userlocks = sk->sk_userlocks &
+			      (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK);
+	WRITE_ONCE(child->sk_rcvbuf, READ_ONCE(sk->sk_rcvbuf));
+	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(sk->sk_sndbuf));
+	WRITE_ONCE(child->sk_rcvlowat, READ_ONCE(sk->sk_rcvlowat));
+	WRITE_ONCE(child->sk_rcvtimeo, READ_ONCE(sk->sk_rcvtimeo));
+	WRITE_ONCE(child->sk_sndtimeo, READ_ONCE(sk->sk_sndtimeo));
+	WRITE_ONCE(child->sk_priority, READ_ONCE(sk->sk_priority));
+	WRITE_ONCE(child->sk_mark, READ_ONCE(sk->sk_mark));
+	child->sk_lingertime = sk->sk_lingertime;
+	child->sk_reuse = sk->sk_reuse;
+	sock_valbool_flag(child, SOCK_LINGER, sock_flag(sk, SOCK_LINGER));
+	sock_valbool_flag(child, SOCK_KEEPOPEN, sock_flag(sk, SOCK_KEEPOPEN));
+	sock_valbool_flag(child, SOCK_URGINLINE, sock_flag(sk, SOCK_URGINLINE));
+	tcp_sk(child)->nonagle = tcp_sk(sk)->nonagle;
+	tcp_sk(child)->keepalive_time = tcp_sk(sk)->keepalive_time;
+	tcp_sk(child)->keepalive_intvl = tcp_sk(sk)->keepalive_intvl;
+	tcp_sk(child)->keepalive_probes = tcp_sk(sk)->keepalive_probes;
+	inet_csk(child)->icsk_user_timeout = inet_csk(sk)->icsk_user_timeout;
+}
+
+/* Makes @newsock the socket of @conn, whose reference it takes. */
+static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
+		       struct sanx_conn *conn)
+{
+	struct sock *lsk = lss->sk;
+	struct socket *native;
+	struct sanx_sock *ss;
+	int err;
+
+	err = __sock_create(sock_net(lsk), lsk->sk_family, SOCK_STREAM,
+			    IPPROTO_TCP, &native, lsk->sk_kern_sock);
+	if (err)
+		goto err_conn;
+	err = -ENOMEM;
+	ss = sanx_sock_alloc(native->sk, native->ops);
+	if (!ss)
+		goto err_native;
+	inherit(native->sk, lsk);
+	sanx_native_graft(native, newsock);
+	newsock->ops = &ss->ops;
+	newsock->state = SS_CONNECTED;
+	sanx_conn_attach(conn, ss->sk);
+	/* Pairs with the acquire in sanx_sock_conn(). */
+	smp_store_release(&ss->conn, conn);
+	sanx_net_add_sock(ss);
+	return 0;
+
+err_native:
+	sock_release(native);
+err_conn:
+	sanx_conn_close(conn, true);
+	sanx_conn_put(conn);
+	return err;
+}
+
+/*
+ * A plain TCP connection.  newsock's reference of this module came from our
+ * ops and goes with them; the listener has one of its own.
+ */
+static void accepted_native(struct sanx_sock *lss, struct socket *newsock)
+{
+	newsock->ops = lss->native;
+	module_put(THIS_MODULE);
+	sanx_stat_add(sock_net(lss->sk),
+		      SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT, 1);
+}
+
+/* proto_ops.accept; the arguments differ between kernels, see compat.h. */
+int sanx_accept(struct socket *sock, struct socket *newsock, SANX_ACCEPT_ARGS)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	long timeo;
+	int err;
+
+	/* A socket that fell back does not listen: connect() made it TCP. */
+	if (!ss || READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		return -EINVAL;
+	timeo = sock_rcvtimeo(sk, SANX_ACCEPT_FLAGS & O_NONBLOCK);
+	for (;;) {
+		conn = sanx_listener_take(ss);
+		if (conn)
+			return accept_conn(ss, newsock, conn);
+		if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue)) {
+			err = SANX_NATIVE_ACCEPT(ss->native, sock, newsock);
+			if (!err)
+				accepted_native(ss, newsock);
+			if (err != -EAGAIN)
+				return err;
+		}
+		err = accept_wait(ss, &timeo);
+		if (err)
+			return err;
+	}
+}

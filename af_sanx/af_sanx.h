@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_SANX: what the files of the core share.  What transports see is in
+ * include/net/sanx.h; Documentation/locking.rst has the lock order.
+ */
+#ifndef _AF_SANX_H
+#define _AF_SANX_H
+
+#include <linux/net.h>
+#include <linux/percpu.h>
+#include <linux/socket.h>
+#include <linux/xarray.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/sanx.h>
+#include <net/sock.h>
+
+struct netlink_ext_ack;
+
+/**
+ * struct sanx_listener - what makes a socket take connections
+ * @node: in the listener table while it listens
+ * @net: its namespace
+ * @local: address (:: for any) and port
+ * @v4: takes connections to IPv4 addresses
+ * @v6: takes connections to IPv6 addresses
+ * @sk: the listening sock, woken for each connection
+ * @backlog: connections that may wait
+ * @queued: connections that wait
+ * @queue: them, by sanx_conn.node
+ *
+ * All of it is guarded by the lock of the listener table (listen.c).
+ */
+struct sanx_listener {
+	struct hlist_node	node;
+	struct net		*net;
+	struct sanx_endpoint	local;
+	bool			v4;
+	bool			v6;
+	struct sock		*sk;
+	unsigned int		backlog;
+	unsigned int		queued;
+	struct list_head	queue;
+};
+
+/**
+ * struct sanx_sock - what AF_SANX adds to a socket
+ * @ops: this socket's proto_ops; sock->ops points here, which is how the
+ *	socket leads to this struct
+ * @native: the proto_ops of the native socket
+ * @sk: the native socket's sock, which is also the visible socket's
+ * @conn: the connection, once connect() or accept() made one; it stays, dead
+ *	or alive, until this struct goes
+ * @old: connections that connect(AF_UNSPEC) gave up; go with this struct
+ * @fell_back: sock->ops is @native
+ * @lsk: the listener
+ * @node: in sanx_net.socks, or after a fallback in the reaper's list
+ * @sock: the socket, after a fallback
+ *
+ * @conn and @fell_back are written under lock_sock(@sk) and read anywhere.
+ */
+struct sanx_sock {
+	struct proto_ops	ops;
+	const struct proto_ops	*native;
+	struct sock		*sk;
+	struct sanx_conn	*conn;
+	struct list_head	old;
+	bool			fell_back;
+	struct sanx_listener	lsk;
+	struct list_head	node;
+	struct socket		*sock;
+};
+
+/**
+ * enum sanx_stat - the counters of a namespace
+ * @SANX_STAT_CONNS_LOOP: connection ends established over loop
+ * @SANX_STAT_CONNS_VERBS: connection ends established over verbs
+ * @SANX_STAT_TX_BYTES: payload bytes taken from programs
+ * @SANX_STAT_RX_BYTES: payload bytes given to programs
+ * @SANX_STAT_RESETS: established connections that ended in a reset
+ * @SANX_STAT_PROTOCOL_ERRORS: messages that no correct peer sends
+ * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
+ */
+enum sanx_stat {
+	SANX_STAT_CONNS_LOOP,
+	SANX_STAT_CONNS_VERBS,
+	SANX_STAT_TX_BYTES,
+	SANX_STAT_RX_BYTES,
+	SANX_STAT_RESETS,
+	SANX_STAT_PROTOCOL_ERRORS,
+	SANX_STAT_FALLBACK,
+	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
+};
+
+/**
+ * struct sanx_stats - the counters of one CPU
+ * @v: by enum sanx_stat
+ */
+struct sanx_stats {
+	u64 v[__SANX_STATS];
+};
+
+/**
+ * struct sanx_net - AF_SANX in one network namespace
+ * @net: the namespace
+ * @stats: counters
+ * @config_mutex: serialises changes of @nodemap and @ports
+ * @nodemap: the node map, replaced as a whole (RCU)
+ * @ports: the port rules, replaced as a whole (RCU)
+ * @socks_lock: guards @socks and @n_socks
+ * @socks: sockets that are not plain TCP, by sanx_sock.node
+ * @n_socks: how many
+ * @busy_mutex: orders net_busy() and net_idle() calls of transports
+ * @busy: transports were told that there are sockets here
+ */
+struct sanx_net {
+	struct net			*net;
+	struct sanx_stats __percpu	*stats;
+	struct mutex			config_mutex;
+	struct sanx_nodemap __rcu	*nodemap;
+	struct sanx_ports __rcu		*ports;
+	spinlock_t			socks_lock;
+	struct list_head		socks;
+	unsigned int			n_socks;
+	struct mutex			busy_mutex;
+	bool				busy;
+};
+
+/* family.c */
+extern unsigned int sanx_family;
+int sanx_family_init(void);
+void sanx_family_exit(void);
+struct sanx_sock *sanx_sock_alloc(struct sock *sk,
+				  const struct proto_ops *native);
+void sanx_sock_free(struct sanx_sock *ss);
+struct socket *sanx_native_create(struct net *net, int family, int kern);
+void sanx_native_graft(struct socket *native, struct socket *sock);
+
+/* stream.c */
+extern const struct proto_ops sanx_stream_ops;
+struct sanx_sock *sanx_sk(struct socket *sock);
+struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
+void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
+bool sanx_sock_connecting(const struct sanx_sock *ss,
+			  const struct sanx_conn *conn);
+
+/* send.c, recv.c, sockopt.c */
+int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		 int flags);
+int sanx_setsockopt(struct socket *sock, int level, int optname,
+		    sockptr_t optval, unsigned int optlen);
+int sanx_getsockopt(struct socket *sock, int level, int optname,
+		    char __user *optval, int __user *optlen);
+
+/* connect.c */
+int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
+		 int flags);
+
+/* listen.c */
+int sanx_listen(struct socket *sock, int backlog);
+void sanx_listener_stop(struct sanx_sock *ss);
+struct sanx_conn *sanx_listener_take(struct sanx_sock *ss);
+unsigned int sanx_listener_waiting(const struct sanx_sock *ss);
+
+/* accept.c */
+int sanx_accept(struct socket *sock, struct socket *newsock, SANX_ACCEPT_ARGS);
+
+/* fallback.c */
+void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
+		    enum sanx_fallback why);
+void sanx_fallback_work(struct kthread_work *work);
+void sanx_fallback_drain(void);
+
+/* conn.c */
+void sanx_conn_exit(void);
+void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk);
+void sanx_conn_detach(struct sanx_conn *conn);
+int sanx_conn_connect(struct sanx_conn *conn);
+int sanx_conn_accept(struct sanx_conn *conn);
+int sanx_conn_give_up(struct sanx_conn *conn);
+void sanx_conn_stop_retry(struct sanx_conn *conn);
+void sanx_conn_close(struct sanx_conn *conn, bool reset);
+int sanx_conn_shutdown(struct sanx_conn *conn, int how);
+bool sanx_conn_open(const struct sanx_conn *conn);
+
+/* state.c */
+/**
+ * enum sanx_conn_event - what moves a connection from state to state
+ * @SANX_EV_CONNECT: asked the peer
+ * @SANX_EV_ESTABLISH: the peer said yes, or we did
+ * @SANX_EV_REFUSE: no connection; the socket goes on as TCP
+ * @SANX_EV_FIN_TX: our direction ends
+ * @SANX_EV_FIN_RX: the peer's direction ends
+ * @SANX_EV_DIE: reset, abort or close
+ */
+enum sanx_conn_event {
+	SANX_EV_CONNECT,
+	SANX_EV_ESTABLISH,
+	SANX_EV_REFUSE,
+	SANX_EV_FIN_TX,
+	SANX_EV_FIN_RX,
+	SANX_EV_DIE,
+	__SANX_EVS
+};
+
+int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
+const char *sanx_state_name(enum sanx_conn_state state);
+
+/* loop.c */
+extern const struct sanx_transport_ops sanx_loop_ops;
+
+/* transport.c */
+const struct sanx_transport_ops *sanx_transport_get(bool same_node);
+void sanx_transport_put(const struct sanx_transport_ops *ops);
+void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
+				    void *arg), void *arg);
+
+/* route.c */
+int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
+	       struct in6_addr *src);
+int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
+			const struct sockaddr *uaddr, int len);
+int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
+		       struct sockaddr *uaddr);
+
+/* nodemap.c */
+/**
+ * struct sanx_nodemap_entry - one host of the node map
+ * @addr: its address, IPv4 as v4-mapped
+ * @node: its node, whose rails are the host's address where none is named
+ */
+struct sanx_nodemap_entry {
+	struct in6_addr		addr;
+	struct sanx_node_info	node;
+};
+
+/**
+ * struct sanx_nodemap - a node map; never changed once it is in use
+ * @rcu: frees it
+ * @n: entries
+ * @entry: sorted by address, each address once
+ */
+struct sanx_nodemap {
+	struct rcu_head			rcu;
+	unsigned int			n;
+	struct sanx_nodemap_entry	entry[];
+};
+
+#define SANX_NODEMAP_MAX	65536
+
+struct sanx_nodemap *sanx_nodemap_alloc(unsigned int n);
+int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
+			const char **why);
+const struct sanx_nodemap_entry *
+sanx_nodemap_find(const struct sanx_nodemap *map, const struct in6_addr *addr);
+struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
+					const struct sanx_nodemap *more);
+struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
+					  const struct sanx_nodemap *less,
+					  unsigned int *missing);
+void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map);
+
+/* ports.c */
+/**
+ * struct sanx_port_rule - one port rule
+ * @first: first port of the range
+ * @last: last port of the range
+ * @allow: allow them, or deny them
+ */
+struct sanx_port_rule {
+	u16	first;
+	u16	last;
+	bool	allow;
+};
+
+/**
+ * struct sanx_ports - the port rules; never changed once in use
+ * @rcu: frees it
+ * @n: rules
+ * @rule: in their order
+ */
+struct sanx_ports {
+	struct rcu_head		rcu;
+	unsigned int		n;
+	struct sanx_port_rule	rule[];
+};
+
+#define SANX_PORTS_MAX	4096
+
+struct sanx_ports *sanx_ports_alloc(unsigned int n);
+bool sanx_ports_allow(const struct sanx_ports *ports, u16 port);
+struct sanx_ports *sanx_ports_append(const struct sanx_ports *ports,
+				     const struct sanx_ports *more);
+struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
+				      const struct sanx_ports *less,
+				      unsigned int *missing);
+void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
+
+/* netns.c */
+int sanx_netns_init(void);
+void sanx_netns_exit(void);
+struct sanx_net *sanx_net(const struct net *net);
+void sanx_net_add_sock(struct sanx_sock *ss);
+void sanx_net_del_sock(struct sanx_sock *ss);
+void sanx_netns_announce(const struct sanx_transport_ops *ops);
+
+/* stats.c */
+u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);
+
+/**
+ * sanx_stat_add() - count
+ * @net: the namespace
+ * @stat: the counter
+ * @n: how much
+ *
+ * Context: any.
+ */
+static inline void sanx_stat_add(const struct net *net, enum sanx_stat stat,
+				 u64 n)
+{
+	this_cpu_add(sanx_net(net)->stats->v[stat], n);
+}
+
+/* worker.c */
+extern struct kthread_worker *sanx_connect_worker;
+int sanx_worker_init(void);
+void sanx_worker_exit(void);
+
+/* netlink.c */
+int sanx_netlink_init(void);
+void sanx_netlink_exit(void);
+
+#endif /* _AF_SANX_H */

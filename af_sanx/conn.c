@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: their lifetime, their state, and what their socket is told.
+ *
+ * A connection is held by its socket (or accept queue) with one reference and
+ * by its transport with as many as it needs, so either may go first.  It leads
+ * to a sock by @sk from attach to detach; wake-ups come from any context and
+ * use @sk under RCU, which is why the sock's reference is put after a grace
+ * period.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "af_sanx.h"
+#include "trace.h"
+
+/*
+ * After a full backlog: try again after 1, 2, 4 ... 1000 ms, and give up after
+ * about as long as TCP's retries of a SYN take with the default settings.
+ */
+#define RETRY_MAX_MS	1000
+#define RETRY_TRIES	137
+
+static void conn_retry_work(struct kthread_work *work);
+
+/**
+ * sanx_conn_alloc() - make a connection
+ * @ops: its transport, pinned by the caller for the time of the call
+ * @net: where it lives
+ * @local: our end
+ * @remote: the peer's end
+ *
+ * Context: process, may sleep.
+ * Return: a NEW connection with one reference, the caller's, or NULL for no
+ * memory.  It pins the transport's module until it is freed.
+ */
+struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
+				  struct net *net,
+				  const struct sanx_endpoint *local,
+				  const struct sanx_endpoint *remote)
+{
+	struct sanx_conn *conn;
+
+	conn = kzalloc(sizeof(*conn) + ops->priv_size, GFP_KERNEL_ACCOUNT);
+	if (!conn)
+		return NULL;
+	refcount_set(&conn->refs, 1);
+	__module_get(ops->owner);
+	conn->ops = ops;
+	conn->net = net;
+	conn->local = *local;
+	conn->remote = *remote;
+	spin_lock_init(&conn->lock);
+	mutex_init(&conn->tx_mutex);
+	mutex_init(&conn->rx_mutex);
+	INIT_LIST_HEAD(&conn->node);
+	kthread_init_delayed_work(&conn->retry, conn_retry_work);
+	kthread_init_work(&conn->work, sanx_fallback_work);
+	return conn;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_alloc);
+
+static void conn_free_rcu(struct rcu_head *rcu)
+{
+	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, rcu);
+
+	module_put(conn->ops->owner);
+	kfree(conn);
+}
+
+/**
+ * sanx_conn_free() - the end of a transport's destroy()
+ * @conn: a connection without references and with nothing attached
+ *
+ * Context: any.
+ */
+void sanx_conn_free(struct sanx_conn *conn)
+{
+	call_rcu(&conn->rcu, conn_free_rcu);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_free);
+
+/**
+ * sanx_conn_put() - give back a reference
+ * @conn: a connection, gone for the caller after this
+ *
+ * Context: any.
+ */
+void sanx_conn_put(struct sanx_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		conn->ops->destroy(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_put);
+
+/**
+ * sanx_conn_attach() - give a connection its sock
+ * @conn: a connection without one
+ * @sk: the sock; a reference is taken
+ */
+void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
+{
+	sock_hold(sk);
+	spin_lock_bh(&conn->lock);
+	/* Pairs with the dereferences under RCU in the wake-ups. */
+	smp_store_release(&conn->sk, sk);
+	WRITE_ONCE(sk->sk_shutdown, conn->shutdown);
+	if (conn->err)
+		WRITE_ONCE(sk->sk_err, conn->err);
+	spin_unlock_bh(&conn->lock);
+}
+
+static void conn_detach_rcu(struct rcu_head *rcu)
+{
+	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, detach_rcu);
+	struct sock *sk = conn->sk;
+
+	conn->sk = NULL;
+	sock_put(sk);
+	sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_detach() - take a connection's sock away
+ * @conn: a connection; wake-ups under way may still see the sock for a while
+ *
+ * Context: process; once at most for each sanx_conn_attach().
+ */
+void sanx_conn_detach(struct sanx_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->detached = true;
+	spin_unlock_bh(&conn->lock);
+	sanx_conn_get(conn);
+	call_rcu(&conn->detach_rcu, conn_detach_rcu);
+}
+
+/* The sock to wake, or NULL.  Under RCU. */
+static struct sock *conn_sk(struct sanx_conn *conn)
+{
+	struct sock *sk = smp_load_acquire(&conn->sk);
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "conn->sk needs RCU");
+	return READ_ONCE(conn->detached) ? NULL : sk;
+}
+
+/* Moves @conn on; the only writer of its state. */
+static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
+{
+	int next = sanx_state_next(conn->state, ev);
+
+	lockdep_assert_held(&conn->lock);
+	if (next < 0)
+		return next;
+	trace_sanx_conn_state(conn, next);
+	/* What was set up before is seen by who sees the new state. */
+	smp_store_release(&conn->state, next);
+	return 0;
+}
+
+static void conn_set_shutdown(struct sanx_conn *conn, u8 how)
+{
+	lockdep_assert_held(&conn->lock);
+	WRITE_ONCE(conn->shutdown, conn->shutdown | how);
+	if (conn->sk && !conn->detached)
+		WRITE_ONCE(conn->sk->sk_shutdown, conn->shutdown);
+}
+
+static int conn_event_locked(struct sanx_conn *conn, enum sanx_conn_event ev)
+{
+	int err;
+
+	spin_lock_bh(&conn->lock);
+	err = conn_event(conn, ev);
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+
+/**
+ * sanx_conn_open() - can bytes pass, in one direction at least?
+ * @conn: a connection
+ */
+bool sanx_conn_open(const struct sanx_conn *conn)
+{
+	/* Pairs with the release in conn_event(). */
+	switch (smp_load_acquire(&conn->state)) {
+	case SANX_CONN_ESTABLISHED:
+	case SANX_CONN_FIN_SENT:
+	case SANX_CONN_FIN_RCVD:
+	case SANX_CONN_FINISHED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void conn_count(const struct sanx_conn *conn)
+{
+	sanx_stat_add(conn->net, conn->ops->same_node ? SANX_STAT_CONNS_LOOP :
+						       SANX_STAT_CONNS_VERBS, 1);
+}
+
+/**
+ * sanx_conn_connect() - ask for a connection
+ * @conn: a NEW connection with its sock attached
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0 when the answer is there or will come, else -errno as
+ * sanx_transport_ops.connect().
+ */
+int sanx_conn_connect(struct sanx_conn *conn)
+{
+	int err = conn_event_locked(conn, SANX_EV_CONNECT);
+
+	return err ?: conn->ops->connect(conn);
+}
+
+/**
+ * sanx_conn_accept() - a connection that came in is established at this end
+ * @conn: a NEW connection
+ *
+ * Return: 0, or -EPROTO if it died meanwhile.
+ */
+int sanx_conn_accept(struct sanx_conn *conn)
+{
+	int err;
+
+	conn->accepted = true;
+	err = conn_event_locked(conn, SANX_EV_ESTABLISH);
+	if (!err)
+		conn_count(conn);
+	return err;
+}
+
+/**
+ * sanx_conn_established() - the peer accepted
+ * @conn: a CONNECTING connection with both windows set up
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO if nobody waits for that: then the transport undoes it
+ * when close() comes, or came.
+ */
+int sanx_conn_established(struct sanx_conn *conn)
+{
+	struct sock *sk;
+	int err;
+
+	spin_lock_bh(&conn->lock);
+	err = conn_event(conn, SANX_EV_ESTABLISH);
+	if (!err && (conn->shutdown & RCV_SHUTDOWN))
+		conn_event(conn, SANX_EV_FIN_RX);
+	spin_unlock_bh(&conn->lock);
+	if (err)
+		return err;
+	conn_count(conn);
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk) {
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_established);
+
+/**
+ * sanx_conn_give_up() - connect() itself turns to TCP
+ * @conn: a connection that is not established
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0, or -EPROTO if it is established after all, or dead.
+ */
+int sanx_conn_give_up(struct sanx_conn *conn)
+{
+	int err = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->state != SANX_CONN_REFUSED)
+		err = conn_event(conn, SANX_EV_REFUSE);
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+
+/**
+ * sanx_conn_refused() - there is no connection to be had: go on as TCP
+ * @conn: a CONNECTING connection
+ * @why: what to count
+ *
+ * The socket's switch to TCP is done by the connect thread, or by the caller
+ * of connect() if it still runs.
+ *
+ * Context: any.
+ */
+void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn_event(conn, SANX_EV_REFUSE)) {
+		spin_unlock_bh(&conn->lock);
+		return;
+	}
+	conn->fallback = why;
+	sanx_conn_get(conn);
+	spin_unlock_bh(&conn->lock);
+	if (!kthread_queue_work(sanx_connect_worker, &conn->work))
+		sanx_conn_put(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_refused);
+
+/**
+ * sanx_conn_busy() - the listener's backlog is full: try again later
+ * @conn: a CONNECTING connection
+ *
+ * Context: any.
+ */
+void sanx_conn_busy(struct sanx_conn *conn)
+{
+	unsigned int ms = min(1U << min(conn->tries, 10U), RETRY_MAX_MS + 0U);
+
+	if (++conn->tries > RETRY_TRIES) {
+		sanx_conn_reset(conn, ETIMEDOUT);
+		return;
+	}
+	spin_lock_bh(&conn->lock);
+	if (conn->state == SANX_CONN_CONNECTING && !conn->detached) {
+		sanx_conn_get(conn);
+		if (!kthread_queue_delayed_work(sanx_connect_worker,
+						&conn->retry,
+						msecs_to_jiffies(ms)))
+			refcount_dec(&conn->refs);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_busy);
+
+static void conn_retry_work(struct kthread_work *work)
+{
+	struct sanx_conn *conn = container_of(work, struct sanx_conn,
+					      retry.work);
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+		sk = NULL;
+	rcu_read_unlock();
+	if (sk) {
+		lock_sock(sk);
+		if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING &&
+		    !READ_ONCE(conn->detached) && conn->ops->connect(conn))
+			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
+		release_sock(sk);
+		sock_put(sk);
+	}
+	sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_rx_ready() - there is something to read
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void sanx_conn_rx_ready(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk)
+		sk->sk_data_ready(sk);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
+
+/**
+ * sanx_conn_tx_ready() - there is room to send
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void sanx_conn_tx_ready(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk)
+		sk->sk_write_space(sk);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(sanx_conn_tx_ready);
+
+static void conn_wake_end(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk) {
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_WAITD,
+			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
+			      POLL_HUP : POLL_IN);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * sanx_conn_fin() - the peer sends no more; what arrived can be read
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO if the peer had ended its direction before.
+ */
+int sanx_conn_fin(struct sanx_conn *conn)
+{
+	int err;
+
+	spin_lock_bh(&conn->lock);
+	err = conn_event(conn, SANX_EV_FIN_RX);
+	if (!err)
+		conn_set_shutdown(conn, RCV_SHUTDOWN);
+	spin_unlock_bh(&conn->lock);
+	if (!err)
+		conn_wake_end(conn);
+	return err;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_fin);
+
+/**
+ * sanx_conn_peer_closed() - the peer neither sends nor reads any more
+ * @conn: the connection
+ *
+ * As for TCP, the program reads to the end, and learns from a failing send
+ * that nobody reads what it sends.
+ *
+ * Context: any.
+ */
+void sanx_conn_peer_closed(struct sanx_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->peer_gone = true;
+	if (!conn_event(conn, SANX_EV_FIN_RX))
+		conn_set_shutdown(conn, RCV_SHUTDOWN);
+	spin_unlock_bh(&conn->lock);
+	conn_wake_end(conn);
+	sanx_conn_tx_ready(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_peer_closed);
+
+/**
+ * sanx_conn_reset() - the connection breaks
+ * @conn: the connection; what arrived can still be read
+ * @err: errno (positive) for the program.  An ECONNRESET after the peer's
+ *	end of stream becomes EPIPE, as in TCP.
+ *
+ * Does nothing to a connection that is over.
+ *
+ * Context: any.
+ */
+void sanx_conn_reset(struct sanx_conn *conn, int err)
+{
+	bool counted;
+	struct sock *sk;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->shutdown & RCV_SHUTDOWN && err == ECONNRESET)
+		err = EPIPE;
+	counted = sanx_conn_open(conn);
+	if (conn_event(conn, SANX_EV_DIE)) {
+		spin_unlock_bh(&conn->lock);
+		return;
+	}
+	conn->err = err;
+	conn->peer_gone = true;
+	conn_set_shutdown(conn, SHUTDOWN_MASK);
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk)
+		WRITE_ONCE(sk->sk_err, err);
+	spin_unlock_bh(&conn->lock);
+	if (sk) {
+		sk_error_report(sk);
+		sk->sk_state_change(sk);
+	}
+	rcu_read_unlock();
+	if (counted)
+		sanx_stat_add(conn->net, SANX_STAT_RESETS, 1);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_reset);
+
+/**
+ * sanx_conn_shutdown() - end one or both directions at this end
+ * @conn: an open connection
+ * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -ENOTCONN if it is not open.
+ */
+int sanx_conn_shutdown(struct sanx_conn *conn, int how)
+{
+	bool fin = false;
+
+	mutex_lock(&conn->tx_mutex);
+	spin_lock_bh(&conn->lock);
+	if (!sanx_conn_open(conn)) {
+		spin_unlock_bh(&conn->lock);
+		mutex_unlock(&conn->tx_mutex);
+		return -ENOTCONN;
+	}
+	if (how & SEND_SHUTDOWN)
+		fin = !conn_event(conn, SANX_EV_FIN_TX);
+	conn_set_shutdown(conn, how);
+	spin_unlock_bh(&conn->lock);
+	if (fin)
+		conn->ops->fin(conn);
+	mutex_unlock(&conn->tx_mutex);
+	conn_wake_end(conn);
+	return 0;
+}
+
+/**
+ * sanx_conn_stop_retry() - no more attempts after a full backlog
+ * @conn: a connection
+ *
+ * Context: process, may sleep; lock_sock() not held, as the attempt takes it.
+ */
+void sanx_conn_stop_retry(struct sanx_conn *conn)
+{
+	if (kthread_cancel_delayed_work_sync(&conn->retry))
+		sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_close() - the socket lets go of its connection
+ * @conn: the connection; the caller's reference stays
+ * @reset: the peer is to get a reset and not the end of the stream
+ *
+ * Unread bytes make it a reset, as in TCP (RFC 2525, section 2.17).
+ *
+ * Context: process, may sleep; no lock of @conn held.
+ */
+void sanx_conn_close(struct sanx_conn *conn, bool reset)
+{
+	enum sanx_conn_state was;
+
+	spin_lock_bh(&conn->lock);
+	was = conn->state;
+	if (sanx_rxq_avail(&conn->rx))
+		reset = true;
+	conn_event(conn, SANX_EV_DIE);
+	spin_unlock_bh(&conn->lock);
+	if (was != SANX_CONN_NEW)
+		conn->ops->close(conn, reset);
+}
+
+void sanx_conn_exit(void)
+{
+	/* conn_detach_rcu() can put the last reference and so queue another. */
+	rcu_barrier();
+	rcu_barrier();
+}

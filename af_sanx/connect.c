@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * connect(): AF_SANX where the peer can, TCP where not (sci-socket.txt 5.1.5).
+ *
+ * The answer to the request comes from the transport at some time; until then
+ * the caller waits on the socket's wait queue, or has EINPROGRESS.  A refusal
+ * makes the socket TCP, and TCP's connect() goes on from there.
+ */
+#include <linux/bpf-cgroup.h>
+#include <net/inet_connection_sock.h>
+
+#include "af_sanx.h"
+
+/**
+ * struct target - where a connect() goes
+ * @remote: the peer
+ * @local: our end
+ * @ops: the transport, pinned
+ * @why: why not, if there is none
+ */
+struct target {
+	struct sanx_endpoint		remote;
+	struct sanx_endpoint		local;
+	const struct sanx_transport_ops	*ops;
+	enum sanx_fallback		why;
+};
+
+/* Who can carry it?  Order matters for what is counted, not for the answer. */
+static bool pick_transport(struct sock *sk, struct target *t)
+{
+	struct net *net = sock_net(sk);
+
+	t->ops = NULL;
+	t->why = SANX_FALLBACK_OPTION;
+	/* What comes and goes by one device is for that device's stack. */
+	if (sk->sk_bound_dev_if)
+		return false;
+	/* A program of the cgroup wants to see, or change, where TCP goes. */
+	if (BPF_CGROUP_PRE_CONNECT_ENABLED(sk))
+		return false;
+	t->why = SANX_FALLBACK_PORT;
+	if (!sanx_port_allowed(net, t->remote.port))
+		return false;
+	if (sanx_addr_is_local(net, &t->remote.addr))
+		t->ops = sanx_transport_get(true);
+	if (t->ops)
+		return true;
+	t->why = SANX_FALLBACK_UNMAPPED;
+	if (!sanx_node_by_addr(net, &t->remote.addr, NULL))
+		return false;
+	t->ops = sanx_transport_get(false);
+	t->why = SANX_FALLBACK_LINK;
+	return t->ops;
+}
+
+/* A port of our own, as TCP's connect() would take one. */
+static int autobind(struct sock *sk)
+{
+	if (inet_sk(sk)->inet_num)
+		return 0;
+	if (sk->sk_prot->get_port(sk, 0))
+		return -EADDRNOTAVAIL;
+	inet_sk(sk)->inet_sport = htons(inet_sk(sk)->inet_num);
+	return 0;
+}
+
+/*
+ * Starts the connection.
+ * Return: 0 when it is under way or there; -errno for the program; 1 for TCP,
+ * with t->why.
+ */
+static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
+{
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	int err;
+
+	/* Without a route TCP has the error to give. */
+	if (sanx_route(sk, &t->remote, &t->local.addr))
+		return 1;
+	err = autobind(sk);
+	if (err)
+		return err;
+	t->local.port = inet_sk(sk)->inet_sport;
+	conn = sanx_conn_alloc(t->ops, sock_net(sk), &t->local, &t->remote);
+	if (!conn)
+		return -ENOMEM;
+	sanx_rxq_init(&conn->rx, NULL,
+		      sanx_ring_size(READ_ONCE(sk->sk_rcvbuf)));
+	sanx_conn_attach(conn, sk);
+	conn->ss = ss;
+	/* Pairs with the acquire in sanx_sock_conn(). */
+	smp_store_release(&ss->conn, conn);
+	WRITE_ONCE(sock->state, SS_CONNECTING);
+	err = sanx_conn_connect(conn);
+	if (!err && READ_ONCE(conn->state) != SANX_CONN_REFUSED)
+		return 0;
+	if (!err)
+		t->why = conn->fallback;
+	else if (err == -ECONNREFUSED)
+		t->why = SANX_FALLBACK_REFUSED;
+	else
+		t->why = SANX_FALLBACK_LINK;
+	sanx_conn_give_up(conn);
+	return 1;
+}
+
+/* Waits for the answer, without the socket's lock.  As inet_wait_for_connect().*/
+static long wait_answer(struct sock *sk, struct sanx_sock *ss,
+			struct sanx_conn *conn, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (sanx_sock_connecting(ss, conn)) {
+		release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		lock_sock(sk);
+		if (signal_pending(current) || !timeo)
+			break;
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return timeo;
+}
+
+/* The attempt ended badly; the socket can be connected again, as over TCP. */
+static int failed(struct socket *sock, struct sanx_sock *ss,
+		  struct sanx_conn *conn)
+{
+	int err = sock_error(sock->sk) ?: -ECONNABORTED;
+
+	sanx_sock_forget(sock, ss);
+	return err;
+}
+
+/*
+ * Finishes a connect() that is under way.
+ * Return: 0, -errno, or 1 when the socket fell back.
+ */
+static int finish(struct socket *sock, struct sanx_sock *ss, int flags,
+		  int nowait_err)
+{
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn = ss->conn;
+	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
+
+	if (sanx_sock_connecting(ss, conn)) {
+		if (!timeo)
+			return nowait_err;
+		timeo = wait_answer(sk, ss, conn, timeo);
+		if (READ_ONCE(ss->fell_back))
+			return 1;
+		if (sanx_sock_connecting(ss, conn))
+			return signal_pending(current) ?
+			       sock_intr_errno(timeo) : nowait_err;
+	}
+	if (READ_ONCE(ss->fell_back))
+		return 1;
+	if (!sanx_conn_open(conn))
+		return failed(sock, ss, conn);
+	WRITE_ONCE(sock->state, SS_CONNECTED);
+	return 0;
+}
+
+/* A first connect(), the lock held.  Returns as finish(). */
+static int connect_first(struct socket *sock, struct sanx_sock *ss,
+			 struct target *t, int flags)
+{
+	int err = 1;
+
+	if (pick_transport(sock->sk, t)) {
+		err = start(sock, ss, t);
+		sanx_transport_put(t->ops);
+	}
+	if (err > 0) {
+		sanx_fall_back(sock, ss, t->why);
+		return 1;
+	}
+	return err ?: finish(sock, ss, flags, -EINPROGRESS);
+}
+
+static int connect_locked(struct socket *sock, struct sanx_sock *ss,
+			  struct sockaddr *uaddr, int len, int flags)
+{
+	struct sock *sk = sock->sk;
+	struct target t;
+
+	if (READ_ONCE(ss->fell_back))
+		return 1;
+	if (len >= (int)sizeof(uaddr->sa_family) &&
+	    uaddr->sa_family == AF_UNSPEC && ss->conn) {
+		sanx_sock_forget(sock, ss);
+		return 0;
+	}
+	switch (sock->state) {
+	case SS_CONNECTED:
+		return -EISCONN;
+	case SS_CONNECTING:
+		return finish(sock, ss, flags, -EALREADY);
+	case SS_UNCONNECTED:
+		/* Listening, or an address that only TCP has an answer to. */
+		if (sk->sk_state != TCP_CLOSE ||
+		    sanx_endpoint_parse(&t.remote, sk, uaddr, len))
+			return 2;
+		return connect_first(sock, ss, &t, flags);
+	default:
+		return -EINVAL;
+	}
+}
+
+/**
+ * sanx_connect() - proto_ops.connect
+ * @sock: the socket
+ * @uaddr: the peer, a sockaddr_in or sockaddr_in6 by the socket's family
+ * @len: bytes of it
+ * @flags: O_NONBLOCK
+ *
+ * Return: 0, or -errno as connect(2) and tcp(7).
+ */
+int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
+		 int flags)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	int err = 1;
+
+	if (ss) {
+		lock_sock(sk);
+		err = connect_locked(sock, ss, uaddr, len, flags);
+		release_sock(sk);
+	}
+	if (err <= 0)
+		return err;
+	/* The connect thread may have had TCP's answer, and a bad one. */
+	if (ss && sk->sk_err && READ_ONCE(sock->state) == SS_UNCONNECTED)
+		return sock_error(sk);
+	if (ss && !READ_ONCE(ss->fell_back))
+		return ss->native->connect(sock, uaddr, len, flags);
+	return READ_ONCE(sock->ops)->connect(sock, uaddr, len, flags);
+}

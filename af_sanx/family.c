@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The address family: how its sockets come into being.
+ *
+ * A socket of the family is a native socket's sock in a socket whose ops are
+ * ours: the native socket is made, its sock is moved over, and the empty shell
+ * is dropped.  So ports, options, labels and accounting are the kernel's own,
+ * and falling back is to change the ops (Documentation/overview.rst).
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <uapi/linux/sanx.h>
+
+#include "af_sanx.h"
+
+unsigned int sanx_family = SANX_FAMILY_DEFAULT;
+module_param_named(family, sanx_family, uint, 0444);
+MODULE_PARM_DESC(family, "number of the address family");
+
+/**
+ * sanx_sock_alloc() - make the AF_SANX part of a socket
+ * @sk: the native sock
+ * @native: its proto_ops
+ *
+ * Return: it, to be freed with sanx_sock_free(), or NULL.
+ */
+struct sanx_sock *sanx_sock_alloc(struct sock *sk,
+				  const struct proto_ops *native)
+{
+	struct sanx_sock *ss;
+
+	ss = kzalloc(sizeof(*ss), GFP_KERNEL_ACCOUNT);
+	if (!ss)
+		return NULL;
+	ss->ops = sanx_stream_ops;
+	ss->ops.family = sk->sk_family;
+	ss->native = native;
+	ss->sk = sk;
+	INIT_LIST_HEAD(&ss->old);
+	INIT_LIST_HEAD(&ss->node);
+	INIT_LIST_HEAD(&ss->lsk.queue);
+	return ss;
+}
+
+/**
+ * sanx_sock_free() - free the AF_SANX part of a socket that is released
+ * @ss: it; its connections are closed
+ */
+void sanx_sock_free(struct sanx_sock *ss)
+{
+	struct sanx_conn *conn, *next;
+
+	list_for_each_entry_safe(conn, next, &ss->old, node)
+		sanx_conn_put(conn);
+	if (ss->conn)
+		sanx_conn_put(ss->conn);
+	kfree(ss);
+}
+
+/**
+ * sanx_native_graft() - move a native socket's sock into another socket
+ * @native: the native socket; gone after this
+ * @sock: takes its sock
+ *
+ * Not sock_orphan(): that would mark the sock dead, and wake-ups would stop.
+ */
+void sanx_native_graft(struct socket *native, struct socket *sock)
+{
+	struct sock *sk = native->sk;
+
+	native->sk = NULL;
+	sock_graft(sk, sock);
+	sock_release(native);
+}
+
+static int sanx_create(struct net *net, struct socket *sock, int protocol,
+		       int kern)
+{
+	struct socket *native;
+	struct sanx_sock *ss;
+	int family, err;
+
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	switch (protocol) {
+	case SANXPROTO_INET:
+	case IPPROTO_TCP:
+		family = AF_INET;
+		break;
+	case SANXPROTO_INET6:
+		family = AF_INET6;
+		break;
+	default:
+		return -EPROTONOSUPPORT;
+	}
+
+	err = __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &native,
+			    kern);
+	if (err)
+		return err;
+	ss = sanx_sock_alloc(native->sk, native->ops);
+	if (!ss) {
+		sock_release(native);
+		return -ENOMEM;
+	}
+	sanx_native_graft(native, sock);
+	sock->ops = &ss->ops;
+	sanx_net_add_sock(ss);
+	return 0;
+}
+
+static struct net_proto_family sanx_proto_family __ro_after_init = {
+	.create	= sanx_create,
+	.owner	= THIS_MODULE,
+};
+
+int __init sanx_family_init(void)
+{
+	sanx_proto_family.family = sanx_family;
+	return sock_register(&sanx_proto_family);
+}
+
+void sanx_family_exit(void)
+{
+	sock_unregister(sanx_family);
+}

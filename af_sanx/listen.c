@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners: which socket a connection that comes in belongs to, and the queue
+ * in which it waits for accept() (sci-socket.txt 5.1.4).
+ *
+ * The native socket listens too, so the port is taken, and plain TCP clients
+ * find it.
+ */
+#include <linux/export.h>
+#include <linux/hash.h>
+#include <linux/jhash.h>
+
+#include "af_sanx.h"
+
+#define TABLE_BITS	8
+
+/* Guards the table, and all of each struct sanx_listener in it. */
+static DEFINE_SPINLOCK(table_lock);
+static struct hlist_head table[1 << TABLE_BITS];
+
+static struct hlist_head *bucket(const struct net *net, __be16 port)
+{
+	return &table[hash_32((__force u16)port ^ net_hash_mix(net),
+			      TABLE_BITS)];
+}
+
+/* As TCP: an exact address before any address; 0 is no match. */
+static int match(const struct sanx_listener *lsk, const struct net *net,
+		 const struct sanx_endpoint *local)
+{
+	bool v4 = ipv6_addr_v4mapped(&local->addr);
+
+	if (lsk->net != net || lsk->local.port != local->port ||
+	    !(v4 ? lsk->v4 : lsk->v6))
+		return 0;
+	if (ipv6_addr_equal(&lsk->local.addr, &local->addr))
+		return 3;
+	if (!ipv6_addr_any(&lsk->local.addr))
+		return 0;
+	/* Any-v4 is before any-v6 that takes v4 too. */
+	return lsk->v4 && lsk->v6 && v4 ? 1 : 2;
+}
+
+/* The best match; among equals (SO_REUSEPORT) the client's hash decides. */
+static struct sanx_listener *lookup(const struct net *net,
+				    const struct sanx_endpoint *local,
+				    const struct sanx_endpoint *remote)
+{
+	struct hlist_head *head = bucket(net, local->port);
+	struct sanx_listener *lsk, *found = NULL;
+	int best = 0, equal = 0, n;
+
+	lockdep_assert_held(&table_lock);
+	hlist_for_each_entry(lsk, head, node) {
+		n = match(lsk, net, local);
+		if (n > best) {
+			best = n;
+			equal = 0;
+			found = lsk;
+		}
+		equal += n && n == best;
+	}
+	if (equal < 2)
+		return found;
+	n = reciprocal_scale(jhash(remote, sizeof(remote->addr),
+				   (__force u16)remote->port), equal);
+	hlist_for_each_entry(lsk, head, node)
+		if (match(lsk, net, local) == best && n-- == 0)
+			return lsk;
+	return found;
+}
+
+/**
+ * sanx_conn_incoming() - queue a connection at its listener
+ * @conn: a NEW connection whose ring is ready, whose window is set, and whose
+ *	@local and @remote are checked; on success the caller's reference is
+ *	the listener's
+ *
+ * Context: process or softirq.
+ * Return: 0 and the connection is established at this end; -ECONNREFUSED if
+ * nothing of AF_SANX listens there; -EAGAIN if the backlog is full.
+ */
+int sanx_conn_incoming(struct sanx_conn *conn)
+{
+	struct sanx_listener *lsk;
+	int err = -ECONNREFUSED;
+
+	spin_lock_bh(&table_lock);
+	lsk = lookup(conn->net, &conn->local, &conn->remote);
+	if (!lsk)
+		goto out;
+	err = -EAGAIN;
+	/* One more than the backlog, as TCP's sk_acceptq_is_full(). */
+	if (lsk->queued > lsk->backlog)
+		goto out;
+	err = sanx_conn_accept(conn);
+	if (err)
+		goto out;
+	list_add_tail(&conn->node, &lsk->queue);
+	lsk->queued++;
+	lsk->sk->sk_data_ready(lsk->sk);
+out:
+	spin_unlock_bh(&table_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_incoming);
+
+/**
+ * sanx_listener_ring_size() - ring size for a connection to a listener
+ * @net: the namespace
+ * @local: address and port on this side
+ * @remote: the client
+ *
+ * As in TCP, a connection has its listener's SO_RCVBUF.
+ *
+ * Return: bytes, or 0 if nothing of AF_SANX listens there.
+ */
+u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
+			    const struct sanx_endpoint *remote)
+{
+	struct sanx_listener *lsk;
+	u32 size = 0;
+
+	spin_lock_bh(&table_lock);
+	lsk = lookup(net, local, remote);
+	if (lsk)
+		size = sanx_ring_size(READ_ONCE(lsk->sk->sk_rcvbuf));
+	spin_unlock_bh(&table_lock);
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_listener_ring_size);
+
+static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	lsk->net = sock_net(sk);
+	lsk->sk = sk;
+	lsk->local.port = inet->inet_sport;
+	lsk->v4 = true;
+	lsk->v6 = false;
+	if (sk->sk_family == AF_INET) {
+		if (inet->inet_rcv_saddr)
+			ipv6_addr_set_v4mapped(inet->inet_rcv_saddr,
+					       &lsk->local.addr);
+		else
+			lsk->local.addr = in6addr_any;
+		return;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	lsk->local.addr = sk->sk_v6_rcv_saddr;
+	lsk->v4 = !ipv6_only_sock(sk);
+	lsk->v6 = !ipv6_addr_v4mapped(&lsk->local.addr);
+#endif
+}
+
+/**
+ * sanx_listen() - proto_ops.listen
+ * @sock: the socket
+ * @backlog: connections that may wait, for TCP and AF_SANX each
+ */
+int sanx_listen(struct socket *sock, int backlog)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	struct sanx_listener *lsk;
+	int err;
+
+	if (!ss)
+		return READ_ONCE(sock->ops)->listen(sock, backlog);
+	lock_sock(sk);
+	if (READ_ONCE(ss->conn) && !READ_ONCE(ss->fell_back)) {
+		release_sock(sk);
+		return -EINVAL;
+	}
+	release_sock(sk);
+	err = ss->native->listen(sock, backlog);
+	/* A socket bound to a device sees what comes by it only: TCP. */
+	if (err || sk->sk_bound_dev_if)
+		return err;
+
+	lock_sock(sk);
+	lsk = &ss->lsk;
+	spin_lock_bh(&table_lock);
+	lsk->backlog = READ_ONCE(sk->sk_max_ack_backlog);
+	if (hlist_unhashed(&lsk->node) && sk->sk_state == TCP_LISTEN) {
+		listener_fill(lsk, sk);
+		hlist_add_head(&lsk->node,
+			       bucket(lsk->net, lsk->local.port));
+	}
+	spin_unlock_bh(&table_lock);
+	release_sock(sk);
+	return 0;
+}
+
+/**
+ * sanx_listener_stop() - take no more connections, and drop those that wait
+ * @ss: the socket's AF_SANX part, listening or not
+ *
+ * As in TCP, clients of connections that nobody accepted get a reset.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_listener_stop(struct sanx_sock *ss)
+{
+	struct sanx_listener *lsk = &ss->lsk;
+	struct sanx_conn *conn, *next;
+	LIST_HEAD(queue);
+
+	spin_lock_bh(&table_lock);
+	if (!hlist_unhashed(&lsk->node))
+		hlist_del_init(&lsk->node);
+	list_splice_init(&lsk->queue, &queue);
+	lsk->queued = 0;
+	spin_unlock_bh(&table_lock);
+
+	list_for_each_entry_safe(conn, next, &queue, node) {
+		list_del_init(&conn->node);
+		sanx_conn_close(conn, true);
+		sanx_conn_put(conn);
+	}
+}
+
+/**
+ * sanx_listener_take() - the connection that waits longest
+ * @ss: the listening socket's AF_SANX part
+ *
+ * Return: a connection, the reference now the caller's, or NULL.
+ */
+struct sanx_conn *sanx_listener_take(struct sanx_sock *ss)
+{
+	struct sanx_listener *lsk = &ss->lsk;
+	struct sanx_conn *conn;
+
+	if (!READ_ONCE(lsk->queued))
+		return NULL;
+	spin_lock_bh(&table_lock);
+	conn = list_first_entry_or_null(&lsk->queue, struct sanx_conn, node);
+	if (conn) {
+		list_del_init(&conn->node);
+		lsk->queued--;
+	}
+	spin_unlock_bh(&table_lock);
+	return conn;
+}
+
+/**
+ * sanx_listener_waiting() - how many connections wait for accept()
+ * @ss: the socket's AF_SANX part, listening or not
+ */
+unsigned int sanx_listener_waiting(const struct sanx_sock *ss)
+{
+	return READ_ONCE(ss->lsk.queued);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop transport: both ends of a connection are on this node.
+ *
+ * A sender copies from its program straight into the receiver's ring, a reader
+ * from there into its program.  There is no link, no message and no thread:
+ * what a frame would say is done to the peer's connection by a call.
+ *
+ * Each end holds a reference of the other until both are closed.  The ring is
+ * made by the first sender, so a connection that carries nothing costs none.
+ */
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "af_sanx.h"
+
+/**
+ * struct loop_conn - this transport's part of a connection
+ * @peer: the other end; set before either end is established, kept until
+ *	this end is freed
+ * @closed: close() was called for this end
+ */
+struct loop_conn {
+	struct sanx_conn	*peer;
+	bool			closed;
+};
+
+static struct loop_conn *loop_conn(struct sanx_conn *conn)
+{
+	return sanx_conn_priv(conn);
+}
+
+/* Guards loop_conn.closed of both ends of any connection, for close(). */
+static DEFINE_SPINLOCK(loop_close_lock);
+
+static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
+{
+	loop_conn(a)->peer = sanx_conn_get(b);
+	loop_conn(b)->peer = sanx_conn_get(a);
+	sanx_txq_init(&a->tx, b->rx.size);
+	sanx_txq_init(&b->tx, a->rx.size);
+}
+
+static int loop_connect(struct sanx_conn *conn)
+{
+	struct sanx_conn *server;
+	u32 size;
+	int err;
+
+	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local);
+	if (!size)
+		return -ECONNREFUSED;
+	server = sanx_conn_alloc(conn->ops, conn->net, &conn->remote,
+				 &conn->local);
+	if (!server)
+		return -ENOMEM;
+	sanx_rxq_init(&server->rx, NULL, size);
+	loop_pair(conn, server);
+
+	err = sanx_conn_incoming(server);
+	if (err) {
+		/* Nobody has seen it; unpair() by hand, both ways. */
+		loop_conn(conn)->peer = NULL;
+		loop_conn(server)->peer = NULL;
+		sanx_conn_put(conn);
+		sanx_conn_put(server);
+		sanx_conn_put(server);
+		if (err != -EAGAIN)
+			return err;
+		sanx_conn_busy(conn);
+		return 0;
+	}
+	/* The listener has the reference of the allocation. */
+	sanx_conn_established(conn);
+	return 0;
+}
+
+/* The sender is the only one to make the receiver's ring: tx_mutex. */
+static int loop_ring(struct sanx_conn *peer)
+{
+	u8 *buf;
+
+	if (peer->rx.buf)
+		return 0;
+	buf = kvmalloc(peer->rx.size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!buf)
+		return -ENOMEM;
+	/* sanx_rxq_arrive() publishes it along with the first bytes. */
+	peer->rx.buf = buf;
+	return 0;
+}
+
+static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
+			 size_t len, bool nowait)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
+	int err;
+
+	if (!n)
+		return -EAGAIN;
+	err = loop_ring(peer);
+	if (err)
+		return err;
+	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
+	if (!n)
+		return -EFAULT;
+	sanx_txq_advance(&conn->tx, n);
+	sanx_rxq_arrive(&peer->rx, conn->tx.next - n, n);
+	sanx_conn_rx_ready(peer);
+	return n;
+}
+
+static u32 loop_room(struct sanx_conn *conn)
+{
+	return sanx_txq_room(&conn->tx);
+}
+
+static void loop_consumed(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+
+	if (!sanx_rxq_credit_due(&conn->rx))
+		return;
+	sanx_txq_credit(&peer->tx, sanx_rxq_grant(&conn->rx));
+	sanx_conn_tx_ready(peer);
+}
+
+static void loop_fin(struct sanx_conn *conn)
+{
+	sanx_conn_fin(loop_conn(conn)->peer);
+}
+
+static void loop_close(struct sanx_conn *conn, bool reset)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	bool alone;
+
+	if (!peer)
+		return;
+	if (reset)
+		sanx_conn_reset(peer, ECONNRESET);
+	else
+		sanx_conn_peer_closed(peer);
+
+	/* The later one to close takes the references that hold the pair. */
+	spin_lock(&loop_close_lock);
+	loop_conn(conn)->closed = true;
+	alone = loop_conn(peer)->closed;
+	spin_unlock(&loop_close_lock);
+	if (alone) {
+		sanx_conn_put(peer);
+		sanx_conn_put(conn);
+	}
+}
+
+static void loop_destroy(struct sanx_conn *conn)
+{
+	kvfree(conn->rx.buf);
+	sanx_conn_free(conn);
+}
+
+const struct sanx_transport_ops sanx_loop_ops = {
+	.name		= "loop",
+	.priv_size	= sizeof(struct loop_conn),
+	.same_node	= true,
+	.connect	= loop_connect,
+	.send		= loop_send,
+	.room		= loop_room,
+	.consumed	= loop_consumed,
+	.fin		= loop_fin,
+	.close		= loop_close,
+	.destroy	= loop_destroy,
+};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_SANX: stream sockets over system area networks.
+ *
+ * The module's beginning and end.  The order is from what others use to what
+ * uses it; the family comes last, as from then on sockets can be made.
+ */
+#include <linux/module.h>
+#include <uapi/linux/sanx.h>
+
+#include "af_sanx.h"
+
+static bool loop = true;
+module_param(loop, bool, 0444);
+MODULE_PARM_DESC(loop, "connect to addresses of this node through memory (default: Y)");
+
+static int __init sanx_init(void)
+{
+	int err;
+
+	err = sanx_worker_init();
+	if (err)
+		return err;
+	err = sanx_netns_init();
+	if (err)
+		goto err_worker;
+	err = loop ? sanx_transport_register(&sanx_loop_ops) : 0;
+	if (err)
+		goto err_netns;
+	err = sanx_netlink_init();
+	if (err)
+		goto err_loop;
+	err = sanx_family_init();
+	if (err)
+		goto err_netlink;
+	return 0;
+
+err_netlink:
+	sanx_netlink_exit();
+err_loop:
+	if (loop)
+		sanx_transport_unregister(&sanx_loop_ops);
+err_netns:
+	sanx_netns_exit();
+err_worker:
+	sanx_worker_exit();
+	return err;
+}
+
+/*
+ * No socket of the family is left, for each holds the module.  What can still
+ * be under way is the end of things: a callback that put the last reference
+ * and has not returned, an RCU callback, a work item.
+ */
+static void __exit sanx_exit(void)
+{
+	sanx_family_exit();
+	sanx_netlink_exit();
+	if (loop)
+		sanx_transport_unregister(&sanx_loop_ops);
+	sanx_fallback_drain();
+	sanx_netns_exit();
+	sanx_conn_exit();
+	sanx_worker_exit();
+}
+
+module_init(sanx_init);
+module_exit(sanx_exit);
+
+MODULE_AUTHOR("The AF_SANX developers");
+MODULE_DESCRIPTION("Stream sockets over system area networks");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(SANX_FAMILY_DEFAULT);

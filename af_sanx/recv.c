@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receiving: from the ring into the program, one copy. */
+#include <linux/module.h>
+#include <net/inet_common.h>
+
+#include "af_sanx.h"
+
+/* Something to read, or a reason not to wait for it? */
+static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
+		       u32 seen)
+{
+	return sanx_rxq_avail(&conn->rx) > seen ||
+	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
+	       READ_ONCE(ss->sk->sk_err) ||
+	       (!sanx_conn_open(conn) && !sanx_sock_connecting(ss, conn));
+}
+
+/* Waits for more than @seen bytes or news; the mutex is not held meanwhile. */
+static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
+		     long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	if (!*timeo)
+		return -EAGAIN;
+	add_wait_queue(sk_sleep(ss->sk), &wait);
+	while (!recv_ready(ss, conn, seen)) {
+		if (!*timeo) {
+			err = -EAGAIN;
+			break;
+		}
+		if (signal_pending(current)) {
+			err = sock_intr_errno(*timeo);
+			break;
+		}
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	}
+	remove_wait_queue(sk_sleep(ss->sk), &wait);
+	return err;
+}
+
+/**
+ * enum recv_next - what to do where a look at the ring found nothing more
+ * @RECV_STOP: return what there is, or the error
+ * @RECV_AGAIN: bytes came in between
+ * @RECV_WAIT: wait
+ */
+enum recv_next { RECV_STOP, RECV_AGAIN, RECV_WAIT };
+
+/*
+ * Decides on the end.  A look at the ring that found it empty and a look at
+ * the state that found an end are two looks: bytes can have come between
+ * them, before the end.  So the ring is looked at again, or the last bytes of
+ * a stream would be taken for never sent.
+ */
+static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
+			       u32 seen, bool none, int *err)
+{
+	bool fin = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+	bool dead = !sanx_conn_open(conn) && !sanx_sock_connecting(ss, conn);
+	bool failed = READ_ONCE(ss->sk->sk_err);
+
+	if (!fin && !dead && !failed)
+		return RECV_WAIT;
+	/* Pairs with the lock around the change of state. */
+	smp_rmb();
+	if (sanx_rxq_avail(&conn->rx) > seen)
+		return RECV_AGAIN;
+	if (!none)
+		return RECV_STOP;
+	/* In TCP's order: the end of stream is before what came after it. */
+	if (fin && !READ_ONCE(conn->err))
+		*err = 0;
+	else if (failed)
+		*err = sock_error(ss->sk);
+	else
+		*err = fin ? 0 : -ENOTCONN;
+	return RECV_STOP;
+}
+
+/*
+ * Takes what is there; under rx_mutex.  @peeked counts what MSG_PEEK has seen.
+ * Return: bytes, 0 for none, -EFAULT.
+ */
+static ssize_t recv_some(struct sanx_conn *conn, struct msghdr *msg, size_t len,
+			 int flags, size_t peeked)
+{
+	u32 skip = flags & MSG_PEEK ? peeked : 0;
+	u32 avail = sanx_rxq_avail(&conn->rx);
+	size_t n;
+
+	if (avail <= skip)
+		return 0;
+	n = min_t(size_t, len, avail - skip);
+	if (!(flags & MSG_TRUNC)) {
+		n = sanx_rxq_read(&conn->rx, skip, &msg->msg_iter, n);
+		if (!n)
+			return -EFAULT;
+	}
+	if (!(flags & MSG_PEEK)) {
+		sanx_rxq_consume(&conn->rx, n);
+		conn->ops->consumed(conn);
+	}
+	return n;
+}
+
+static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
+			struct msghdr *msg, size_t len, int flags)
+{
+	long timeo = sock_rcvtimeo(ss->sk, flags & MSG_DONTWAIT);
+	size_t target = sock_rcvlowat(ss->sk, flags & MSG_WAITALL, len);
+	size_t done = 0;
+	ssize_t n;
+	u32 seen;
+	int err = 0;
+
+	while (done < len) {
+		mutex_lock(&conn->rx_mutex);
+		n = recv_some(conn, msg, len - done, flags, done);
+		mutex_unlock(&conn->rx_mutex);
+		if (n > 0) {
+			done += n;
+			continue;
+		}
+		if (n < 0)
+			return done ?: n;
+		if (done >= target)
+			break;
+		/* A peek cannot see more than a ring, however long it waits. */
+		if (flags & MSG_PEEK && done >= conn->rx.size)
+			break;
+		seen = flags & MSG_PEEK ? done : 0;
+		switch (recv_end(ss, conn, seen, !done, &err)) {
+		case RECV_STOP:
+			return done ?: err;
+		case RECV_AGAIN:
+			continue;
+		case RECV_WAIT:
+			break;
+		}
+		err = recv_wait(ss, conn, seen, &timeo);
+		if (err)
+			return done ?: err;
+	}
+	return done;
+}
+
+/**
+ * sanx_recvmsg() - proto_ops.recvmsg
+ * @sock: the socket
+ * @msg: where it goes
+ * @len: bytes wanted at most
+ * @flags: MSG_*
+ *
+ * Return: bytes, 0 at the end of the stream, or -errno as tcp(7).
+ */
+int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	ssize_t n;
+
+	if (!ss)
+		return READ_ONCE(sock->ops)->recvmsg(sock, msg, len, flags);
+	conn = sanx_sock_conn(ss);
+	if (!conn || (flags & MSG_ERRQUEUE))
+		return ss->native->recvmsg(sock, msg, len, flags);
+	/* No urgent data ever comes: what TCP says where none is. */
+	if (flags & MSG_OOB)
+		return -EINVAL;
+
+	n = recv_all(ss, conn, msg, len, flags);
+	if (n > 0 && !(flags & MSG_PEEK))
+		sanx_stat_add(sock_net(sk), SANX_STAT_RX_BYTES, n);
+	if (n < 0 && READ_ONCE(ss->fell_back))
+		return READ_ONCE(sock->ops)->recvmsg(sock, msg, len, flags);
+	return n;
+}

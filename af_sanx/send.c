@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending.  A byte that send() took is in the peer's ring, or on its way there
+ * in order; there is no send buffer that a close could lose.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include "af_sanx.h"
+
+static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn)
+{
+	if (sanx_sock_connecting(ss, conn))
+		return false;
+	return !sanx_conn_open(conn) ||
+	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN ||
+	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn);
+}
+
+/*
+ * Waits until there is room or news.  The mutex is not held meanwhile, so that
+ * a sender who may not wait does not wait for one who does.
+ */
+static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo)
+{
+	struct sock *sk = ss->sk;
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	int err = 0;
+
+	if (!*timeo)
+		return -EAGAIN;
+	add_wait_queue(sk_sleep(sk), &wait);
+	for (;;) {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		/* The bits are set before the room is looked at. */
+		smp_mb__after_atomic();
+		if (send_ready(ss, conn))
+			break;
+		if (!*timeo) {
+			err = -EAGAIN;
+			break;
+		}
+		if (signal_pending(current)) {
+			err = sock_intr_errno(*timeo);
+			break;
+		}
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/*
+ * The peer has closed its socket.  As over TCP, the first send succeeds and
+ * fetches the reset that later ones see.
+ */
+static ssize_t send_to_nobody(struct sanx_conn *conn, struct msghdr *msg)
+{
+	size_t len = msg_data_left(msg);
+
+	iov_iter_advance(&msg->msg_iter, len);
+	sanx_conn_reset(conn, ECONNRESET);
+	return len;
+}
+
+/* One go at sending; under tx_mutex. */
+static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
+			 struct msghdr *msg, bool nowait)
+{
+	/* sk_stream_error() finds the true error. */
+	if (READ_ONCE(ss->sk->sk_err))
+		return -EPIPE;
+	if (sanx_sock_connecting(ss, conn))
+		return -EAGAIN;
+	if (!sanx_conn_open(conn) ||
+	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN))
+		return -EPIPE;
+	if (READ_ONCE(conn->peer_gone))
+		return send_to_nobody(conn, msg);
+	if (!msg_data_left(msg))
+		return 0;
+	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg),
+			       nowait);
+}
+
+static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
+			struct msghdr *msg, long *timeo)
+{
+	size_t sent = 0;
+	ssize_t n;
+
+	for (;;) {
+		mutex_lock(&conn->tx_mutex);
+		n = send_some(ss, conn, msg, !*timeo);
+		mutex_unlock(&conn->tx_mutex);
+		if (n >= 0) {
+			sent += n;
+			if (!msg_data_left(msg))
+				return sent;
+			if (fatal_signal_pending(current))
+				return sent;
+			cond_resched();
+			continue;
+		}
+		if (n == -EAGAIN)
+			n = send_wait(ss, conn, timeo);
+		if (n)
+			return sent ?: n;
+	}
+}
+
+/* Calls that only TCP can serve, before there is a connection. */
+static bool wants_tcp(struct socket *sock, const struct msghdr *msg)
+{
+	return (msg->msg_flags & MSG_FASTOPEN) &&
+	       READ_ONCE(sock->state) == SS_UNCONNECTED;
+}
+
+/**
+ * sanx_sendmsg() - proto_ops.sendmsg
+ * @sock: the socket
+ * @msg: what to send; an address in it is ignored, as by TCP
+ * @len: bytes of it
+ *
+ * Return: bytes taken, or -errno as tcp(7).
+ */
+int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	ssize_t n;
+	long timeo;
+
+	if (ss && wants_tcp(sock, msg)) {
+		lock_sock(sk);
+		if (!READ_ONCE(ss->fell_back) && !ss->conn)
+			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+		release_sock(sk);
+		ss = sanx_sk(sock);
+	}
+	if (!ss)
+		return READ_ONCE(sock->ops)->sendmsg(sock, msg, len);
+	conn = sanx_sock_conn(ss);
+	if (!conn)
+		return ss->native->sendmsg(sock, msg, len);
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	n = send_all(ss, conn, msg, &timeo);
+	if (n > 0)
+		sanx_stat_add(sock_net(sk), SANX_STAT_TX_BYTES, n);
+	if (n < 0 && READ_ONCE(ss->fell_back))
+		return READ_ONCE(sock->ops)->sendmsg(sock, msg, len);
+	return n < 0 ? sk_stream_error(sk, msg->msg_flags, n) : n;
+}

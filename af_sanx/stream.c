@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stream sockets: the table of socket calls, and the short ones of them.
+ *
+ * Every call asks first whether the socket fell back (sanx_sk() is NULL): a
+ * call that was on its way in while another made the socket TCP goes on as a
+ * call of the native socket.
+ */
+#include <linux/module.h>
+#include <linux/compat.h>
+#include <linux/poll.h>
+#include <asm/ioctls.h>
+#include <linux/sockios.h>
+
+#include "af_sanx.h"
+
+static int sanx_release(struct socket *sock);
+
+/**
+ * sanx_sk() - the AF_SANX part of a socket
+ * @sock: the socket, of a call that came in by AF_SANX's ops
+ *
+ * Return: it, or NULL if the socket is TCP by now; then the call is to be made
+ * again by the ops that the socket has.
+ */
+struct sanx_sock *sanx_sk(struct socket *sock)
+{
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+
+	if (ops->release != sanx_release)
+		return NULL;
+	return container_of(ops, struct sanx_sock, ops);
+}
+
+/**
+ * sanx_sock_conn() - the connection of a socket
+ * @ss: the socket's AF_SANX part
+ *
+ * Return: a connection that stays until the socket is released, or NULL.
+ */
+struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
+{
+	/* Pairs with the releases in connect and accept. */
+	return smp_load_acquire(&ss->conn);
+}
+
+/**
+ * sanx_sock_connecting() - is it not decided yet what a socket becomes?
+ * @ss: the socket's AF_SANX part
+ * @conn: its connection
+ *
+ * True from connect() until the peer accepted, or the socket is TCP.
+ */
+bool sanx_sock_connecting(const struct sanx_sock *ss,
+			  const struct sanx_conn *conn)
+{
+	switch (READ_ONCE(conn->state)) {
+	case SANX_CONN_CONNECTING:
+		return true;
+	case SANX_CONN_REFUSED:
+		return !READ_ONCE(ss->fell_back);
+	default:
+		return false;
+	}
+}
+
+/**
+ * sanx_sock_forget() - drop a socket's connection; it can connect again
+ * @sock: the socket
+ * @ss: its AF_SANX part, with a connection
+ *
+ * What a failed connect() and connect(AF_UNSPEC) leave.  Calls under way keep
+ * using the connection, dead as it is; it goes with the socket.
+ *
+ * Context: process, lock_sock() held.
+ */
+void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
+{
+	struct sanx_conn *conn = ss->conn;
+
+	conn->ss = NULL;
+	sanx_conn_detach(conn);
+	sanx_conn_close(conn, true);
+	list_add(&conn->node, &ss->old);
+	WRITE_ONCE(ss->conn, NULL);
+	WRITE_ONCE(sock->sk->sk_shutdown, 0);
+	WRITE_ONCE(sock->state, SS_UNCONNECTED);
+}
+
+static int sanx_bind(struct socket *sock, struct sockaddr *uaddr, int len)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
+
+	/* TCP refuses a connected socket, which to the native one we are not. */
+	if (conn && READ_ONCE(sock->state) != SS_UNCONNECTED)
+		return -EINVAL;
+	return (ss ? ss->native : READ_ONCE(sock->ops))->bind(sock, uaddr, len);
+}
+
+static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sanx_conn *conn;
+
+	if (!ss)
+		return READ_ONCE(sock->ops)->getname(sock, uaddr, peer);
+	conn = sanx_sock_conn(ss);
+	if (!conn || READ_ONCE(conn->state) == SANX_CONN_REFUSED)
+		return ss->native->getname(sock, uaddr, peer);
+	if (!peer)
+		return sanx_endpoint_fill(&conn->local, sock->sk->sk_family,
+					  uaddr);
+	/* accept() names a peer that is gone already (2), as TCP does. */
+	if (!sanx_conn_open(conn) && peer == 1)
+		return -ENOTCONN;
+	return sanx_endpoint_fill(&conn->remote, sock->sk->sk_family, uaddr);
+}
+
+static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
+{
+	struct sock *sk = ss->sk;
+	u8 shutdown = READ_ONCE(conn->shutdown);
+	u32 avail = sanx_rxq_avail(&conn->rx);
+	__poll_t mask = 0;
+
+	if (sanx_sock_connecting(ss, conn))
+		return READ_ONCE(sk->sk_err) ? EPOLLERR : 0;
+	if (shutdown == SHUTDOWN_MASK || !sanx_conn_open(conn))
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	/* More than half a ring need never gather: it must not be waited for. */
+	if (avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
+				    conn->rx.size / 2))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone)) {
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	} else {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		/* The bits are set before the room is looked at. */
+		smp_mb__after_atomic();
+		if (conn->ops->room(conn))
+			mask |= EPOLLOUT | EPOLLWRNORM;
+	}
+	if (READ_ONCE(sk->sk_err) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+static __poll_t sanx_poll(struct file *file, struct socket *sock,
+			  struct poll_table_struct *wait)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sanx_conn *conn;
+	__poll_t mask;
+
+	if (!ss)
+		return READ_ONCE(sock->ops)->poll(file, sock, wait);
+	conn = sanx_sock_conn(ss);
+	if (conn && READ_ONCE(sock->state) != SS_UNCONNECTED) {
+		sock_poll_wait(file, sock, wait);
+		return poll_conn(ss, conn);
+	}
+	mask = ss->native->poll(file, sock, wait);
+	if (sanx_listener_waiting(ss))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	return mask;
+}
+
+static int ioctl_conn(struct sanx_conn *conn, unsigned int cmd, int __user *arg)
+{
+	u32 n;
+
+	switch (cmd) {
+	case SIOCINQ:
+		n = sanx_rxq_avail(&conn->rx);
+		break;
+	case SIOCOUTQ:
+		n = sanx_txq_unread(&conn->tx);
+		break;
+	case SIOCOUTQNSD:
+	case SIOCATMARK:
+		n = 0;
+		break;
+	default:
+		return -ENOIOCTLCMD;
+	}
+	return put_user(n, arg);
+}
+
+static int sanx_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sanx_conn *conn;
+	int err;
+
+	if (!ss)
+		return READ_ONCE(sock->ops)->ioctl(sock, cmd, arg);
+	conn = sanx_sock_conn(ss);
+	if (conn && READ_ONCE(sock->state) == SS_CONNECTED) {
+		err = ioctl_conn(conn, cmd, (int __user *)arg);
+		if (err != -ENOIOCTLCMD)
+			return err;
+	}
+	return ss->native->ioctl(sock, cmd, arg);
+}
+
+#ifdef CONFIG_COMPAT
+static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
+			     unsigned long arg)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	const struct proto_ops *ops = ss ? ss->native : READ_ONCE(sock->ops);
+
+	/* What ioctl_conn() answers is the same for both: a pointer to int. */
+	if (ss && (cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||
+		   cmd == SIOCATMARK))
+		return sanx_ioctl(sock, cmd, (unsigned long)compat_ptr(arg));
+	return ops->compat_ioctl ? ops->compat_ioctl(sock, cmd, arg) :
+				   -ENOIOCTLCMD;
+}
+#endif
+
+static int shutdown_connecting(struct socket *sock, struct sanx_sock *ss)
+{
+	struct sanx_conn *conn = ss->conn;
+
+	/* As TCP in SYN-SENT: the attempt ends and the call succeeds. */
+	sanx_conn_reset(conn, ECONNRESET);
+	sock->state = SS_UNCONNECTED;
+	return 0;
+}
+
+static int sanx_shutdown(struct socket *sock, int how)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	int err;
+
+	if (!ss)
+		return READ_ONCE(sock->ops)->shutdown(sock, how);
+	/* SHUT_RD, SHUT_WR, SHUT_RDWR to RCV_SHUTDOWN, SEND_SHUTDOWN, both */
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	conn = sanx_sock_conn(ss);
+	if (!conn) {
+		err = ss->native->shutdown(sock, how);
+		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+			sanx_listener_stop(ss);
+		return err;
+	}
+	lock_sock(sk);
+	if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING)
+		err = shutdown_connecting(sock, ss);
+	else
+		err = sanx_conn_shutdown(conn, how + 1);
+	release_sock(sk);
+	return err;
+}
+
+static int sanx_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	struct sanx_sock *ss;
+	int err;
+
+	/* A socket that accept() did not fill has its listener's ops. */
+	if (!sk)
+		return 0;
+	ss = sanx_sk(sock);
+	if (!ss)
+		return READ_ONCE(sock->ops)->release(sock);
+
+	sanx_listener_stop(ss);
+	/* The connect thread works on the socket under the lock. */
+	lock_sock(sk);
+	ss = sanx_sk(sock);
+	if (!ss) {
+		release_sock(sk);
+		return READ_ONCE(sock->ops)->release(sock);
+	}
+	conn = ss->conn;
+	if (conn) {
+		conn->ss = NULL;
+		sanx_conn_detach(conn);
+	}
+	release_sock(sk);
+
+	if (conn) {
+		sanx_conn_stop_retry(conn);
+		sanx_conn_close(conn, sock_flag(sk, SOCK_LINGER) &&
+				!sk->sk_lingertime);
+	}
+	sanx_net_del_sock(ss);
+	err = ss->native->release(sock);
+	sanx_sock_free(ss);
+	return err;
+}
+
+const struct proto_ops sanx_stream_ops = {
+	.owner		= THIS_MODULE,
+	.release	= sanx_release,
+	.bind		= sanx_bind,
+	.connect	= sanx_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= sanx_accept,
+	.getname	= sanx_getname,
+	.poll		= sanx_poll,
+	.ioctl		= sanx_ioctl,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl	= sanx_compat_ioctl,
+#endif
+	.gettstamp	= sock_gettstamp,
+	.listen		= sanx_listen,
+	.shutdown	= sanx_shutdown,
+	.setsockopt	= sanx_setsockopt,
+	.getsockopt	= sanx_getsockopt,
+	.sendmsg	= sanx_sendmsg,
+	.recvmsg	= sanx_recvmsg,
+	.mmap		= sock_no_mmap,
+	SANX_PROTO_SENDPAGE
+};

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_SANX: what a transport sees of the core, and the core of a transport.
+ *
+ * The core (af_sanx.ko) has the sockets, the connections and the node map.  A
+ * transport carries the bytes of connections; it is one const struct
+ * sanx_transport_ops.  The core includes nothing of rdma/, and a transport
+ * knows nothing of sockets.
+ */
+#ifndef _NET_SANX_H
+#define _NET_SANX_H
+
+#include <linux/in6.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <net/net_namespace.h>
+
+struct iov_iter;
+struct netlink_callback;
+struct sanx_net;
+struct sanx_sock;
+struct sk_buff;
+struct sock;
+
+#include <net/sanx_msgq.h>
+
+/**
+ * struct sanx_endpoint - an address and a port
+ * @addr: IPv6, or IPv4 as v4-mapped
+ * @port: big endian
+ */
+struct sanx_endpoint {
+	struct in6_addr	addr;
+	__be16		port;
+};
+
+/**
+ * enum sanx_conn_state - where a connection is
+ * @SANX_CONN_NEW: allocated
+ * @SANX_CONN_CONNECTING: asked for, not yet answered
+ * @SANX_CONN_ESTABLISHED: both directions open
+ * @SANX_CONN_FIN_SENT: our direction ended
+ * @SANX_CONN_FIN_RCVD: the peer's direction ended
+ * @SANX_CONN_FINISHED: both directions ended, in order
+ * @SANX_CONN_REFUSED: never came to be; the socket goes on as TCP
+ * @SANX_CONN_DEAD: reset, aborted or closed
+ */
+enum sanx_conn_state {
+	SANX_CONN_NEW,
+	SANX_CONN_CONNECTING,
+	SANX_CONN_ESTABLISHED,
+	SANX_CONN_FIN_SENT,
+	SANX_CONN_FIN_RCVD,
+	SANX_CONN_FINISHED,
+	SANX_CONN_REFUSED,
+	SANX_CONN_DEAD,
+	__SANX_CONN_STATES
+};
+
+/**
+ * enum sanx_fallback - why a socket became plain TCP
+ * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map
+ * @SANX_FALLBACK_PORT: a port rule denies the port
+ * @SANX_FALLBACK_LINK: no link to the peer
+ * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener there
+ * @SANX_FALLBACK_OPTION: the program asked for what only TCP does
+ * @SANX_FALLBACK_ACCEPT: a plain TCP client came to an AF_SANX listener
+ */
+enum sanx_fallback {
+	SANX_FALLBACK_UNMAPPED,
+	SANX_FALLBACK_PORT,
+	SANX_FALLBACK_LINK,
+	SANX_FALLBACK_REFUSED,
+	SANX_FALLBACK_OPTION,
+	SANX_FALLBACK_ACCEPT,
+	__SANX_FALLBACKS
+};
+
+/**
+ * struct sanx_conn - one connection, as one node sees it
+ * @refs: the socket or accept queue has one, the transport as many as it needs
+ * @ops: the transport
+ * @net: where it lives; outlived by the transport's net_exit()
+ * @local: our end
+ * @remote: the peer's end
+ * @lock: guards @state, @err, @shutdown, @peer_gone, @detached; taken in
+ *	softirq
+ * @state: changed by the functions below only
+ * @err: errno (positive) of a connection that died
+ * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN, mirrored in sk->sk_shutdown
+ * @peer_gone: the peer reads no more: what is sent now ends in a reset
+ * @accepted: came in by a listener
+ * @detached: @sk is not to be used any more
+ * @sk: the socket's sock while one is attached; valid under RCU
+ * @ss: the socket while connecting; guarded by lock_sock(@sk)
+ * @tx_mutex: serialises senders; guards @tx but for its limit
+ * @rx_mutex: serialises readers; guards the reader's part of @rx
+ * @tx: the peer's ring, as we may write it
+ * @rx: our ring
+ * @node: in the accept queue of a listener
+ * @fallback: why it was refused
+ * @retry: connects again after a full backlog
+ * @work: turns the socket into TCP after a refusal
+ * @tries: how often @retry ran
+ * @rcu: frees it
+ * @detach_rcu: drops @sk
+ *
+ * A transport's own part follows, see sanx_conn_priv().
+ */
+struct sanx_conn {
+	refcount_t			refs;
+	const struct sanx_transport_ops	*ops;
+	struct net			*net;
+	struct sanx_endpoint		local;
+	struct sanx_endpoint		remote;
+
+	spinlock_t			lock;
+	enum sanx_conn_state		state;
+	int				err;
+	u8				shutdown;
+	bool				peer_gone;
+	bool				accepted;
+	bool				detached;
+
+	struct sock			*sk;
+	struct sanx_sock		*ss;
+	struct mutex			tx_mutex;
+	struct mutex			rx_mutex;
+	struct sanx_txq			tx;
+	struct sanx_rxq			rx;
+
+	struct list_head		node;
+	enum sanx_fallback		fallback;
+	struct kthread_delayed_work	retry;
+	struct kthread_work		work;
+	unsigned int			tries;
+	struct rcu_head			rcu;
+	struct rcu_head			detach_rcu;
+};
+
+/**
+ * struct sanx_transport_ops - a transport
+ *
+ * @name: shown by sanxctl
+ * @owner: pinned by each connection
+ * @priv_size: bytes of its own part of a connection
+ * @same_node: carries connections to addresses of this node, and needs no map
+ */
+struct sanx_transport_ops {
+	const char	*name;
+	struct module	*owner;
+	size_t		priv_size;
+	bool		same_node;
+
+	/**
+	 * @connect: ask the peer for a connection.
+	 *
+	 * @conn is CONNECTING, its endpoints are set and conn->rx.size says
+	 * how large a ring the program wants.  The answer is given, in this call
+	 * or later, in any context, by exactly one of sanx_conn_established(),
+	 * sanx_conn_refused() and sanx_conn_busy(); after the last, it is
+	 * called once more.  Before an answer, close() may come.
+	 *
+	 * Context: process, lock_sock() held; must not wait for the peer.
+	 * Return: 0, or -errno when no answer will come: -ENOMEM goes to the
+	 * program, -ECONNREFUSED is as sanx_conn_refused() with
+	 * SANX_FALLBACK_REFUSED, all else with SANX_FALLBACK_LINK.
+	 */
+	int (*connect)(struct sanx_conn *conn);
+
+	/**
+	 * @send: write bytes into the peer's window and let it know.
+	 *
+	 * Takes what there is room for, in the peer's window and in its own
+	 * resources, and never waits for room; it may fault on @from and may
+	 * wait for memory, unless @nowait.  When room comes
+	 * later it calls sanx_conn_tx_ready().
+	 *
+	 * Context: process, tx_mutex held.
+	 * Return: bytes taken, at least 1; -EAGAIN for no room; -EFAULT,
+	 * -ENOMEM; or -EPIPE if the connection is no more.
+	 */
+	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
+			size_t len, bool nowait);
+
+	/**
+	 * @room: bytes that send() could take now, roughly; for poll.
+	 *
+	 * Asking is what arms sanx_conn_tx_ready(): if it returns 0, the
+	 * call comes once that has changed.  Context: any, no lock needed.
+	 */
+	u32 (*room)(struct sanx_conn *conn);
+
+	/**
+	 * @consumed: the reader freed ring; pass on credits that are due.
+	 *
+	 * Context: process, rx_mutex held; may not sleep for long.
+	 */
+	void (*consumed)(struct sanx_conn *conn);
+
+	/**
+	 * @fin: no more bytes will be sent; the peer reads to the end.
+	 *
+	 * Once at most, after the last send().  Context: process, tx_mutex
+	 * held.
+	 */
+	void (*fin)(struct sanx_conn *conn);
+
+	/**
+	 * @close: the socket is gone: nobody sends or reads here any more.
+	 * @reset: the peer is to get ECONNRESET and not the end of the stream
+	 *
+	 * Exactly once for each connection that connect() was called for or
+	 * that sanx_conn_incoming() took.  The transport holds a reference of
+	 * its own for as long as the peer can touch the ring.  Context:
+	 * process, may sleep; no lock of the connection held.
+	 */
+	void (*close)(struct sanx_conn *conn, bool reset);
+
+	/**
+	 * @destroy: the last reference is gone.  Gives back what the transport
+	 * attached and ends with sanx_conn_free(), now or later.  Context:
+	 * any; may not sleep.
+	 */
+	void (*destroy)(struct sanx_conn *conn);
+
+	/**
+	 * @net_idle: the last AF_SANX socket of a namespace is gone, or (with
+	 * @exit) the namespace itself dies: let go of everything that pins it.
+	 * With @exit, no connection of @net is left on return.  Optional.
+	 * Context: process, may sleep.
+	 */
+	void (*net_idle)(struct net *net, bool exit);
+
+	/**
+	 * @net_busy: the first socket of a namespace was made.  Optional.
+	 * Context: process, may sleep.
+	 */
+	void (*net_busy)(struct net *net);
+
+	/**
+	 * @map_changed: the node map of @net is another one now.  Optional.
+	 * Context: process, may sleep, the configuration mutex held.
+	 */
+	void (*map_changed)(struct net *net);
+
+	/**
+	 * @dump_links: report each link of @net by sanx_nl_put_link(), going
+	 * on behind the first @skip.  Optional.
+	 * Context: process; RTNL not held.
+	 * Return: links reported or skipped, or -EMSGSIZE when @skb is full.
+	 */
+	int (*dump_links)(struct net *net, struct sk_buff *skb,
+			  struct netlink_callback *cb, int skip);
+};
+
+/**
+ * struct sanx_link_info - a link, as sanxctl shows it
+ * @node: peer's node id
+ * @transport: name of the transport
+ * @device: name of the device
+ * @state: state in a word
+ * @conns: connections on it
+ * @local: local address of the rail
+ * @remote: remote address of the rail
+ */
+struct sanx_link_info {
+	u32		node;
+	const char	*transport;
+	const char	*device;
+	const char	*state;
+	u32		conns;
+	struct in6_addr	local;
+	struct in6_addr	remote;
+};
+
+#define SANX_NODE_RAILS	4
+
+/**
+ * struct sanx_node_info - a copy of what the node map says of a node
+ * @id: node id
+ * @n_rails: entries of @rail, at least 1
+ * @rail: addresses that its RDMA devices answer on
+ */
+struct sanx_node_info {
+	u32		id;
+	unsigned int	n_rails;
+	struct in6_addr	rail[SANX_NODE_RAILS];
+};
+
+/**
+ * sanx_conn_priv() - a transport's own part of a connection
+ * @conn: the connection
+ */
+static inline void *sanx_conn_priv(struct sanx_conn *conn)
+{
+	return conn + 1;
+}
+
+/**
+ * sanx_conn_of_priv() - the connection that a transport's part belongs to
+ * @priv: as returned by sanx_conn_priv()
+ */
+static inline struct sanx_conn *sanx_conn_of_priv(void *priv)
+{
+	return (struct sanx_conn *)priv - 1;
+}
+
+/* conn.c */
+struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
+				  struct net *net,
+				  const struct sanx_endpoint *local,
+				  const struct sanx_endpoint *remote);
+void sanx_conn_free(struct sanx_conn *conn);
+void sanx_conn_put(struct sanx_conn *conn);
+int sanx_conn_established(struct sanx_conn *conn);
+void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why);
+void sanx_conn_busy(struct sanx_conn *conn);
+void sanx_conn_rx_ready(struct sanx_conn *conn);
+void sanx_conn_tx_ready(struct sanx_conn *conn);
+int sanx_conn_fin(struct sanx_conn *conn);
+void sanx_conn_peer_closed(struct sanx_conn *conn);
+void sanx_conn_reset(struct sanx_conn *conn, int err);
+
+/**
+ * sanx_conn_get() - take a reference
+ * @conn: a connection that the caller has, or knows to have, a reference of
+ */
+static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
+{
+	refcount_inc(&conn->refs);
+	return conn;
+}
+
+/* listen.c */
+int sanx_conn_incoming(struct sanx_conn *conn);
+u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
+			    const struct sanx_endpoint *remote);
+
+/* transport.c */
+int sanx_transport_register(const struct sanx_transport_ops *ops);
+void sanx_transport_unregister(const struct sanx_transport_ops *ops);
+
+/* nodemap.c */
+bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
+		       struct sanx_node_info *info);
+bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
+bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr);
+bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr);
+u32 sanx_node_self(struct net *net);
+bool sanx_nodemap_empty(struct net *net);
+
+/* ports.c */
+bool sanx_port_allowed(struct net *net, __be16 port);
+
+/* route.c */
+bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
+
+/* stats.c */
+void sanx_count_protocol_error(struct net *net);
+
+/* worker.c: the named kernel threads */
+void sanx_connect_queue(struct kthread_work *work);
+void sanx_accept_queue(struct kthread_work *work);
+
+/* netlink.c */
+int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct sanx_link_info *info);
+
+#endif /* _NET_SANX_H */
