@@ -112,8 +112,31 @@ static void accepted_native(struct sanx_sock *lss, struct socket *newsock)
 		      SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT, 1);
 }
 
-/* proto_ops.accept; the arguments differ between kernels, see compat.h. */
-int sanx_accept(struct socket *sock, struct socket *newsock, SANX_ACCEPT_ARGS)
+/* A native connection that another accept() takes first is no reason to wait. */
+static int accept_native(struct sanx_sock *ss, struct socket *sock,
+			 struct socket *newsock,
+			 const struct proto_accept_arg *arg)
+{
+	struct proto_accept_arg once = *arg;
+	int err;
+
+	once.flags |= O_NONBLOCK;
+	err = sanx_native_accept(ss->native, sock, newsock, &once);
+	if (!err)
+		accepted_native(ss, newsock);
+	return err;
+}
+
+/**
+ * sanx_accept() - proto_ops.accept
+ * @sock: the listening socket
+ * @newsock: becomes the connection
+ * @arg: flags
+ *
+ * Return: 0, or -errno as accept(2).
+ */
+int sanx_accept(struct socket *sock, struct socket *newsock,
+		struct proto_accept_arg *arg)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
@@ -124,15 +147,13 @@ int sanx_accept(struct socket *sock, struct socket *newsock, SANX_ACCEPT_ARGS)
 	/* A socket that fell back does not listen: connect() made it TCP. */
 	if (!ss || READ_ONCE(sk->sk_state) != TCP_LISTEN)
 		return -EINVAL;
-	timeo = sock_rcvtimeo(sk, SANX_ACCEPT_FLAGS & O_NONBLOCK);
+	timeo = sock_rcvtimeo(sk, arg->flags & O_NONBLOCK);
 	for (;;) {
 		conn = sanx_listener_take(ss);
 		if (conn)
 			return accept_conn(ss, newsock, conn);
 		if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue)) {
-			err = SANX_NATIVE_ACCEPT(ss->native, sock, newsock);
-			if (!err)
-				accepted_native(ss, newsock);
+			err = accept_native(ss, sock, newsock, arg);
 			if (err != -EAGAIN)
 				return err;
 		}

@@ -53,6 +53,7 @@ struct sanx_listener {
  *	or alive, until this struct goes
  * @old: connections that connect(AF_UNSPEC) gave up; go with this struct
  * @fell_back: sock->ops is @native
+ * @autobound: the port was taken by connect() and not by bind()
  * @lsk: the listener
  * @node: in sanx_net.socks, or after a fallback in the reaper's list
  * @sock: the socket, after a fallback
@@ -60,12 +61,13 @@ struct sanx_listener {
  * @conn and @fell_back are written under lock_sock(@sk) and read anywhere.
  */
 struct sanx_sock {
-	struct proto_ops	ops;
+	const struct proto_ops	ops;
 	const struct proto_ops	*native;
 	struct sock		*sk;
 	struct sanx_conn	*conn;
 	struct list_head	old;
 	bool			fell_back;
+	bool			autobound;
 	struct sanx_listener	lsk;
 	struct list_head	node;
 	struct socket		*sock;
@@ -89,6 +91,7 @@ enum sanx_stat {
 	SANX_STAT_RESETS,
 	SANX_STAT_PROTOCOL_ERRORS,
 	SANX_STAT_FALLBACK,
+	/* private: */
 	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
 };
 
@@ -116,13 +119,13 @@ struct sanx_stats {
 struct sanx_net {
 	struct net			*net;
 	struct sanx_stats __percpu	*stats;
-	struct mutex			config_mutex;
+	struct mutex			config_mutex; /* see above */
 	struct sanx_nodemap __rcu	*nodemap;
 	struct sanx_ports __rcu		*ports;
-	spinlock_t			socks_lock;
+	spinlock_t			socks_lock; /* see above */
 	struct list_head		socks;
 	unsigned int			n_socks;
-	struct mutex			busy_mutex;
+	struct mutex			busy_mutex; /* see above */
 	bool				busy;
 };
 
@@ -138,6 +141,7 @@ void sanx_native_graft(struct socket *native, struct socket *sock);
 
 /* stream.c */
 extern const struct proto_ops sanx_stream_ops;
+extern const struct proto_ops sanx_stream6_ops;
 struct sanx_sock *sanx_sk(struct socket *sock);
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
@@ -164,7 +168,8 @@ struct sanx_conn *sanx_listener_take(struct sanx_sock *ss);
 unsigned int sanx_listener_waiting(const struct sanx_sock *ss);
 
 /* accept.c */
-int sanx_accept(struct socket *sock, struct socket *newsock, SANX_ACCEPT_ARGS);
+int sanx_accept(struct socket *sock, struct socket *newsock,
+		struct proto_accept_arg *arg);
 
 /* fallback.c */
 void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
@@ -201,6 +206,7 @@ enum sanx_conn_event {
 	SANX_EV_FIN_TX,
 	SANX_EV_FIN_RX,
 	SANX_EV_DIE,
+	/* private: */
 	__SANX_EVS
 };
 

@@ -139,6 +139,7 @@ void sanx_conn_detach(struct sanx_conn *conn)
 /* The sock to wake, or NULL.  Under RCU. */
 static struct sock *conn_sk(struct sanx_conn *conn)
 {
+	/* Pairs with the release in sanx_conn_attach(). */
 	struct sock *sk = smp_load_acquire(&conn->sk);
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "conn->sk needs RCU");
@@ -180,6 +181,8 @@ static int conn_event_locked(struct sanx_conn *conn, enum sanx_conn_event ev)
 /**
  * sanx_conn_open() - can bytes pass, in one direction at least?
  * @conn: a connection
+ *
+ * Return: true from when it is established until it dies.
  */
 bool sanx_conn_open(const struct sanx_conn *conn)
 {

@@ -54,13 +54,14 @@ static bool pick_transport(struct sock *sk, struct target *t)
 }
 
 /* A port of our own, as TCP's connect() would take one. */
-static int autobind(struct sock *sk)
+static int autobind(struct sock *sk, struct sanx_sock *ss)
 {
 	if (inet_sk(sk)->inet_num)
 		return 0;
 	if (sk->sk_prot->get_port(sk, 0))
 		return -EADDRNOTAVAIL;
 	inet_sk(sk)->inet_sport = htons(inet_sk(sk)->inet_num);
+	ss->autobound = true;
 	return 0;
 }
 
@@ -78,7 +79,7 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	/* Without a route TCP has the error to give. */
 	if (sanx_route(sk, &t->remote, &t->local.addr))
 		return 1;
-	err = autobind(sk);
+	err = autobind(sk, ss);
 	if (err)
 		return err;
 	t->local.port = inet_sk(sk)->inet_sport;
@@ -189,6 +190,10 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 		return 1;
 	if (len >= (int)sizeof(uaddr->sa_family) &&
 	    uaddr->sa_family == AF_UNSPEC && ss->conn) {
+		/* tcp_disconnect() leaves this behind, too. */
+		if (sanx_conn_open(ss->conn) ||
+		    sanx_sock_connecting(ss, ss->conn))
+			WRITE_ONCE(sk->sk_err, ECONNRESET);
 		sanx_sock_forget(sock, ss);
 		return 0;
 	}

@@ -76,13 +76,13 @@ void sanx_fallback_drain(void)
  * A port that connect() took for AF_SANX and not bind(): TCP picks its own, as
  * it may share one between destinations.
  */
-static void unbind_auto(struct sock *sk)
+static void unbind_auto(struct sock *sk, struct sanx_sock *ss)
 {
-	if (inet_sk(sk)->inet_num && sk->sk_state == TCP_CLOSE &&
-	    !(sk->sk_userlocks & SOCK_BINDPORT_LOCK)) {
-		inet_put_port(sk);
-		inet_sk(sk)->inet_sport = 0;
-	}
+	if (!ss->autobound)
+		return;
+	ss->autobound = false;
+	inet_put_port(sk);
+	inet_sk(sk)->inet_sport = 0;
 }
 
 /**
@@ -101,7 +101,7 @@ void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 
 	trace_sanx_fallback(sk, why);
 	sanx_net_del_sock(ss);
-	unbind_auto(sk);
+	unbind_auto(sk, ss);
 	sock->state = SS_UNCONNECTED;
 	if (conn) {
 		conn->ss = NULL;

@@ -32,8 +32,8 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 	ss = kzalloc(sizeof(*ss), GFP_KERNEL_ACCOUNT);
 	if (!ss)
 		return NULL;
-	ss->ops = sanx_stream_ops;
-	ss->ops.family = sk->sk_family;
+	memcpy((void *)&ss->ops, sk->sk_family == AF_INET6 ?
+	       &sanx_stream6_ops : &sanx_stream_ops, sizeof(ss->ops));
 	ss->native = native;
 	ss->sk = sk;
 	INIT_LIST_HEAD(&ss->old);

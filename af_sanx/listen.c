@@ -158,6 +158,8 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
  * sanx_listen() - proto_ops.listen
  * @sock: the socket
  * @backlog: connections that may wait, for TCP and AF_SANX each
+ *
+ * Return: 0, or -errno as listen(2).
  */
 int sanx_listen(struct socket *sock, int backlog)
 {
@@ -247,6 +249,8 @@ struct sanx_conn *sanx_listener_take(struct sanx_sock *ss)
 /**
  * sanx_listener_waiting() - how many connections wait for accept()
  * @ss: the socket's AF_SANX part, listening or not
+ *
+ * Return: connections; a moment's estimate.
  */
 unsigned int sanx_listener_waiting(const struct sanx_sock *ss)
 {

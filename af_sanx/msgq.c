@@ -71,7 +71,7 @@ EXPORT_SYMBOL_GPL(sanx_txq_init);
  * sanx_txq_room() - bytes that may be sent now
  * @q: the queue
  *
- * Exact for the sender; anyone else gets a moment's estimate.
+ * Return: bytes; exact for the sender, for anyone else a moment's estimate.
  */
 u32 sanx_txq_room(const struct sanx_txq *q)
 {
@@ -84,7 +84,10 @@ EXPORT_SYMBOL_GPL(sanx_txq_room);
  * sanx_txq_unread() - bytes sent that the peer has not said it read
  * @q: the queue
  *
- * What SIOCOUTQ answers.  Any context; a moment's estimate.
+ * What SIOCOUTQ answers.
+ *
+ * Context: any.
+ * Return: bytes; a moment's estimate.
  */
 u32 sanx_txq_unread(const struct sanx_txq *q)
 {
@@ -176,7 +179,7 @@ EXPORT_SYMBOL_GPL(sanx_rxq_arrive);
  * sanx_rxq_avail() - bytes that can be read now
  * @q: the queue
  *
- * Exact for the reader; anyone else gets a moment's estimate.
+ * Return: bytes; exact for the reader, for anyone else a moment's estimate.
  */
 u32 sanx_rxq_avail(const struct sanx_rxq *q)
 {
@@ -203,12 +206,13 @@ EXPORT_SYMBOL_GPL(sanx_rxq_consume);
  * sanx_rxq_credit_due() - is it time to tell the sender of freed ring?
  * @q: the queue
  *
- * True once a quarter of the ring is free and not granted: seldom enough to
- * cost little, soon enough that a sender in full flow does not run dry (the
- * delayed acknowledgements of SOVIA).  As a full ring that was read whole is
- * always due, a sender cannot wait for ever.
+ * A quarter of the ring: seldom enough to cost little, soon enough that a
+ * sender in full flow does not run dry (the delayed acknowledgements of
+ * SOVIA).  As a full ring that was read whole is always due, a sender cannot
+ * wait for ever.
  *
  * Context: the reader.
+ * Return: true once a quarter of the ring is free and not granted.
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {

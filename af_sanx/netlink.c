@@ -602,7 +602,7 @@ static struct genl_family sanx_nl_family __ro_after_init = {
 	.netnsok	= true,
 	.parallel_ops	= true,
 	.module		= THIS_MODULE,
-	SANX_GENL_OPS(sanx_nl_ops),
+	SANX_GENL_OPS,
 	.resv_start_op	= __SANX_CMD_MAX,
 };
 

@@ -17,6 +17,8 @@ static unsigned int sanx_net_id;
 /**
  * sanx_net() - AF_SANX's part of a namespace
  * @net: the namespace
+ *
+ * Return: it, as long as @net.
  */
 struct sanx_net *sanx_net(const struct net *net)
 {

@@ -33,6 +33,7 @@ struct sanx_nodemap *sanx_nodemap_alloc(unsigned int n)
 		map->n = n;
 	return map;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_alloc);
 
 static int entry_cmp(const void *a, const void *b)
 {
@@ -152,6 +153,7 @@ int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
 	kvfree(given);
 	return i >= 0 ? -EEXIST : 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_finish);
 
 /**
  * sanx_nodemap_find() - look a host up
@@ -169,6 +171,7 @@ sanx_nodemap_find(const struct sanx_nodemap *map, const struct in6_addr *addr)
 		return NULL;
 	return bsearch(&key, map->entry, map->n, sizeof(key), entry_cmp);
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_find);
 
 /**
  * sanx_nodemap_merge() - a map with more hosts
@@ -193,6 +196,7 @@ struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
 	sort(sum->entry, n, sizeof(sum->entry[0]), entry_cmp, NULL);
 	return sum;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_merge);
 
 /**
  * sanx_nodemap_without() - a map with fewer hosts
@@ -223,6 +227,7 @@ struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
 	rest->n = n;
 	return rest;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_without);
 
 static const struct sanx_nodemap_entry *find_id(const struct sanx_nodemap *map,
 						u32 id)
@@ -316,6 +321,7 @@ EXPORT_SYMBOL_GPL(sanx_node_by_id);
  * @addr: the address
  *
  * Context: any.
+ * Return: true if the node map gives it to that node.
  */
 bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 {
@@ -332,6 +338,7 @@ EXPORT_SYMBOL_GPL(sanx_node_has_addr);
  * @addr: the address
  *
  * Context: any.
+ * Return: true if it is a rail of one of the node's hosts.
  */
 bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr)
 {
@@ -377,6 +384,7 @@ EXPORT_SYMBOL_GPL(sanx_node_self);
  * @net: the namespace
  *
  * Context: any.
+ * Return: true if there is nothing.
  */
 bool sanx_nodemap_empty(struct net *net)
 {

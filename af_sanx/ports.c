@@ -27,11 +27,14 @@ struct sanx_ports *sanx_ports_alloc(unsigned int n)
 		ports->n = n;
 	return ports;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_alloc);
 
 /**
  * sanx_ports_allow() - what the rules say of a port
  * @ports: the rules, or NULL for none
  * @port: the port, in host byte order
+ *
+ * Return: true to allow AF_SANX on it.
  */
 bool sanx_ports_allow(const struct sanx_ports *ports, u16 port)
 {
@@ -45,6 +48,7 @@ bool sanx_ports_allow(const struct sanx_ports *ports, u16 port)
 	}
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_allow);
 
 /**
  * sanx_ports_append() - a list with more rules at its end
@@ -66,6 +70,7 @@ struct sanx_ports *sanx_ports_append(const struct sanx_ports *ports,
 	memcpy(sum->rule + n, more->rule, more->n * sizeof(sum->rule[0]));
 	return sum;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_append);
 
 static bool same_rule(const struct sanx_port_rule *a,
 		      const struct sanx_port_rule *b)
@@ -114,6 +119,7 @@ struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
 	rest->n = n;
 	return rest;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_without);
 
 /**
  * sanx_ports_publish() - make a list of rules the one in use
@@ -137,6 +143,7 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
  * @port: the port that is connected to, big endian
  *
  * Context: any.
+ * Return: true if so.
  */
 bool sanx_port_allowed(struct net *net, __be16 port)
 {

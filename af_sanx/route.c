@@ -92,6 +92,7 @@ int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
  * @addr: IPv6, or IPv4 as v4-mapped
  *
  * Context: any.
+ * Return: true if so, loopback included.
  */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
 {

@@ -54,6 +54,8 @@ static int set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
  * @optname: the option
  * @optval: its value
  * @optlen: bytes of it
+ *
+ * Return: 0, or -errno as setsockopt(2).
  */
 int sanx_setsockopt(struct socket *sock, int level, int optname,
 		    sockptr_t optval, unsigned int optlen)
@@ -114,6 +116,8 @@ static int get_tcp_info(struct socket *sock, struct sanx_sock *ss,
  * @optname: the option
  * @optval: room for its value
  * @optlen: bytes of room; bytes of the value on return
+ *
+ * Return: 0, or -errno as getsockopt(2).
  */
 int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen)

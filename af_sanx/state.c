@@ -75,8 +75,11 @@ static const char * const state_names[__SANX_CONN_STATES] = {
 /**
  * sanx_state_name() - a state in a word, for people
  * @state: the state
+ *
+ * Return: a constant string.
  */
 const char *sanx_state_name(enum sanx_conn_state state)
 {
 	return state < __SANX_CONN_STATES ? state_names[state] : "?";
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_state_name);

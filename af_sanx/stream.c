@@ -49,7 +49,7 @@ struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
  * @ss: the socket's AF_SANX part
  * @conn: its connection
  *
- * True from connect() until the peer accepted, or the socket is TCP.
+ * Return: true from connect() until the peer accepted, or the socket is TCP.
  */
 bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn)
@@ -302,26 +302,39 @@ static int sanx_release(struct socket *sock)
 	return err;
 }
 
-const struct proto_ops sanx_stream_ops = {
-	.owner		= THIS_MODULE,
-	.release	= sanx_release,
-	.bind		= sanx_bind,
-	.connect	= sanx_connect,
-	.socketpair	= sock_no_socketpair,
-	.accept		= sanx_accept,
-	.getname	= sanx_getname,
-	.poll		= sanx_poll,
-	.ioctl		= sanx_ioctl,
 #ifdef CONFIG_COMPAT
-	.compat_ioctl	= sanx_compat_ioctl,
+#define COMPAT_IOCTL	.compat_ioctl = sanx_compat_ioctl,
+#else
+#define COMPAT_IOCTL
 #endif
-	.gettstamp	= sock_gettstamp,
-	.listen		= sanx_listen,
-	.shutdown	= sanx_shutdown,
-	.setsockopt	= sanx_setsockopt,
-	.getsockopt	= sanx_getsockopt,
-	.sendmsg	= sanx_sendmsg,
-	.recvmsg	= sanx_recvmsg,
-	.mmap		= sock_no_mmap,
-	SANX_PROTO_SENDPAGE
+
+/* The families differ in what proto_ops.family says, and in nothing else. */
+#define STREAM_OPS(family_)				\
+	.family		= (family_),			\
+	.owner		= THIS_MODULE,			\
+	.release	= sanx_release,			\
+	.bind		= sanx_bind,			\
+	.connect	= sanx_connect,			\
+	.socketpair	= sock_no_socketpair,		\
+	SANX_PROTO_ACCEPT,				\
+	.getname	= sanx_getname,			\
+	.poll		= sanx_poll,			\
+	.ioctl		= sanx_ioctl,			\
+	COMPAT_IOCTL					\
+	.gettstamp	= sock_gettstamp,		\
+	.listen		= sanx_listen,			\
+	.shutdown	= sanx_shutdown,		\
+	.setsockopt	= sanx_setsockopt,		\
+	.getsockopt	= sanx_getsockopt,		\
+	.sendmsg	= sanx_sendmsg,			\
+	.recvmsg	= sanx_recvmsg,			\
+	SANX_PROTO_SENDPAGE				\
+	.mmap		= sock_no_mmap
+
+const struct proto_ops sanx_stream_ops = {
+	STREAM_OPS(AF_INET),
+};
+
+const struct proto_ops sanx_stream6_ops = {
+	STREAM_OPS(AF_INET6),
 };

@@ -18,70 +18,60 @@
 		{ SANX_CONN_REFUSED,		"REFUSED" },		\
 		{ SANX_CONN_DEAD,		"DEAD" })
 
+#define show_sanx_fallback(why) __print_symbolic(why,			\
+		{ SANX_FALLBACK_UNMAPPED,	"unmapped" },		\
+		{ SANX_FALLBACK_PORT,		"port" },		\
+		{ SANX_FALLBACK_LINK,		"link" },		\
+		{ SANX_FALLBACK_REFUSED,	"refused" },		\
+		{ SANX_FALLBACK_OPTION,		"option" },		\
+		{ SANX_FALLBACK_ACCEPT,		"accept" })
+
 /* A connection changes state. */
 TRACE_EVENT(sanx_conn_state,
-	TP_PROTO(const struct sanx_conn *conn, int next),
-	TP_ARGS(conn, next),
-	TP_STRUCT__entry(
-		__field(const void *, conn)
-		__field(int, old)
-		__field(int, next)
-		__field(int, err)
-		__field(u16, lport)
-		__field(u16, rport)
-		__array(u8, laddr, 16)
-		__array(u8, raddr, 16)
-	),
-	TP_fast_assign(
-		__entry->conn = conn;
-		__entry->old = conn->state;
-		__entry->next = next;
-		__entry->err = conn->err;
-		__entry->lport = be16_to_cpu(conn->local.port);
-		__entry->rport = be16_to_cpu(conn->remote.port);
-		memcpy(__entry->laddr, &conn->local.addr, 16);
-		memcpy(__entry->raddr, &conn->remote.addr, 16);
-	),
-	TP_printk("conn=%p local=%pI6c:%u remote=%pI6c:%u %s -> %s err=%d",
-		  __entry->conn, __entry->laddr, __entry->lport,
-		  __entry->raddr, __entry->rport,
-		  show_sanx_state(__entry->old),
-		  show_sanx_state(__entry->next), __entry->err)
+	    TP_PROTO(const struct sanx_conn *conn, int next),
+	    TP_ARGS(conn, next),
+	    TP_STRUCT__entry(__field(const void *, conn)
+			     __field(int, old)
+			     __field(int, next)
+			     __field(int, err)
+			     __field(u16, lport)
+			     __field(u16, rport)
+			     __array(u8, laddr, 16)
+			     __array(u8, raddr, 16)),
+	    TP_fast_assign(__entry->conn = conn;
+			   __entry->old = conn->state;
+			   __entry->next = next;
+			   __entry->err = conn->err;
+			   __entry->lport = be16_to_cpu(conn->local.port);
+			   __entry->rport = be16_to_cpu(conn->remote.port);
+			   memcpy(__entry->laddr, &conn->local.addr, 16);
+			   memcpy(__entry->raddr, &conn->remote.addr, 16);),
+	    TP_printk("conn=%p local=%pI6c:%u remote=%pI6c:%u %s -> %s err=%d",
+		      __entry->conn, __entry->laddr, __entry->lport,
+		      __entry->raddr, __entry->rport,
+		      show_sanx_state(__entry->old),
+		      show_sanx_state(__entry->next), __entry->err)
 );
 
 /* A socket becomes plain TCP; why is enum sanx_fallback. */
 TRACE_EVENT(sanx_fallback,
-	TP_PROTO(const struct sock *sk, int why),
-	TP_ARGS(sk, why),
-	TP_STRUCT__entry(
-		__field(const void *, sk)
-		__field(int, why)
-	),
-	TP_fast_assign(
-		__entry->sk = sk;
-		__entry->why = why;
-	),
-	TP_printk("sk=%p why=%s", __entry->sk,
-		  __print_symbolic(__entry->why,
-				   { SANX_FALLBACK_UNMAPPED,	"unmapped" },
-				   { SANX_FALLBACK_PORT,	"port" },
-				   { SANX_FALLBACK_LINK,	"link" },
-				   { SANX_FALLBACK_REFUSED,	"refused" },
-				   { SANX_FALLBACK_OPTION,	"option" },
-				   { SANX_FALLBACK_ACCEPT,	"accept" }))
+	    TP_PROTO(const struct sock *sk, int why),
+	    TP_ARGS(sk, why),
+	    TP_STRUCT__entry(__field(const void *, sk)
+			     __field(int, why)),
+	    TP_fast_assign(__entry->sk = sk;
+			   __entry->why = why;),
+	    TP_printk("sk=%p why=%s", __entry->sk,
+		      show_sanx_fallback(__entry->why))
 );
 
 /* A peer broke the protocol. */
 TRACE_EVENT(sanx_protocol_error,
-	TP_PROTO(const struct net *net),
-	TP_ARGS(net),
-	TP_STRUCT__entry(
-		__field(unsigned int, netns)
-	),
-	TP_fast_assign(
-		__entry->netns = net->ns.inum;
-	),
-	TP_printk("netns=%u", __entry->netns)
+	    TP_PROTO(const struct net *net),
+	    TP_ARGS(net),
+	    TP_STRUCT__entry(__field(unsigned int, netns)),
+	    TP_fast_assign(__entry->netns = net->ns.inum;),
+	    TP_printk("netns=%u", __entry->netns)
 );
 
 #endif /* _SANX_TRACE_H */

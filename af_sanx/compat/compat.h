@@ -12,56 +12,65 @@
 #include <net/sock.h>
 
 /* Split genetlink operations came with 6.2; ours are a do or a dump each. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define genl_split_ops		genl_ops
-#define SANX_GENL_OPS(ops_)	.ops = (ops_), .n_ops = ARRAY_SIZE(ops_)
+#define SANX_GENL_OPS		.ops = sanx_nl_ops, \
+				.n_ops = ARRAY_SIZE(sanx_nl_ops)
 #else
-#define SANX_GENL_OPS(ops_)	.split_ops = (ops_), \
-				.n_split_ops = ARRAY_SIZE(ops_)
+#define SANX_GENL_OPS		.split_ops = sanx_nl_ops, \
+				.n_split_ops = ARRAY_SIZE(sanx_nl_ops)
 #endif
 
 /* accept() got its arguments in a struct with 6.10. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
-#define SANX_ACCEPT_ARGS	int flags, bool kern
-#define SANX_ACCEPT_FLAGS	(flags)
-static inline int sanx_native_accept(const struct proto_ops *ops,
-				     struct socket *sock,
-				     struct socket *newsock, int flags,
-				     bool kern)
-{
-	return ops->accept(sock, newsock, flags | O_NONBLOCK, kern);
-}
+#if KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE
+struct proto_accept_arg {
+	int flags;
+	bool kern;
+};
 
-#define SANX_NATIVE_ACCEPT(ops, sock, newsock) \
-	sanx_native_accept(ops, sock, newsock, flags, kern)
-#else
-#define SANX_ACCEPT_ARGS	struct proto_accept_arg *arg
-#define SANX_ACCEPT_FLAGS	(arg->flags)
 static inline int sanx_native_accept(const struct proto_ops *ops,
 				     struct socket *sock,
 				     struct socket *newsock,
-				     const struct proto_accept_arg *arg)
+				     struct proto_accept_arg *arg)
 {
-	struct proto_accept_arg once = *arg;
-
-	once.flags |= O_NONBLOCK;
-	return ops->accept(sock, newsock, &once);
+	return ops->accept(sock, newsock, arg->flags, arg->kern);
 }
 
-#define SANX_NATIVE_ACCEPT(ops, sock, newsock) \
-	sanx_native_accept(ops, sock, newsock, arg)
+int sanx_accept(struct socket *sock, struct socket *newsock,
+		struct proto_accept_arg *arg);
+
+static inline int sanx_accept_flags(struct socket *sock,
+				    struct socket *newsock, int flags,
+				    bool kern)
+{
+	struct proto_accept_arg arg = { .flags = flags, .kern = kern };
+
+	return sanx_accept(sock, newsock, &arg);
+}
+
+#define SANX_PROTO_ACCEPT	.accept = sanx_accept_flags
+#else
+static inline int sanx_native_accept(const struct proto_ops *ops,
+				     struct socket *sock,
+				     struct socket *newsock,
+				     struct proto_accept_arg *arg)
+{
+	return ops->accept(sock, newsock, arg);
+}
+
+#define SANX_PROTO_ACCEPT	.accept = sanx_accept
 #endif
 
 /* sendpage() went with 6.5, MSG_SPLICE_PAGES came in its place. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
 #define SANX_PROTO_SENDPAGE	.sendpage = sock_no_sendpage,
 #else
 #define SANX_PROTO_SENDPAGE
 #endif
 
-/* Symbols for the KUnit suites alone; the suites need 6.4 or newer. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
-#define EXPORT_SYMBOL_IF_KUNIT(symbol)
+/* Symbols for the KUnit suites alone; the header came with 6.2. */
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+#define EXPORT_SYMBOL_IF_KUNIT(symbol)	static_assert(__alignof__(symbol))
 #else
 #include <kunit/visibility.h>
 #endif

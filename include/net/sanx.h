@@ -58,6 +58,7 @@ enum sanx_conn_state {
 	SANX_CONN_FINISHED,
 	SANX_CONN_REFUSED,
 	SANX_CONN_DEAD,
+	/* private: */
 	__SANX_CONN_STATES
 };
 
@@ -77,6 +78,7 @@ enum sanx_fallback {
 	SANX_FALLBACK_REFUSED,
 	SANX_FALLBACK_OPTION,
 	SANX_FALLBACK_ACCEPT,
+	/* private: */
 	__SANX_FALLBACKS
 };
 
@@ -118,7 +120,7 @@ struct sanx_conn {
 	struct sanx_endpoint		local;
 	struct sanx_endpoint		remote;
 
-	spinlock_t			lock;
+	spinlock_t			lock; /* see above */
 	enum sanx_conn_state		state;
 	int				err;
 	u8				shutdown;
@@ -128,8 +130,8 @@ struct sanx_conn {
 
 	struct sock			*sk;
 	struct sanx_sock		*ss;
-	struct mutex			tx_mutex;
-	struct mutex			rx_mutex;
+	struct mutex			tx_mutex; /* see above */
+	struct mutex			rx_mutex; /* see above */
 	struct sanx_txq			tx;
 	struct sanx_rxq			rx;
 
@@ -295,6 +297,8 @@ struct sanx_node_info {
 /**
  * sanx_conn_priv() - a transport's own part of a connection
  * @conn: the connection
+ *
+ * Return: sanx_transport_ops.priv_size bytes, zeroed when it was made.
  */
 static inline void *sanx_conn_priv(struct sanx_conn *conn)
 {
@@ -304,6 +308,8 @@ static inline void *sanx_conn_priv(struct sanx_conn *conn)
 /**
  * sanx_conn_of_priv() - the connection that a transport's part belongs to
  * @priv: as returned by sanx_conn_priv()
+ *
+ * Return: the connection.
  */
 static inline struct sanx_conn *sanx_conn_of_priv(void *priv)
 {
@@ -329,6 +335,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err);
 /**
  * sanx_conn_get() - take a reference
  * @conn: a connection that the caller has, or knows to have, a reference of
+ *
+ * Return: @conn.
  */
 static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 {

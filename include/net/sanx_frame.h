@@ -49,6 +49,7 @@ enum sanx_frame_type {
 	SANX_FRAME_OPEN_REJ,
 	SANX_FRAME_PING,
 	SANX_FRAME_PONG,
+	/* private: */
 	__SANX_FRAME_TYPE_END
 };
 
@@ -67,6 +68,7 @@ enum sanx_reject {
 	SANX_REJECT_NO_LISTENER = 1,
 	SANX_REJECT_DENIED,
 	SANX_REJECT_BUSY,
+	/* private: */
 	__SANX_REJECT_END
 };
 
@@ -94,6 +96,7 @@ struct sanx_frame_hdr {
 	__le32	count;
 	__le32	grant;
 };
+
 static_assert(sizeof(struct sanx_frame_hdr) == 32);
 static_assert(offsetof(struct sanx_frame_hdr, credit) == 16);
 
@@ -108,6 +111,7 @@ struct sanx_window {
 	__le32	rkey;
 	__le32	size;
 };
+
 static_assert(sizeof(struct sanx_window) == 16);
 
 /**
@@ -127,6 +131,7 @@ struct sanx_open {
 	__le32	conn;
 	struct sanx_window window;
 };
+
 static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
@@ -141,6 +146,7 @@ struct sanx_open_ack {
 	__le32	reserved;
 	struct sanx_window window;
 };
+
 static_assert(sizeof(struct sanx_open_ack) == 24);
 
 /**
@@ -165,6 +171,7 @@ struct sanx_hello {
 	__le16	inline_max;
 	__le16	reserved2;
 };
+
 static_assert(sizeof(struct sanx_hello) == 24);
 
 /**

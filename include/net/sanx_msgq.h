@@ -19,7 +19,7 @@
 #include <linux/uio.h>
 
 #define SANX_RING_MIN	4096U
-#define SANX_RING_MAX	(1U << 20)
+#define SANX_RING_MAX	1048576U
 
 /**
  * struct sanx_txq - the sender's view of its remote window
