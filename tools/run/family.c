@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the number of the address family from the module's parameter.
+ *
+ * The preload library calls this from inside socket(), so it does nothing that
+ * socket() itself would not do: no allocation, no lock, no cancellation point
+ * and no function that another library may have replaced.  Hence the bare
+ * system calls.
+ */
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "family.h"
+
+static int family_parse(const char *text, long len)
+{
+	int number = 0;
+	long i;
+
+	if (len <= 0)
+		return 0;
+
+	for (i = 0; i < len && text[i] >= '0' && text[i] <= '9'; i++) {
+		number = number * 10 + text[i] - '0';
+		if (number > 0xffff)
+			return 0;
+	}
+
+	return i == len || text[i] == '\n' ? number : 0;
+}
+
+/**
+ * sanx_family_read - what is the number of the address family?
+ *
+ * Changes errno when the answer is no.
+ *
+ * Return: the number, or 0 when the module is not there.
+ */
+int sanx_family_read(void)
+{
+	char text[16];
+	long len, fd;
+
+	fd = syscall(SYS_openat, AT_FDCWD, SANX_FAMILY_PARAM, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+
+	len = syscall(SYS_read, fd, text, sizeof(text));
+	syscall(SYS_close, fd);
+
+	return family_parse(text, len);
+}

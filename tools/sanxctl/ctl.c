@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the objects of sanxctl share: files, requests and complaints.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "sanxctl.h"
+
+int ctl_connect(struct ctl *ctl)
+{
+	struct nl_error error;
+
+	if (nl_open(&ctl->nl, &error))
+		return ctl_fail_nl(NULL, 0, &error);
+	return 0;
+}
+
+/**
+ * ctl_open - open a file to read
+ * @path: the file; "-" is the standard input
+ * @name: what to call the file in messages
+ *
+ * Return: the file, or NULL.
+ */
+FILE *ctl_open(const char *path, const char **name)
+{
+	FILE *file;
+
+	if (!strcmp(path, "-")) {
+		*name = "<stdin>";
+		return stdin;
+	}
+
+	*name = path;
+	file = fopen(path, "re");
+	if (!file)
+		ctl_fail("%s: %s", path, strerror(errno));
+	return file;
+}
+
+void ctl_close(FILE *file)
+{
+	if (file != stdin)
+		fclose(file);
+}
+
+static void show_again(void *data)
+{
+	struct ctl *ctl = data;
+
+	print_reset(&ctl->out);
+}
+
+/**
+ * ctl_show - print all there is of something
+ * @ctl: this run
+ * @cmd: command of the module that dumps it
+ * @answer: prints a message of the dump; called with @ctl
+ *
+ * Return: 0 or -1.
+ */
+int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
+{
+	struct nl_error error;
+	int rc;
+
+	if (ctl_connect(ctl))
+		return -1;
+
+	rc = nl_dump(&ctl->nl, cmd, answer, show_again, ctl, &error);
+	if (rc)
+		ctl_fail_nl(NULL, 0, &error);
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+/**
+ * ctl_send - have a request carried out that changes something
+ * @ctl: this run
+ * @req: the request
+ * @error: why the module refused it; the caller complains
+ *
+ * Return: 0 or -1.
+ */
+int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error)
+{
+	int rc;
+
+	if (nl_open(&ctl->nl, error))
+		return -1;
+
+	rc = nl_do(&ctl->nl, req, NULL, NULL, error);
+	if (!rc && error->text[0])
+		fprintf(stderr, "Warning: %s.\n", error->text);
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+int ctl_no_args(int argc, char **argv)
+{
+	if (argc)
+		return ctl_fail("argument \"%s\" is one too many", argv[0]);
+	return 0;
+}
+
+int ctl_one_arg(int argc, char **argv, const char *what)
+{
+	if (!argc)
+		return ctl_fail("%s is missing", what);
+	return ctl_no_args(argc - 1, argv + 1);
+}
+
+/**
+ * ctl_fail - say what is wrong
+ * @fmt: as for printf(); an end to the sentence is added
+ *
+ * Return: -1.
+ */
+int ctl_fail(const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (len > 0 && (size_t)len < sizeof(text) && text[len - 1] == '.')
+		text[len - 1] = '\0';
+
+	fprintf(stderr, "Error: %s.\n", text);
+	return -1;
+}
+
+static int fail_at(const char *file, unsigned int line, const char *text)
+{
+	if (file && line)
+		fprintf(stderr, "%s:%u: %s\n", file, line, text);
+	else if (file)
+		fprintf(stderr, "%s: %s\n", file, text);
+	else
+		return ctl_fail("%s", text);
+	return -1;
+}
+
+/**
+ * ctl_fail_parse - say what is wrong with a file or with the command line
+ * @file: the file; NULL for the command line
+ * @error: what is wrong with it
+ *
+ * Return: -1.
+ */
+int ctl_fail_parse(const char *file, const struct parse_error *error)
+{
+	return fail_at(file, error->line, error->text);
+}
+
+/**
+ * ctl_fail_nl - say why the module refused a request
+ * @file: the file that the request was made from, or NULL
+ * @line: line of @file that is to blame, or 0
+ * @error: what the module said
+ *
+ * Return: -1.
+ */
+int ctl_fail_nl(const char *file, unsigned int line, const struct nl_error *error)
+{
+	const char *text = error->text;
+
+	if (!*text && error->err == EPERM)
+		text = "Operation not permitted (CAP_NET_ADMIN is needed)";
+	else if (!*text)
+		text = strerror(error->err);
+
+	return fail_at(line ? file : NULL, line, text);
+}

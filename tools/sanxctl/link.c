@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sanxctl link: the links to other nodes.
+ */
+#include "addr.h"
+#include "sanxctl.h"
+
+static const char usage[] = "Usage: sanxctl link [ show ]\n";
+
+static void link_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr[SANX_A_LINK_MAX + 1];
+	struct ctl *ctl = data;
+	struct print *out = &ctl->out;
+	struct in6_addr local, remote;
+	char text[ADDR_STRLEN];
+
+	nl_parse(nlh, attr, SANX_A_LINK_MAX);
+	local = nl_addr(attr[SANX_A_LINK_LOCAL]);
+	remote = nl_addr(attr[SANX_A_LINK_REMOTE]);
+
+	print_item_open(out);
+	print_uint(out, "node", "node %llu", nl_uint(attr[SANX_A_LINK_NODE]));
+	print_string(out, "transport", " transport %s", nl_string(attr[SANX_A_LINK_TRANSPORT]));
+	print_string(out, "device", " device %s", nl_string(attr[SANX_A_LINK_DEVICE]));
+	print_string(out, "state", " state %s", nl_string(attr[SANX_A_LINK_STATE]));
+	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
+	print_string(out, "local", " local %s", addr_format(&local, text));
+	print_string(out, "remote", " remote %s", addr_format(&remote, text));
+	print_item_close(out);
+}
+
+static int link_show(struct ctl *ctl, int argc, char **argv)
+{
+	if (ctl_no_args(argc, argv))
+		return -1;
+	return ctl_show(ctl, SANX_CMD_LINK_GET, link_answer);
+}
+
+static const struct command commands[] = {
+	{ "show", "list", link_show },
+	{ }
+};
+
+const struct object link_object = {
+	.name = "link",
+	.usage = usage,
+	.commands = commands,
+};

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Talking to the module over generic netlink.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/sanx_netlink.h>
+
+#include "nl.h"
+
+/* The kernel makes no message of a dump larger than this. */
+#define NL_BUF_SIZE 65536
+
+/* How often a dump that changed under way is started over. */
+#define NL_DUMP_TRIES 10
+
+static int nl_fail(struct nl_error *error, int err)
+{
+	error->err = err;
+	return -1;
+}
+
+static void nl_explain(struct nl_error *error, const char *text)
+{
+	snprintf(error->text, sizeof(error->text), "%s", text);
+}
+
+/*
+ * Answers
+ */
+
+static bool nl_attr_holds(const struct nlattr *attr, u16 size)
+{
+	return attr && mnl_attr_get_payload_len(attr) >= size;
+}
+
+struct nl_table {
+	const struct nlattr **attr;
+	u16 max;
+};
+
+static int nl_table_put(const struct nlattr *attr, void *data)
+{
+	struct nl_table *table = data;
+	u16 type = mnl_attr_get_type(attr);
+
+	if (type <= table->max)
+		table->attr[type] = attr;
+	return MNL_CB_OK;
+}
+
+/**
+ * nl_parse - find the attributes of a generic netlink message
+ * @nlh: the message
+ * @attr: table of @max + 1; attributes that are not there become NULL
+ * @max: highest attribute to look for
+ */
+void nl_parse(const struct nlmsghdr *nlh, const struct nlattr **attr, u16 max)
+{
+	struct nl_table table = { .attr = attr, .max = max };
+
+	memset(attr, 0, (max + 1) * sizeof(*attr));
+	mnl_attr_parse(nlh, GENL_HDRLEN, nl_table_put, &table);
+}
+
+void nl_parse_nested(const struct nlattr *nest, const struct nlattr **attr, u16 max)
+{
+	struct nl_table table = { .attr = attr, .max = max };
+
+	memset(attr, 0, (max + 1) * sizeof(*attr));
+	mnl_attr_parse_nested(nest, nl_table_put, &table);
+}
+
+/* An unsigned integer of any size; 0 when it is not there. */
+u64 nl_uint(const struct nlattr *attr)
+{
+	if (nl_attr_holds(attr, sizeof(u64)))
+		return mnl_attr_get_u64(attr);
+	if (nl_attr_holds(attr, sizeof(u32)))
+		return mnl_attr_get_u32(attr);
+	if (nl_attr_holds(attr, sizeof(u16)))
+		return mnl_attr_get_u16(attr);
+	return 0;
+}
+
+const char *nl_string(const struct nlattr *attr)
+{
+	if (!attr || mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) < 0)
+		return "";
+	return mnl_attr_get_str(attr);
+}
+
+struct in6_addr nl_addr(const struct nlattr *attr)
+{
+	struct in6_addr addr = { };
+
+	if (nl_attr_holds(attr, sizeof(addr)))
+		memcpy(&addr, mnl_attr_get_payload(attr), sizeof(addr));
+	return addr;
+}
+
+static int nl_error_attr(const struct nlattr *attr, void *data)
+{
+	struct nl_error *error = data;
+
+	switch (mnl_attr_get_type(attr)) {
+	case NLMSGERR_ATTR_MSG:
+		nl_explain(error, nl_string(attr));
+		break;
+	case NLMSGERR_ATTR_OFFS:
+		error->has_attr = nl_attr_holds(attr, sizeof(u32));
+		error->attr = nl_uint(attr);
+		break;
+	}
+
+	return MNL_CB_OK;
+}
+
+/**
+ * nl_error_parse - read what a message says about success or failure
+ * @nlh: message of type NLMSG_ERROR or NLMSG_DONE
+ * @error: what it says
+ */
+void nl_error_parse(const struct nlmsghdr *nlh, struct nl_error *error)
+{
+	const struct nlmsgerr *msg = mnl_nlmsg_get_payload(nlh);
+	size_t skip = sizeof(msg->error);
+
+	memset(error, 0, sizeof(*error));
+
+	if (nlh->nlmsg_type == NLMSG_ERROR)
+		skip = sizeof(*msg);
+	if (mnl_nlmsg_get_payload_len(nlh) < skip) {
+		error->err = nlh->nlmsg_type == NLMSG_ERROR ? EBADMSG : 0;
+		return;
+	}
+
+	error->err = msg->error < 0 ? -msg->error : 0;
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (nlh->nlmsg_type == NLMSG_ERROR && !(nlh->nlmsg_flags & NLM_F_CAPPED))
+		skip += mnl_nlmsg_get_payload_len(&msg->msg);
+	if (skip <= mnl_nlmsg_get_payload_len(nlh))
+		mnl_attr_parse(nlh, skip, nl_error_attr, error);
+}
+
+/*
+ * Requests
+ */
+
+/**
+ * nl_request_init - start a request
+ * @req: the request
+ * @cmd: command of the module
+ * @entries: room for so many entries
+ * @entry_room: bytes that an entry takes at most
+ *
+ * Return: 0, or -1 without memory.
+ */
+int nl_request_init(struct nl_request *req, u8 cmd, size_t entries, size_t entry_room)
+{
+	size_t head = MNL_NLMSG_HDRLEN + MNL_ALIGN(GENL_HDRLEN);
+	struct genlmsghdr *genl;
+	void *buf;
+
+	memset(req, 0, sizeof(*req));
+	buf = calloc(1, head + entries * entry_room);
+	req->start = calloc(entries + 1, sizeof(*req->start));
+	if (!buf || !req->start) {
+		free(buf);
+		free(req->start);
+		return -1;
+	}
+
+	req->nlh = mnl_nlmsg_put_header(buf);
+	genl = mnl_nlmsg_put_extra_header(req->nlh, sizeof(*genl));
+	genl->cmd = cmd;
+	genl->version = SANX_FAMILY_VERSION;
+	return 0;
+}
+
+void nl_request_free(struct nl_request *req)
+{
+	free(req->nlh);
+	free(req->start);
+}
+
+struct nlattr *nl_entry_start(struct nl_request *req, u16 type)
+{
+	req->start[req->entries++] = req->nlh->nlmsg_len;
+	return mnl_attr_nest_start(req->nlh, type);
+}
+
+void nl_entry_end(struct nl_request *req, struct nlattr *entry)
+{
+	mnl_attr_nest_end(req->nlh, entry);
+}
+
+/**
+ * nl_entry_find - which entry is an attribute in?
+ * @req: the request
+ * @offset: where the attribute is, as in struct nl_error
+ *
+ * Return: number of the entry from 0, or the number of entries if it is in none.
+ */
+size_t nl_entry_find(const struct nl_request *req, u32 offset)
+{
+	size_t i = req->entries;
+
+	if (offset >= req->nlh->nlmsg_len)
+		return req->entries;
+
+	while (i--)
+		if (req->start[i] <= offset)
+			return i;
+
+	return req->entries;
+}
+
+/*
+ * The conversation
+ */
+
+/* A whole node map is one message, and the kernel takes it only whole. */
+static void nl_make_room(struct nl *nl, int size)
+{
+	int fd = mnl_socket_get_fd(nl->sock), have = 0;
+	socklen_t len = sizeof(have);
+
+	/* The kernel keeps a little of it for itself. */
+	size += 4096;
+	if (!getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &have, &len) && have >= size)
+		return;
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+static int nl_send(struct nl *nl, struct nlmsghdr *nlh, struct nl_error *error)
+{
+	nlh->nlmsg_seq = ++nl->seq;
+	nl_make_room(nl, nlh->nlmsg_len);
+	if (mnl_socket_sendto(nl->sock, nlh, nlh->nlmsg_len) >= 0)
+		return 0;
+
+	if (errno == EMSGSIZE)
+		nl_explain(error,
+			   "the request does not fit in a socket's buffer, net.core.wmem_max is too small");
+	return nl_fail(error, errno);
+}
+
+struct nl_talk {
+	struct nl *nl;
+	nl_answer_fn answer;
+	void *data;
+	struct nl_error *error;
+	bool interrupted;
+	bool done;
+};
+
+static void nl_take(struct nl_talk *talk, const struct nlmsghdr *nlh)
+{
+	if (nlh->nlmsg_seq != talk->nl->seq)
+		return;
+
+	if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
+		talk->interrupted = true;
+
+	if (nlh->nlmsg_type == NLMSG_ERROR || nlh->nlmsg_type == NLMSG_DONE) {
+		nl_error_parse(nlh, talk->error);
+		talk->done = true;
+	} else if (nlh->nlmsg_type >= NLMSG_MIN_TYPE && talk->answer) {
+		talk->answer(nlh, talk->data);
+	}
+}
+
+/* Receives until the kernel says that it is done. */
+static int nl_receive(struct nl_talk *talk)
+{
+	static u64 buf[NL_BUF_SIZE / sizeof(u64)];
+	const struct nlmsghdr *nlh;
+	ssize_t got;
+	int len;
+
+	while (!talk->done) {
+		got = mnl_socket_recvfrom(talk->nl->sock, buf, sizeof(buf));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return nl_fail(talk->error, errno);
+
+		len = got;
+		for (nlh = (void *)buf; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+			nl_take(talk, nlh);
+	}
+
+	return talk->error->err ? -1 : 0;
+}
+
+/**
+ * nl_do - have a request carried out
+ * @nl: the connection
+ * @req: the request
+ * @answer: called with each message of the answer; NULL if there is none
+ * @data: for @answer
+ * @error: why it failed; the text may be set on success too, as a warning
+ *
+ * Return: 0, or -1 with @error filled in.
+ */
+int nl_do(struct nl *nl, struct nl_request *req, nl_answer_fn answer, void *data,
+	  struct nl_error *error)
+{
+	struct nl_talk talk = { .nl = nl, .answer = answer, .data = data, .error = error };
+
+	memset(error, 0, sizeof(*error));
+	req->nlh->nlmsg_type = nl->family;
+	req->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	if (nl_send(nl, req->nlh, error))
+		return -1;
+	return nl_receive(&talk);
+}
+
+static int nl_dump_once(struct nl *nl, struct nl_request *req, struct nl_talk *talk)
+{
+	req->nlh->nlmsg_type = nl->family;
+	req->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	if (nl_send(nl, req->nlh, talk->error))
+		return -1;
+	return nl_receive(talk);
+}
+
+/**
+ * nl_dump - ask for all there is of something
+ * @nl: the connection
+ * @cmd: command of the module
+ * @answer: called with each message of the answer
+ * @again: called when what @answer got so far is void: it changed meanwhile
+ * @data: for @answer and @again
+ * @error: why it failed
+ *
+ * Return: 0, or -1 with @error filled in.
+ */
+int nl_dump(struct nl *nl, u8 cmd, nl_answer_fn answer, void (*again)(void *data),
+	    void *data, struct nl_error *error)
+{
+	struct nl_request req;
+	int tries, rc = -1;
+
+	memset(error, 0, sizeof(*error));
+	if (nl_request_init(&req, cmd, 0, 0))
+		return nl_fail(error, ENOMEM);
+
+	for (tries = 0; tries < NL_DUMP_TRIES; tries++) {
+		struct nl_talk talk = {
+			.nl = nl, .answer = answer, .data = data, .error = error
+		};
+
+		rc = nl_dump_once(nl, &req, &talk);
+		if (rc || !talk.interrupted)
+			break;
+		again(data);
+		rc = nl_fail(error, EINTR);
+	}
+
+	nl_request_free(&req);
+	return rc;
+}
+
+/*
+ * Opening
+ */
+
+static void nl_family_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr[CTRL_ATTR_FAMILY_ID + 1];
+	struct nl *nl = data;
+
+	nl_parse(nlh, attr, CTRL_ATTR_FAMILY_ID);
+	nl->family = nl_uint(attr[CTRL_ATTR_FAMILY_ID]);
+}
+
+static int nl_family_resolve(struct nl *nl, struct nl_error *error)
+{
+	struct nl_request req;
+	int rc;
+
+	if (nl_request_init(&req, CTRL_CMD_GETFAMILY, 1, 64))
+		return nl_fail(error, ENOMEM);
+
+	mnl_attr_put_strz(req.nlh, CTRL_ATTR_FAMILY_NAME, SANX_FAMILY_NAME);
+	nl->family = GENL_ID_CTRL;
+	rc = nl_do(nl, &req, nl_family_answer, nl, error);
+	nl_request_free(&req);
+
+	if (rc && error->err == ENOENT)
+		nl_explain(error, "AF_SANX is not loaded (try: modprobe af_sanx)");
+	return rc;
+}
+
+/**
+ * nl_open - connect to the module
+ * @nl: the connection
+ * @error: why it failed
+ *
+ * Return: 0, or -1 with @error filled in and nothing to close.
+ */
+int nl_open(struct nl *nl, struct nl_error *error)
+{
+	int on = 1;
+
+	memset(nl, 0, sizeof(*nl));
+	memset(error, 0, sizeof(*error));
+
+	nl->sock = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
+	if (!nl->sock)
+		return nl_fail(error, errno);
+	if (mnl_socket_bind(nl->sock, 0, MNL_SOCKET_AUTOPID)) {
+		nl_fail(error, errno);
+		goto fail;
+	}
+
+	/* Without these, errors have less to say and come with the request. */
+	mnl_socket_setsockopt(nl->sock, NETLINK_EXT_ACK, &on, sizeof(on));
+	mnl_socket_setsockopt(nl->sock, NETLINK_CAP_ACK, &on, sizeof(on));
+
+	if (nl_family_resolve(nl, error))
+		goto fail;
+	return 0;
+
+fail:
+	nl_close(nl);
+	return -1;
+}
+
+void nl_close(struct nl *nl)
+{
+	mnl_socket_close(nl->sock);
+}

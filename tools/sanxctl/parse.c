@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading node maps and port rules.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "addr.h"
+#include "parse.h"
+
+#define BLANKS " \t\r\n\v\f"
+
+/* Room for a word in a message; longer ones are cut. */
+#define QUOTE_LEN 48
+
+__printf(2, 3)
+static int wrong(struct parse_source *src, const char *fmt, ...)
+{
+	va_list args;
+
+	src->error.line = src->line;
+	va_start(args, fmt);
+	vsnprintf(src->error.text, sizeof(src->error.text), fmt, args);
+	va_end(args);
+	return -1;
+}
+
+/* A file is not trusted to be text: nothing of it may drive the terminal. */
+static const char *quote(const char *word, char buf[QUOTE_LEN])
+{
+	size_t len = 0;
+
+	buf[len++] = '"';
+	for (; *word && len < QUOTE_LEN - 5; word++)
+		buf[len++] = isprint((unsigned char)*word) ? *word : '?';
+	snprintf(&buf[len], QUOTE_LEN - len, "%s\"", *word ? "..." : "");
+	return buf;
+}
+
+/* Makes room for one more in a table that doubles; NULL if there is no memory. */
+static void *grow(void *table, size_t count, size_t *room, size_t size)
+{
+	void *bigger;
+
+	if (count < *room)
+		return table;
+
+	bigger = reallocarray(table, *room ? *room * 2 : 16, size);
+	if (bigger)
+		*room = *room ? *room * 2 : 16;
+	return bigger;
+}
+
+/* Decimal digits and nothing else. */
+static bool number_parse(const char *text, unsigned long long max, unsigned long long *number)
+{
+	unsigned long long n = 0;
+
+	if (!*text)
+		return false;
+
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		n = n * 10 + *text - '0';
+		if (n > max)
+			return false;
+	}
+
+	*number = n;
+	return true;
+}
+
+/*
+ * Lines
+ */
+
+struct line {
+	char **word;
+	size_t words;
+	size_t room;
+};
+
+typedef int (*parse_words_fn)(struct parse_source *src, int words, char **word, void *what);
+
+static int line_split(struct parse_source *src, char *text, struct line *line)
+{
+	char *save, *word;
+	void *table;
+
+	text[strcspn(text, "#")] = '\0';
+	line->words = 0;
+	for (word = strtok_r(text, BLANKS, &save); word; word = strtok_r(NULL, BLANKS, &save)) {
+		table = grow(line->word, line->words, &line->room, sizeof(*line->word));
+		if (!table)
+			return wrong(src, "out of memory");
+		line->word = table;
+		line->word[line->words++] = word;
+	}
+
+	return 0;
+}
+
+static int line_parse(struct parse_source *src, char *text, size_t len, struct line *line,
+		      parse_words_fn parse, void *what)
+{
+	if (strlen(text) != len)
+		return wrong(src, "a NUL byte is in this line, expected text");
+	if (line_split(src, text, line))
+		return -1;
+	if (!line->words)
+		return 0;
+	return parse(src, line->words, line->word, what);
+}
+
+static int lines_parse(struct parse_source *src, FILE *file, parse_words_fn parse, void *what)
+{
+	struct line line = { };
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int rc = 0;
+
+	src->line = 0;
+	errno = 0;
+	while (!rc && (len = getline(&text, &room, file)) >= 0) {
+		src->line++;
+		rc = line_parse(src, text, len, &line, parse, what);
+	}
+
+	if (!rc && !feof(file)) {
+		src->line = 0;
+		rc = wrong(src, "%s", strerror(errno));
+	}
+
+	free(line.word);
+	free(text);
+	return rc;
+}
+
+/*
+ * Node maps
+ */
+
+static int nodemap_append(struct parse_source *src, const struct node *node, struct nodemap *map)
+{
+	void *table = grow(map->node, map->count, &map->room, sizeof(*node));
+
+	if (!table)
+		return wrong(src, "out of memory");
+	map->node = table;
+	map->node[map->count] = *node;
+	map->node[map->count++].line = src->line;
+	return 0;
+}
+
+/* Appends an entry like @node for every address of @host. */
+static int nodemap_append_host(struct parse_source *src, const char *host, struct node *node,
+			       struct nodemap *map)
+{
+	struct in6_addr addrs[PARSE_NAME_ADDRS];
+	const char *why = "no address";
+	char quoted[QUOTE_LEN], text[ADDR_STRLEN];
+	int i, count = 1;
+
+	if (!addr_parse(host, &addrs[0]))
+		count = src->resolve(host, addrs, PARSE_NAME_ADDRS, &why);
+	if (count <= 0)
+		return wrong(src, "host %s: %s, expected an address or a name that has one",
+			     quote(host, quoted), why);
+
+	for (i = 0; i < count; i++) {
+		node->addr = addrs[i];
+		if (!addr_is_host(&node->addr))
+			return wrong(src, "host %s: %s is no host's address, expected unicast",
+				     quote(host, quoted), addr_format(&node->addr, text));
+		if (nodemap_append(src, node, map))
+			return -1;
+	}
+
+	return 0;
+}
+
+static int rail_parse(struct parse_source *src, const char *word, struct node *node)
+{
+	struct in6_addr *rail = &node->rail[node->rails];
+	char quoted[QUOTE_LEN];
+	unsigned int i;
+
+	if (node->rails == SANX_MAX_RAILS)
+		return wrong(src, "RDMA address %s is one too many, expected at most %d",
+			     quote(word, quoted), SANX_MAX_RAILS);
+	if (!addr_parse(word, rail) || !addr_is_host(rail))
+		return wrong(src, "RDMA address %s: not a host's address, expected IPv4 or IPv6",
+			     quote(word, quoted));
+	for (i = 0; i < node->rails; i++)
+		if (IN6_ARE_ADDR_EQUAL(&node->rail[i], rail))
+			return wrong(src, "RDMA address %s is there already, expected another",
+				     quote(word, quoted));
+
+	node->rails++;
+	return 0;
+}
+
+/**
+ * nodemap_parse_words - read one entry: HOST NODEID [RDMA-ADDRESS...]
+ * @src: how to read; says what is wrong
+ * @words: number of words
+ * @word: the words
+ * @map: gets the entries, one for each address of the host
+ *
+ * Return: 0, or -1 with @src->error filled in.
+ */
+int nodemap_parse_words(struct parse_source *src, int words, char **word, struct nodemap *map)
+{
+	unsigned long long id;
+	struct node node = { };
+	char quoted[QUOTE_LEN];
+	int i;
+
+	if (words < 2)
+		return wrong(src, "host %s has no node id, expected HOST NODEID [RDMA-ADDRESS...]",
+			     quote(word[0], quoted));
+	if (!number_parse(word[1], UINT_MAX, &id) || !id)
+		return wrong(src, "node id %s: not a node id, expected 1-4294967295",
+			     quote(word[1], quoted));
+	node.id = id;
+
+	for (i = 2; i < words; i++)
+		if (rail_parse(src, word[i], &node))
+			return -1;
+
+	return nodemap_append_host(src, word[0], &node, map);
+}
+
+/**
+ * nodemap_parse_host - read a host alone, as nodemap_parse_words() does
+ * @src: how to read; says what is wrong
+ * @host: the host
+ * @map: gets the entries, one for each address of the host
+ *
+ * Return: 0, or -1 with @src->error filled in.
+ */
+int nodemap_parse_host(struct parse_source *src, const char *host, struct nodemap *map)
+{
+	struct node node = { };
+
+	return nodemap_append_host(src, host, &node, map);
+}
+
+static int nodemap_line(struct parse_source *src, int words, char **word, void *what)
+{
+	return nodemap_parse_words(src, words, word, what);
+}
+
+static int node_compare(const void *a, const void *b)
+{
+	const struct node *x = *(struct node * const *)a, *y = *(struct node * const *)b;
+	int diff = memcmp(&x->addr, &y->addr, sizeof(x->addr));
+
+	if (diff)
+		return diff;
+	return x < y ? -1 : x > y;
+}
+
+static bool node_same(const struct node *a, const struct node *b)
+{
+	return a->id == b->id && a->rails == b->rails &&
+	       !memcmp(a->rail, b->rail, a->rails * sizeof(a->rail[0]));
+}
+
+/* Two hosts with one address are one, or a mistake. */
+static int node_clash(struct parse_source *src, const struct node *first, struct node *again)
+{
+	char text[ADDR_STRLEN];
+
+	if (node_same(first, again)) {
+		again->id = 0;
+		return 0;
+	}
+
+	if (src->error.line && src->error.line <= again->line)
+		return -1;
+	src->line = again->line;
+	return wrong(src, "%s is node %u here and node %u on line %u%s, expected one of them",
+		     addr_format(&again->addr, text), again->id, first->id, first->line,
+		     again->id == first->id ? ", other rails" : "");
+}
+
+static void nodemap_compact(struct nodemap *map)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < map->count; i++)
+		if (map->node[i].id)
+			map->node[count++] = map->node[i];
+	map->count = count;
+}
+
+/* Looks for addresses that are in the map more than once. */
+static int nodemap_check(struct parse_source *src, struct nodemap *map)
+{
+	struct node **sorted, *first = NULL;
+	size_t i;
+	int rc = 0;
+
+	if (!map->count)
+		return 0;
+
+	sorted = calloc(map->count, sizeof(*sorted));
+	if (!sorted)
+		return wrong(src, "out of memory");
+
+	for (i = 0; i < map->count; i++)
+		sorted[i] = &map->node[i];
+	qsort(sorted, map->count, sizeof(*sorted), node_compare);
+
+	for (i = 0; i < map->count; i++) {
+		if (!first || memcmp(&first->addr, &sorted[i]->addr, sizeof(first->addr)))
+			first = sorted[i];
+		else if (node_clash(src, first, sorted[i]))
+			rc = -1;
+	}
+
+	free(sorted);
+	nodemap_compact(map);
+	return rc;
+}
+
+/**
+ * nodemap_parse - read a file of hosts
+ * @src: how to read; says what is wrong
+ * @file: the file
+ * @map: gets the entries in the order of the file, no address twice
+ *
+ * Return: 0, or -1 with @src->error filled in.  The caller frees @map in both
+ * cases.
+ */
+int nodemap_parse(struct parse_source *src, FILE *file, struct nodemap *map)
+{
+	if (lines_parse(src, file, nodemap_line, map))
+		return -1;
+	return nodemap_check(src, map);
+}
+
+void nodemap_free(struct nodemap *map)
+{
+	free(map->node);
+	*map = (struct nodemap) { };
+}
+
+/*
+ * Port rules
+ */
+
+static bool port_parse(const char *text, u16 *port)
+{
+	unsigned long long number;
+
+	if (!number_parse(text, USHRT_MAX, &number) || !number)
+		return false;
+	*port = number;
+	return true;
+}
+
+static bool range_parse(char *text, struct port_rule *rule)
+{
+	char *dash = strchr(text, '-');
+	bool ok;
+
+	if (!dash) {
+		rule->last = 0;
+		ok = port_parse(text, &rule->first);
+		rule->last = rule->first;
+		return ok;
+	}
+
+	*dash = '\0';
+	ok = port_parse(text, &rule->first) && port_parse(dash + 1, &rule->last);
+	*dash = '-';
+	return ok;
+}
+
+static int ports_append(struct parse_source *src, char *text, struct port_rule *rule,
+			struct ports *ports)
+{
+	char quoted[QUOTE_LEN];
+	void *table;
+
+	if (!range_parse(text, rule))
+		return wrong(src, "%s is not a port or a range, expected PORT[-PORT] of 1-65535",
+			     quote(text, quoted));
+	if (rule->first > rule->last)
+		return wrong(src, "range %s ends before it starts, expected the lower port first",
+			     quote(text, quoted));
+
+	table = grow(ports->rule, ports->count, &ports->room, sizeof(*rule));
+	if (!table)
+		return wrong(src, "out of memory");
+	ports->rule = table;
+	ports->rule[ports->count] = *rule;
+	ports->rule[ports->count++].line = src->line;
+	return 0;
+}
+
+static int action_parse(struct parse_source *src, const char *word, struct port_rule *rule)
+{
+	char quoted[QUOTE_LEN];
+
+	if (!strcmp(word, "allow"))
+		rule->action = SANX_PORT_ACTION_ALLOW;
+	else if (!strcmp(word, "deny"))
+		rule->action = SANX_PORT_ACTION_DENY;
+	else
+		return wrong(src, "%s is not an action, expected allow or deny",
+			     quote(word, quoted));
+
+	return 0;
+}
+
+/**
+ * ports_parse_words - read one line of rules: allow|deny PORT[-PORT]...
+ * @src: how to read; says what is wrong
+ * @words: number of words
+ * @word: the words
+ * @ports: gets a rule for each port or range
+ *
+ * Return: 0, or -1 with @src->error filled in.
+ */
+int ports_parse_words(struct parse_source *src, int words, char **word, struct ports *ports)
+{
+	struct port_rule rule = { };
+	char *rest, *text;
+	int i;
+
+	if (action_parse(src, word[0], &rule))
+		return -1;
+	if (words < 2)
+		return wrong(src, "%s has no port, expected PORT or PORT-PORT after it", word[0]);
+
+	for (i = 1; i < words; i++) {
+		rest = word[i];
+		while ((text = strsep(&rest, ",")))
+			if (ports_append(src, text, &rule, ports))
+				return -1;
+	}
+
+	return 0;
+}
+
+static int ports_line(struct parse_source *src, int words, char **word, void *what)
+{
+	return ports_parse_words(src, words, word, what);
+}
+
+/**
+ * ports_parse - read a file of port rules
+ * @src: how to read; says what is wrong
+ * @file: the file
+ * @ports: gets the rules in the order of the file
+ *
+ * Return: 0, or -1 with @src->error filled in.  The caller frees @ports in both
+ * cases.
+ */
+int ports_parse(struct parse_source *src, FILE *file, struct ports *ports)
+{
+	return lines_parse(src, file, ports_line, ports);
+}
+
+void ports_free(struct ports *ports)
+{
+	free(ports->rule);
+	*ports = (struct ports) { };
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The files that sanxctl reads: what they say, or which line is wrong and why.
+ *
+ * Nothing here looks outside what it is given: names are resolved by the
+ * function that the caller passes.
+ */
+#ifndef SANXCTL_PARSE_H
+#define SANXCTL_PARSE_H
+
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include <linux/sanx_netlink.h>
+
+#include "words.h"
+
+/* More addresses than a host name can sensibly have. */
+#define PARSE_NAME_ADDRS	64
+
+/**
+ * struct parse_error - what is wrong, and where
+ * @line: number of the line, from 1; 0 if no line is to blame
+ * @text: what is wrong and what was expected
+ */
+struct parse_error {
+	unsigned int line;
+	char text[256];
+};
+
+struct node {
+	struct in6_addr addr;
+	struct in6_addr rail[SANX_MAX_RAILS];
+	unsigned int rails;
+	u32 id;
+	unsigned int line;
+};
+
+struct nodemap {
+	struct node *node;
+	size_t count;
+	size_t room;
+};
+
+struct port_rule {
+	enum sanx_port_action action;
+	u16 first;
+	u16 last;
+	unsigned int line;
+};
+
+struct ports {
+	struct port_rule *rule;
+	size_t count;
+	size_t room;
+};
+
+/**
+ * struct parse_source - how to read what a person wrote
+ * @line: number of the line that is being read
+ * @resolve: finds the addresses of a host name, as addr_resolve() does
+ * @error: the first thing that is wrong
+ */
+struct parse_source {
+	unsigned int line;
+	int (*resolve)(const char *name, struct in6_addr *addrs, int max, const char **why);
+	struct parse_error error;
+};
+
+int nodemap_parse(struct parse_source *src, FILE *file, struct nodemap *map);
+int nodemap_parse_words(struct parse_source *src, int words, char **word,
+			struct nodemap *map);
+int nodemap_parse_host(struct parse_source *src, const char *host, struct nodemap *map);
+void nodemap_free(struct nodemap *map);
+
+int ports_parse(struct parse_source *src, FILE *file, struct ports *ports);
+int ports_parse_words(struct parse_source *src, int words, char **word,
+		      struct ports *ports);
+void ports_free(struct ports *ports);
+
+#endif /* SANXCTL_PARSE_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the objects of sanxctl share.
+ *
+ * A function that fails has said why on the standard error when it returns -1.
+ */
+#ifndef SANXCTL_H
+#define SANXCTL_H
+
+#include <stdio.h>
+
+#include "nl.h"
+#include "parse.h"
+#include "print.h"
+
+/**
+ * struct ctl - one run of sanxctl
+ * @nl: connection to the module, after ctl_connect()
+ * @out: what goes to the standard output
+ */
+struct ctl {
+	struct nl nl;
+	struct print out;
+};
+
+/**
+ * struct command - something that can be done with an object
+ * @name: its name
+ * @alias: another name, which counts where no name does
+ * @run: does it, with the arguments that follow the name
+ */
+struct command {
+	const char *name;
+	const char *alias;
+	int (*run)(struct ctl *ctl, int argc, char **argv);
+};
+
+/**
+ * struct object - something that the module has
+ * @name: its name
+ * @usage: its grammar
+ * @commands: what can be done with it, up to one without a name
+ */
+struct object {
+	const char *name;
+	const char *usage;
+	const struct command *commands;
+};
+
+extern const struct object nodemap_object;
+extern const struct object ports_object;
+extern const struct object link_object;
+extern const struct object socket_object;
+extern const struct object stats_object;
+
+int ctl_connect(struct ctl *ctl);
+
+FILE *ctl_open(const char *path, const char **name);
+void ctl_close(FILE *file);
+
+int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer);
+int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error);
+
+int ctl_no_args(int argc, char **argv);
+int ctl_one_arg(int argc, char **argv, const char *what);
+
+__printf(1, 2)
+int ctl_fail(const char *fmt, ...);
+int ctl_fail_parse(const char *file, const struct parse_error *error);
+int ctl_fail_nl(const char *file, unsigned int line, const struct nl_error *error);
+
+#endif /* SANXCTL_H */

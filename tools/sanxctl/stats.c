@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sanxctl stats: the counters.
+ */
+#include "sanxctl.h"
+
+static const char usage[] = "Usage: sanxctl stats [ show ]\n";
+
+static const struct {
+	u16 type;
+	const char *key;
+} counters[] = {
+	{ SANX_A_STATS_CONNS_LOOP, "conns_loop" },
+	{ SANX_A_STATS_CONNS_VERBS, "conns_verbs" },
+	{ SANX_A_STATS_CONNS_FALLBACK, "conns_fallback" },
+	{ SANX_A_STATS_TX_BYTES, "tx_bytes" },
+	{ SANX_A_STATS_RX_BYTES, "rx_bytes" },
+	{ SANX_A_STATS_RESETS, "resets" },
+	{ SANX_A_STATS_PROTOCOL_ERRORS, "protocol_errors" },
+	{ SANX_A_STATS_FALLBACK_UNMAPPED, "fallback_unmapped" },
+	{ SANX_A_STATS_FALLBACK_PORT, "fallback_port" },
+	{ SANX_A_STATS_FALLBACK_LINK, "fallback_link" },
+	{ SANX_A_STATS_FALLBACK_REFUSED, "fallback_refused" },
+	{ SANX_A_STATS_FALLBACK_OPTION, "fallback_option" },
+	{ SANX_A_STATS_FALLBACK_ACCEPT, "fallback_accept" },
+};
+
+static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_PAD - 1,
+	      "every counter has a key");
+
+static void stats_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr[SANX_A_STATS_MAX + 1];
+	struct ctl *ctl = data;
+	size_t i;
+
+	nl_parse(nlh, attr, SANX_A_STATS_MAX);
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		print_string(&ctl->out, NULL, "%-18s", counters[i].key);
+		print_uint(&ctl->out, counters[i].key, " %llu\n",
+			   nl_uint(attr[counters[i].type]));
+	}
+}
+
+static int stats_show(struct ctl *ctl, int argc, char **argv)
+{
+	struct nl_request req;
+	struct nl_error error;
+	int rc;
+
+	if (ctl_no_args(argc, argv) || ctl_connect(ctl))
+		return -1;
+
+	rc = nl_request_init(&req, SANX_CMD_STATS_GET, 0, 0);
+	if (rc) {
+		ctl_fail("out of memory");
+		goto out;
+	}
+
+	print_single(&ctl->out);
+	rc = nl_do(&ctl->nl, &req, stats_answer, ctl, &error);
+	if (rc)
+		ctl_fail_nl(NULL, 0, &error);
+	nl_request_free(&req);
+out:
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+static const struct command commands[] = {
+	{ "show", "list", stats_show },
+	{ }
+};
+
+const struct object stats_object = {
+	.name = "stats",
+	.usage = usage,
+	.commands = commands,
+};

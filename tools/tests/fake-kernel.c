@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A kernel to talk to: takes the place of libmnl's sockets.
+ *
+ * It keeps the node map and the port rules in files in $FAKE_STATE, as the
+ * request that loaded them.  $FAKE says how it misbehaves:
+ *	absent		there is no module
+ *	denied		the caller may change nothing
+ *	interrupted	the first dump changes under way
+ *	broken		dumps fail after some messages
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/sanx_netlink.h>
+
+#include "../sanxctl/addr.h"
+#include "../sanxctl/nl.h"
+
+#define FAMILY 0x25
+
+/* A node that it does not like; a port, too. */
+#define BAD_NODE 666
+
+static union {
+	char bytes[1 << 16];
+	struct nlmsghdr nlh;
+} answer;
+static char *answer_end;
+static const struct nlmsghdr *request;
+
+static bool fake(const char *how)
+{
+	const char *env = getenv("FAKE");
+
+	return env && !strcmp(env, how);
+}
+
+/*
+ * Answers
+ */
+
+static struct nlmsghdr *message(u16 type)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(answer_end);
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_seq = request->nlmsg_seq;
+	if (type >= NLMSG_MIN_TYPE)
+		mnl_nlmsg_put_extra_header(nlh, GENL_HDRLEN);
+	return nlh;
+}
+
+static void message_end(const struct nlmsghdr *nlh)
+{
+	answer_end = (char *)nlh + MNL_ALIGN(nlh->nlmsg_len);
+}
+
+static void answer_error(int error, const char *text, const struct nlattr *attr)
+{
+	struct nlmsghdr *nlh = message(NLMSG_ERROR);
+	struct nlmsgerr *msg = mnl_nlmsg_put_extra_header(nlh, sizeof(*msg));
+
+	nlh->nlmsg_flags = NLM_F_ACK_TLVS | NLM_F_CAPPED;
+	msg->error = -error;
+	if (text)
+		mnl_attr_put_strz(nlh, NLMSGERR_ATTR_MSG, text);
+	if (attr)
+		mnl_attr_put_u32(nlh, NLMSGERR_ATTR_OFFS, (char *)attr - (char *)request);
+	message_end(nlh);
+}
+
+static void answer_done(int error)
+{
+	struct nlmsghdr *nlh = message(NLMSG_DONE);
+	int *code = mnl_nlmsg_put_extra_header(nlh, sizeof(*code));
+
+	*code = -error;
+	message_end(nlh);
+}
+
+static void put_addr(struct nlmsghdr *nlh, u16 type, const char *text)
+{
+	struct in6_addr addr;
+
+	addr_parse(text, &addr);
+	mnl_attr_put(nlh, type, sizeof(addr), &addr);
+}
+
+/*
+ * State
+ */
+
+static FILE *state_open(u8 cmd, const char *mode)
+{
+	bool nodes = cmd < SANX_CMD_PORTS_GET;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("FAKE_STATE"), nodes ? "nodes" : "ports");
+	return fopen(path, mode);
+}
+
+static void state_save(u8 cmd)
+{
+	FILE *file = state_open(cmd, "w");
+
+	fwrite(request, 1, request->nlmsg_len, file);
+	fclose(file);
+}
+
+/* One message for each entry of the request that was saved. */
+static void state_dump(u8 cmd)
+{
+	static char saved[1 << 16];
+	const struct nlattr *entry;
+	struct nlmsghdr *nlh;
+	FILE *file = state_open(cmd, "r");
+
+	if (!file)
+		return;
+	if (fread(saved, 1, sizeof(saved), file)) {
+		nl_for_each(entry, (struct nlmsghdr *)saved) {
+			nlh = message(FAMILY);
+			mnl_attr_put(nlh, mnl_attr_get_type(entry),
+				     mnl_attr_get_payload_len(entry),
+				     mnl_attr_get_payload(entry));
+			message_end(nlh);
+		}
+	}
+	fclose(file);
+}
+
+/*
+ * Commands
+ */
+
+static void do_change(u8 cmd)
+{
+	bool nodes = cmd < SANX_CMD_PORTS_GET;
+	u16 type = nodes ? SANX_A_NODE_ID : SANX_A_PORT_RULE_FIRST;
+	const struct nlattr *entry, *attr;
+
+	if (fake("denied")) {
+		answer_error(EPERM, NULL, NULL);
+		return;
+	}
+
+	nl_for_each(entry, request) {
+		mnl_attr_for_each_nested(attr, entry) {
+			if (mnl_attr_get_type(attr) == type && nl_uint(attr) == BAD_NODE) {
+				answer_error(EINVAL, "that one is not liked", attr);
+				return;
+			}
+		}
+	}
+
+	state_save(cmd);
+	answer_error(0, NULL, NULL);
+}
+
+static void dump_links(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	mnl_attr_put_u32(nlh, SANX_A_LINK_NODE, 2);
+	mnl_attr_put_strz(nlh, SANX_A_LINK_TRANSPORT, "verbs");
+	mnl_attr_put_strz(nlh, SANX_A_LINK_DEVICE, "a\"b\\c/\001");
+	mnl_attr_put_strz(nlh, SANX_A_LINK_STATE, "up");
+	mnl_attr_put_u32(nlh, SANX_A_LINK_CONNS, 3);
+	put_addr(nlh, SANX_A_LINK_LOCAL, "10.0.0.1");
+	put_addr(nlh, SANX_A_LINK_REMOTE, "fd00::2");
+	message_end(nlh);
+}
+
+static void dump_sockets(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "10.0.0.1");
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 80);
+	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.2");
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, 40000);
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "established");
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "loop");
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_QUEUE, 5);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_QUEUE, 6);
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 0x100000001ULL);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_UID, 1000);
+	message_end(nlh);
+
+	/* One that says little. */
+	nlh = message(FAMILY);
+	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "::");
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 8080);
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "listen");
+	message_end(nlh);
+}
+
+static void do_stats(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+	int i;
+
+	for (i = SANX_A_STATS_CONNS_LOOP; i < SANX_A_STATS_PAD; i++)
+		mnl_attr_put_u64(nlh, i, i == SANX_A_STATS_TX_BYTES ? UINT64_MAX : (u64)i);
+	message_end(nlh);
+	answer_error(0, NULL, NULL);
+}
+
+static void do_dump(u8 cmd)
+{
+	static bool interrupted;
+	char *start = answer_end;
+
+	if (cmd == SANX_CMD_LINK_GET)
+		dump_links();
+	else if (cmd == SANX_CMD_SOCKET_GET)
+		dump_sockets();
+	else
+		state_dump(cmd);
+
+	if (fake("interrupted") && !interrupted && answer_end != start) {
+		((struct nlmsghdr *)start)->nlmsg_flags |= NLM_F_DUMP_INTR;
+		interrupted = true;
+	}
+	answer_done(fake("broken") ? EIO : 0);
+}
+
+static void do_ctrl(void)
+{
+	struct nlmsghdr *nlh;
+
+	if (fake("absent")) {
+		answer_error(ENOENT, NULL, NULL);
+		return;
+	}
+	nlh = message(GENL_ID_CTRL);
+	mnl_attr_put_u16(nlh, CTRL_ATTR_FAMILY_ID, FAMILY);
+	message_end(nlh);
+	answer_error(0, NULL, NULL);
+}
+
+/*
+ * What libmnl has
+ */
+
+struct mnl_socket *mnl_socket_open2(int bus, int flags)
+{
+	(void)bus;
+	(void)flags;
+	return (struct mnl_socket *)&answer;
+}
+
+int mnl_socket_bind(struct mnl_socket *nl, unsigned int groups, pid_t pid)
+{
+	(void)nl;
+	(void)groups;
+	(void)pid;
+	return 0;
+}
+
+int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf, socklen_t len)
+{
+	(void)nl;
+	(void)type;
+	(void)buf;
+	(void)len;
+	return 0;
+}
+
+int mnl_socket_get_fd(const struct mnl_socket *nl)
+{
+	(void)nl;
+	return -1;
+}
+
+int mnl_socket_close(struct mnl_socket *nl)
+{
+	(void)nl;
+	return 0;
+}
+
+ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t len)
+{
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(buf);
+
+	(void)nl;
+	request = buf;
+	memset(&answer, 0, sizeof(answer));
+	answer_end = answer.bytes;
+
+	if (request->nlmsg_type == GENL_ID_CTRL)
+		do_ctrl();
+	else if (request->nlmsg_flags & NLM_F_DUMP)
+		do_dump(genl->cmd);
+	else if (genl->cmd == SANX_CMD_STATS_GET)
+		do_stats();
+	else
+		do_change(genl->cmd);
+	return len;
+}
+
+ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
+{
+	size_t len = answer_end - answer.bytes;
+
+	(void)nl;
+	if (len > size) {
+		errno = ENOSPC;
+		return -1;
+	}
+	memcpy(buf, &answer, len);
+	return len;
+}

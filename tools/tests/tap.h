@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Test results in the Test Anything Protocol.
+ */
+#ifndef SANX_TOOLS_TAP_H
+#define SANX_TOOLS_TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "words.h"
+
+static int tap_count;
+static int tap_failed;
+
+/* One result: whether @good, and what it was about. */
+__printf(2, 3)
+static inline bool ok(bool good, const char *fmt, ...)
+{
+	va_list args;
+
+	printf("%sok %d - ", good ? "" : "not ", ++tap_count);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	tap_failed += !good;
+	return good;
+}
+
+/* The plan comes last; returns the exit status of the program. */
+static inline int tap_done(void)
+{
+	printf("1..%d\n", tap_count);
+	return tap_failed != 0;
+}
+
+#endif /* SANX_TOOLS_TAP_H */

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What bash completes for sanxctl.
+# Usage: test-completion.sh
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$here/tap.sh"
+# shellcheck source-path=SCRIPTDIR source=../completion/sanxctl
+. "$here/../completion/sanxctl"
+
+# In the place of the program: what is there to be deleted.
+sanxctl() {
+	case $1 in
+	nodemap) printf '10.0.0.1 1 10.1.0.1\nfd00::2 2\n' ;;
+	ports) printf 'deny 22\nallow 80-90\ndeny 23\n' ;;
+	esac
+}
+
+# completes WANTED WORD...: what can the last word become?
+completes() {
+	local wanted=$1
+	shift
+	COMP_WORDS=(sanxctl "$@")
+	COMP_CWORD=$#
+	_sanxctl
+	is "${COMPREPLY[*]-}" "$wanted"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+touch "$work/one file"
+
+ok "objects" completes "nodemap ports link socket stats help" ""
+ok "objects, begun" completes "socket stats" s
+ok "options" completes "-json -pretty -Version -help" -
+ok "objects after options" completes "nodemap" -j -p n
+ok "commands" completes "show load add del flush help" nodemap ""
+ok "commands of what is only shown" completes "show help" link ""
+ok "an object cut short" completes "flush" no f
+ok "an ambiguous object" completes "" s ""
+ok "an unknown object" completes "" x ""
+ok "a file" completes "$work/one file" nodemap load "$work/o"
+ok "a file for ports" completes "$work/one file" -j ports load "$work/o"
+ok "one file" completes "" nodemap load file "$work/o"
+ok "hosts that are there" completes "10.0.0.1 fd00::2" nodemap del ""
+ok "actions" completes "allow deny" ports add ""
+ok "rules that are there" completes "22 23" ports del deny ""
+ok "nothing after show" completes "" link show ""
+
+tap_done

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is read from node maps and port rules, and what is said of bad ones.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../sanxctl/addr.h"
+#include "../sanxctl/parse.h"
+#include "tap.h"
+
+/**
+ * struct parse_case - a file and what becomes of it
+ * @name: what it is about
+ * @text: what the file says
+ * @len: length of @text, when it has a NUL byte in it
+ * @wanted: all that was read, in one line; NULL if the file is bad
+ * @line: which line is wrong
+ * @error: what is said of that line
+ */
+struct parse_case {
+	const char *name;
+	const char *text;
+	size_t len;
+	const char *wanted;
+	unsigned int line;
+	const char *error;
+};
+
+/* "duo" has two addresses, "none" has no address, others are unknown. */
+static int fake_resolve(const char *name, struct in6_addr *addrs, int max, const char **why)
+{
+	if (!strcmp(name, "duo") && max >= 2) {
+		addr_parse("10.9.0.1", &addrs[0]);
+		addr_parse("fd00::9", &addrs[1]);
+		return 2;
+	}
+	if (!strcmp(name, "none"))
+		return 0;
+	if (!strcmp(name, "any"))
+		return addr_parse("0.0.0.0", &addrs[0]);
+
+	*why = "Name or service not known";
+	return -1;
+}
+
+#define MAX_ID "4294967295"
+#define HOST_LINE "expected HOST NODEID [RDMA-ADDRESS...]"
+
+static const struct parse_case nodemap_cases[] = {
+	{ "nothing", "", .wanted = "" },
+	{ "comments and blank lines", "# a\n\n  \t\n#\n   # b\n", .wanted = "" },
+	{ "one host", "10.0.0.1 1\n", .wanted = "10.0.0.1=1" },
+	{ "no newline at the end", "10.0.0.1 1", .wanted = "10.0.0.1=1" },
+	{ "blanks around", " \t10.0.0.1\t 1 \r\n", .wanted = "10.0.0.1=1" },
+	{ "comment after", "10.0.0.1 1# x\n10.0.0.2 2 #y", .wanted = "10.0.0.1=1 10.0.0.2=2" },
+	{ "IPv6", "fd00::1 " MAX_ID "\n", .wanted = "fd00::1=" MAX_ID },
+	{ "v4-mapped is IPv4", "::ffff:10.0.0.1 1\n", .wanted = "10.0.0.1=1" },
+	{ "rails", "10.0.0.1 1 10.1.0.1 fd01::1\n", .wanted = "10.0.0.1=1,10.1.0.1,fd01::1" },
+	{ "four rails", "10.0.0.1 1 1.1.1.1 2.2.2.2 3.3.3.3 4.4.4.4",
+	  .wanted = "10.0.0.1=1,1.1.1.1,2.2.2.2,3.3.3.3,4.4.4.4" },
+	{ "a node with two hosts", "10.0.0.1 1\n10.0.0.2 1\n",
+	  .wanted = "10.0.0.1=1 10.0.0.2=1" },
+	{ "a name with two addresses", "duo 3 10.1.0.1\n",
+	  .wanted = "10.9.0.1=3,10.1.0.1 fd00::9=3,10.1.0.1" },
+	{ "the same entry twice", "duo 3\n10.0.0.1 1\n10.9.0.1 3\n",
+	  .wanted = "10.9.0.1=3 fd00::9=3 10.0.0.1=1" },
+
+	{ "no node id", "# a\n10.0.0.1\n", .line = 2, .error =
+	  "host \"10.0.0.1\" has no node id, " HOST_LINE },
+	{ "node id 0", "10.0.0.1 0", .line = 1, .error =
+	  "node id \"0\": not a node id, expected 1-4294967295" },
+	{ "node id too large", "10.0.0.1 4294967296", .line = 1, .error =
+	  "node id \"4294967296\": not a node id, expected 1-4294967295" },
+	{ "node id far too large", "10.0.0.1 18446744073709551617", .line = 1, .error =
+	  "node id \"18446744073709551617\": not a node id, expected 1-4294967295" },
+	{ "node id negative", "10.0.0.1 -1", .line = 1, .error =
+	  "node id \"-1\": not a node id, expected 1-4294967295" },
+	{ "node id with a letter", "10.0.0.1 1x", .line = 1, .error =
+	  "node id \"1x\": not a node id, expected 1-4294967295" },
+	{ "unknown name", "10.0.0.1 1\n\nwho 2\n", .line = 3, .error =
+	  "host \"who\": Name or service not known, expected an address or a name that has one" },
+	{ "name without an address", "none 2\n", .line = 1, .error =
+	  "host \"none\": no address, expected an address or a name that has one" },
+	{ "no host's address", "224.0.0.1 2\n", .line = 1, .error =
+	  "host \"224.0.0.1\": 224.0.0.1 is no host's address, expected unicast" },
+	{ "name with no host's address", "any 2\n", .line = 1, .error =
+	  "host \"any\": 0.0.0.0 is no host's address, expected unicast" },
+	{ "IPv6 multicast", "ff02::1 2\n", .line = 1, .error =
+	  "host \"ff02::1\": ff02::1 is no host's address, expected unicast" },
+	{ "five rails", "10.0.0.1 1 1.1.1.1 2.2.2.2 3.3.3.3 4.4.4.4 5.5.5.5", .line = 1, .error =
+	  "RDMA address \"5.5.5.5\" is one too many, expected at most 4" },
+	{ "rail by name", "10.0.0.1 1 duo", .line = 1, .error =
+	  "RDMA address \"duo\": not a host's address, expected IPv4 or IPv6" },
+	{ "rail that is no host", "10.0.0.1 1 ::", .line = 1, .error =
+	  "RDMA address \"::\": not a host's address, expected IPv4 or IPv6" },
+	{ "rail twice", "10.0.0.1 1 1.1.1.1 ::ffff:1.1.1.1", .line = 1, .error =
+	  "RDMA address \"::ffff:1.1.1.1\" is there already, expected another" },
+	{ "one address, two nodes", "10.0.0.1 1\n10.0.0.2 2\n10.0.0.1 3\n10.0.0.2 3", .line = 3,
+	  .error = "10.0.0.1 is node 3 here and node 1 on line 1, expected one of them" },
+	{ "one address, other rails", "10.0.0.1 1\n10.0.0.1 1 10.1.0.1\n", .line = 2, .error =
+	  "10.0.0.1 is node 1 here and node 1 on line 1, other rails, expected one of them" },
+	{ "NUL byte", "10.0.0.1 1\n10.0.0.2\0 2\n", .len = 23, .line = 2, .error =
+	  "a NUL byte is in this line, expected text" },
+	{ "what drives terminals", "\033[2J 1\n", .line = 1, .error =
+	  "host \"?[2J\": Name or service not known, expected an address or a name that has one" },
+	{ "a long word", "deny-deny-deny-deny-deny-deny-deny-deny-deny-deny", .line = 1, .error =
+	  "host \"deny-deny-deny-deny-deny-deny-deny-deny-de...\" has no node id, " HOST_LINE },
+};
+
+static const struct parse_case ports_cases[] = {
+	{ "nothing", "", .wanted = "" },
+	{ "comments and blank lines", "# a\n\n  \t\n#\n   # b\n", .wanted = "" },
+	{ "one port", "allow 80\n", .wanted = "+80-80" },
+	{ "a range", "deny 1-65535\n", .wanted = "-1-65535" },
+	{ "a range of one", "deny 7-7\n", .wanted = "-7-7" },
+	{ "several words", "allow 80 90-99 100 # x\ndeny 5",
+	  .wanted = "+80-80 +90-99 +100-100 -5-5" },
+	{ "commas", "allow 80,90-99 100,101", .wanted = "+80-80 +90-99 +100-100 +101-101" },
+	{ "order kept, overlap fine", "deny 22\nallow 1-100\ndeny 22",
+	  .wanted = "-22-22 +1-100 -22-22" },
+
+	{ "action", "allow 1\npermit 80\n", .line = 2, .error =
+	  "\"permit\" is not an action, expected allow or deny" },
+	{ "action cut short", "all 80\n", .line = 1, .error =
+	  "\"all\" is not an action, expected allow or deny" },
+	{ "no port", "\ndeny\n", .line = 2, .error =
+	  "deny has no port, expected PORT or PORT-PORT after it" },
+	{ "port 0", "deny 0", .line = 1, .error =
+	  "\"0\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "port too large", "deny 65536", .line = 1, .error =
+	  "\"65536\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "range from 0", "deny 0-5", .line = 1, .error =
+	  "\"0-5\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "range without end", "deny 5-", .line = 1, .error =
+	  "\"5-\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "range without start", "deny -5", .line = 1, .error =
+	  "\"-5\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "range of three", "deny 1-2-3", .line = 1, .error =
+	  "\"1-2-3\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "range backwards", "allow 1\nallow 2\ndeny 9-5", .line = 3, .error =
+	  "range \"9-5\" ends before it starts, expected the lower port first" },
+	{ "comma too many", "deny 1,,2", .line = 1, .error =
+	  "\"\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "comma at the end", "deny 1,", .line = 1, .error =
+	  "\"\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "service name", "deny http", .line = 1, .error =
+	  "\"http\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+};
+
+static void nodemap_write(const struct nodemap *map, FILE *out)
+{
+	char text[ADDR_STRLEN];
+	unsigned int rail;
+	size_t i;
+
+	for (i = 0; i < map->count; i++) {
+		const struct node *node = &map->node[i];
+
+		fprintf(out, "%s%s=%u", i ? " " : "", addr_format(&node->addr, text), node->id);
+		for (rail = 0; rail < node->rails; rail++)
+			fprintf(out, ",%s", addr_format(&node->rail[rail], text));
+	}
+}
+
+static int nodemap_try(struct parse_source *src, FILE *in, FILE *out)
+{
+	struct nodemap map = { };
+	int rc;
+
+	rc = nodemap_parse(src, in, &map);
+	if (!rc)
+		nodemap_write(&map, out);
+	nodemap_free(&map);
+	return rc;
+}
+
+static int ports_try(struct parse_source *src, FILE *in, FILE *out)
+{
+	struct ports ports = { };
+	size_t i;
+	int rc;
+
+	rc = ports_parse(src, in, &ports);
+	for (i = 0; !rc && i < ports.count; i++)
+		fprintf(out, "%s%c%u-%u", i ? " " : "",
+			ports.rule[i].action == SANX_PORT_ACTION_ALLOW ? '+' : '-',
+			ports.rule[i].first, ports.rule[i].last);
+	ports_free(&ports);
+	return rc;
+}
+
+static void judge(const char *what, const struct parse_case *want, int rc, const char *got,
+		  const struct parse_source *src)
+{
+	bool good;
+
+	if (want->wanted)
+		good = !rc && !strcmp(got, want->wanted);
+	else
+		good = rc && src->error.line == want->line &&
+		       !strcmp(src->error.text, want->error);
+
+	if (!ok(good, "%s: %s", what, want->name))
+		printf("# got %d, \"%s\", line %u: %s\n", rc, got, src->error.line,
+		       src->error.text);
+}
+
+static void try_cases(const char *what, const struct parse_case *cases, size_t count,
+		      int (*try)(struct parse_source *src, FILE *in, FILE *out))
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct parse_source src = { .resolve = fake_resolve };
+		size_t len = cases[i].len;
+		FILE *in, *out;
+		char *got;
+		size_t got_len;
+		int rc;
+
+		if (!len)
+			len = strlen(cases[i].text);
+		in = fmemopen((char *)cases[i].text, len, "r");
+		out = open_memstream(&got, &got_len);
+		rc = try(&src, in, out);
+		fclose(in);
+		fclose(out);
+		judge(what, &cases[i], rc, got, &src);
+		free(got);
+	}
+}
+
+/* What is wrong with a file as a whole is wrong with no line. */
+static void try_directory(void)
+{
+	struct parse_source src = { .resolve = fake_resolve };
+	struct nodemap map = { };
+	FILE *file = fopen("/", "r");
+
+	ok(nodemap_parse(&src, file, &map) && !src.error.line &&
+	   !strcmp(src.error.text, "Is a directory"), "node map: a directory");
+	fclose(file);
+}
+
+/* As many hosts as there can be. */
+static void try_large(void)
+{
+	struct parse_source src = { .resolve = fake_resolve };
+	struct nodemap map = { };
+	FILE *file = tmpfile();
+	unsigned int i;
+
+	for (i = 0; i < 65536; i++)
+		fprintf(file, "10.0.%u.%u %u 10.1.%u.%u\n", i >> 8, i & 255, i + 1,
+			i >> 8, i & 255);
+	rewind(file);
+
+	ok(!nodemap_parse(&src, file, &map) && map.count == 65536 &&
+	   map.node[65535].id == 65536 && map.node[65535].line == 65536,
+	   "node map: 65536 hosts");
+	nodemap_free(&map);
+	fclose(file);
+}
+
+struct addr_case {
+	const char *text;
+	const char *wanted;
+};
+
+static const struct addr_case addr_cases[] = {
+	{ "10.0.0.1", "10.0.0.1:80" },
+	{ "::ffff:10.0.0.1", "10.0.0.1:80" },
+	{ "FD00:0::1", "[fd00::1]:80" },
+	{ "::", "[::]:80" },
+	{ "0.0.0.0", "0.0.0.0:80" },
+	{ "10.1", NULL },
+	{ "010.0.0.1", NULL },
+	{ "1", NULL },
+	{ "fe80::1%lo", NULL },
+	{ "[::1]", NULL },
+	{ "", NULL },
+};
+
+static void try_addrs(void)
+{
+	char text[ENDPOINT_STRLEN];
+	struct in6_addr addr;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(addr_cases); i++) {
+		const struct addr_case *want = &addr_cases[i];
+		bool good = addr_parse(want->text, &addr);
+
+		if (want->wanted)
+			good = good && !strcmp(endpoint_format(&addr, 80, text), want->wanted);
+		else
+			good = !good;
+		ok(good, "address \"%s\"", want->text);
+	}
+}
+
+static void try_resolve(void)
+{
+	struct in6_addr addrs[4];
+	const char *why = "";
+
+	ok(addr_resolve("10.1", addrs, 4, &why) < 0 && !strcmp(why, "not a whole address"),
+	   "resolve: 10.1 is no name");
+	ok(addr_resolve("::1%lo", addrs, 4, &why) < 0, "resolve: ::1%%lo is no name");
+	ok(addr_resolve("localhost", addrs, 4, &why) > 0, "resolve: localhost");
+	ok(addr_resolve("localhost", addrs, 1, &why) == 1, "resolve: no more than asked for");
+}
+
+int main(void)
+{
+	try_cases("node map", nodemap_cases, ARRAY_SIZE(nodemap_cases), nodemap_try);
+	try_directory();
+	try_large();
+	try_cases("ports", ports_cases, ARRAY_SIZE(ports_cases), ports_try);
+	try_addrs();
+	try_resolve();
+	return tap_done();
+}

@@ -1,0 +1,219 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The whole of sanxctl, against a kernel that is made up.
+# Usage: test-sanxctl.sh BUILD-DIRECTORY
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=tap.sh
+. "$here/tap.sh"
+
+sanxctl=$1/tests/sanxctl
+# How to run it; valgrind has its say on the standard error.
+read -ra checker <<<"${VALGRIND_RUN-}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export FAKE_STATE=$work FAKE=
+
+# says STATUS STDOUT STDERR ARGUMENT...: exactly that?
+says() {
+	local status=$1 out=$2 err=$3 rc=0
+	shift 3
+	"${checker[@]}" "$sanxctl" "$@" >"$work/out" 2>"$work/err" </dev/null || rc=$?
+	is "$rc" "$status" && is "$(<"$work/out")" "$out" && is "$(<"$work/err")" "$err"
+}
+
+# json FILTER WANTED ARGUMENT...: is the output JSON, and this in it?
+json() {
+	local filter=$1 wanted=$2
+	shift 2
+	"${checker[@]}" "$sanxctl" "$@" >"$work/out" 2>/dev/null </dev/null || return
+	python3 -m json.tool "$work/out" >/dev/null || return
+	is "$(python3 -c '
+import json, sys
+doc = json.load(open(sys.argv[1]))
+print(eval(sys.argv[2]))' "$work/out" "$filter")" "$wanted"
+}
+
+file() {
+	cat >"$work/file"
+}
+
+### Node map
+
+ok "nodemap: empty" says 0 "" "" nodemap show
+ok "nodemap: empty, JSON" says 0 "[]" "" -j nodemap show
+
+file <<-END
+	# two nodes
+	10.0.0.1   1  10.1.0.1 10.2.0.1
+
+	fd00::2    2
+END
+saved="10.0.0.1 1 10.1.0.1 10.2.0.1
+fd00::2 2"
+ok "nodemap: load" says 0 "" "" nodemap load "$work/file"
+ok "nodemap: show" says 0 "$saved" "" nodemap show
+ok "nodemap: show is the default" says 0 "$saved" "" nodemap
+ok "nodemap: show, abbreviated" says 0 "$saved" "" n s
+ok "nodemap: list" says 0 "$saved" "" nodemap li
+ok "nodemap: JSON" json doc "[{'addr': '10.0.0.1', 'id': 1, 'rails': ['10.1.0.1', '10.2.0.1']}, {'addr': 'fd00::2', 'id': 2, 'rails': []}]" -j nodemap show
+ok "nodemap: pretty JSON" json 'len(doc)' 2 -j -p nodemap show
+ok "nodemap: load, JSON" says 0 "[]" "" -j nodemap load "$work/file"
+
+ok "nodemap: what is shown can be loaded" \
+	is "$("$sanxctl" n show | "$sanxctl" n load - && "$sanxctl" n)" "$saved"
+
+file <<-END
+	10.0.0.1 1
+	10.0.0.2
+END
+ok "nodemap: bad file" says 1 "" \
+	"$work/file:2: host \"10.0.0.2\" has no node id, expected HOST NODEID [RDMA-ADDRESS...]" \
+	nodemap load "$work/file"
+ok "nodemap: bad file, JSON" says 1 "[]" \
+	"$work/file:2: host \"10.0.0.2\" has no node id, expected HOST NODEID [RDMA-ADDRESS...]" \
+	-j nodemap load "$work/file"
+ok "nodemap: bad file changes nothing" says 0 "$saved" "" nodemap show
+
+file <<-END
+	10.0.0.1 1
+	# the next one is not liked
+
+	10.0.0.2 666 10.1.0.2
+	10.0.0.3 3
+END
+ok "nodemap: the kernel's complaint has the line" says 1 "" \
+	"$work/file:4: that one is not liked" nodemap load "$work/file"
+ok "nodemap: the kernel's complaint, from stdin" \
+	is "$("$sanxctl" n load - 2>&1 <"$work/file")" "<stdin>:4: that one is not liked"
+ok "nodemap: the kernel's complaint about an argument" says 1 "" \
+	"Error: that one is not liked." nodemap add 10.0.0.1 666
+
+ok "nodemap: no such file" says 1 "" "Error: /nonexistent: No such file or directory." \
+	nodemap load /nonexistent
+ok "nodemap: a directory" says 1 "" "/: Is a directory" nodemap load /
+ok "nodemap: load what" says 1 "" "Error: FILE is missing." nodemap load
+ok "nodemap: load too much" says 1 "" "Error: argument \"b\" is one too many." nodemap load a b
+
+ok "nodemap: add" says 0 "" "" nodemap add 10.0.0.9 9 10.1.0.9
+ok "nodemap: add what" says 1 "" "Error: HOST is missing." nodemap add
+ok "nodemap: add which node" says 1 "" \
+	"Error: host \"10.0.0.9\" has no node id, expected HOST NODEID [RDMA-ADDRESS...]." \
+	nodemap add 10.0.0.9
+ok "nodemap: add a name" says 0 "" "" nodemap add localhost 9
+ok "nodemap: del" says 0 "" "" nodemap del 10.0.0.9
+ok "nodemap: delete" says 0 "" "" nodemap delete 10.0.0.9
+ok "nodemap: del what" says 1 "" "Error: HOST is missing." nodemap del
+ok "nodemap: del too much" says 1 "" "Error: argument \"9\" is one too many." nodemap del a 9
+ok "nodemap: flush" says 0 "" "" nodemap flush
+ok "nodemap: flushed" says 0 "[]" "" -j nodemap show
+
+### Ports
+
+ok "ports: empty" says 0 "" "" ports
+file <<-END
+	deny 22 25,8000-8010	# not these
+	allow 1-65535
+END
+saved="deny 22
+deny 25
+deny 8000-8010
+allow 1-65535"
+ok "ports: load" says 0 "" "" ports load "$work/file"
+ok "ports: show" says 0 "$saved" "" ports show
+ok "ports: JSON" json 'doc[2]' "{'action': 'deny', 'first': 8000, 'last': 8010}" -j ports show
+ok "ports: what is shown can be loaded" \
+	is "$("$sanxctl" p | "$sanxctl" p l - && "$sanxctl" p)" "$saved"
+
+file <<-END
+	deny 22
+	allow 9-5
+END
+ok "ports: bad file" says 1 "" \
+	"$work/file:2: range \"9-5\" ends before it starts, expected the lower port first" \
+	ports load "$work/file"
+ok "ports: bad file changes nothing" says 0 "$saved" "" ports show
+
+file <<-END
+	# a comment
+	deny 22
+	allow 1 2 3 666 4
+END
+ok "ports: the kernel's complaint has the line" says 1 "" \
+	"$work/file:3: that one is not liked" ports load "$work/file"
+ok "ports: add" says 0 "" "" ports add deny 22 25-30
+ok "ports: add what" says 1 "" "Error: ACTION is missing, expected allow or deny." ports add
+ok "ports: add which" says 1 "" \
+	"Error: deny has no port, expected PORT or PORT-PORT after it." ports add deny
+ok "ports: del" says 0 "" "" ports del deny 22
+ok "ports: flush" says 0 "" "" ports flush
+ok "ports: flushed" says 0 "" "" ports show
+
+### Link, socket, stats
+
+ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
+	'node 2 transport verbs device a"b\c/ state up conns 3 local 10.0.0.1 remote fd00::2'
+ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2'}" -j l s
+ok "socket: show" says 0 \
+"State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
+established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297
+listen           0      0 [::]:8080             [::]:0                              0 0" "" socket show
+ok "socket: JSON" json 'doc[0]' "{'state': 'established', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297}" -j socket show
+ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;4p;7p')" \
+"conns_loop         1
+tx_bytes           18446744073709551615
+protocol_errors    7"
+ok "stats: JSON is one object" json 'sorted(doc)' "['conns_fallback', 'conns_loop', 'conns_verbs', 'fallback_accept', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'protocol_errors', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
+ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
+
+### Grammar
+
+ok "ambiguous object" says 1 "" 'Error: object "s" is ambiguous: socket or stats.' s
+ok "unknown object" says 1 "" 'Error: object "x" is unknown, try "sanxctl help".' x
+ok "empty object" says 1 "" 'Error: object "" is unknown, try "sanxctl help".' ""
+ok "unknown object, JSON" says 1 "[]" 'Error: object "x" is unknown, try "sanxctl help".' -j x
+ok "unknown command" says 1 "" \
+	'Error: command "x" is unknown, try "sanxctl link help".' link x
+ok "unknown option" says 1 "" 'Error: option "-x" is unknown, try "sanxctl -help".' -x link
+ok "unknown option after -j" says 1 "[]" \
+	'Error: option "-x" is unknown, try "sanxctl -help".' -j -x link
+ok "show takes nothing" says 1 "[]" 'Error: argument "x" is one too many.' -j socket show x
+ok "no object" is "$("$sanxctl" 2>/dev/null; echo $?)" 1
+for option in -j -json --json "-j -p" "-json -pretty" "-p -j"; do
+	# shellcheck disable=SC2086
+	ok "option $option" json 'len(doc)' 1 $option link
+done
+ok "version" is "$("$sanxctl" -V | wc -l)" 1
+ok "version, JSON" json 'list(doc)' "['version']" -j -V
+for object in "" nodemap ports link socket stats; do
+	# shellcheck disable=SC2086
+	ok "help: sanxctl $object" is "$("$sanxctl" $object help | head -c 14)" "Usage: sanxctl"
+done
+ok "help, JSON" json 'list(doc)' "['help']" -j link help
+
+### Misfortune
+
+for object in nodemap ports link socket stats; do
+	ok "$object: no module" env FAKE=absent bash -c \
+		"[ \"\$($sanxctl -j $object 2>&1)\" = \"\$(printf 'Error: AF_SANX is not loaded (try: modprobe af_sanx).\n[]')\" ]"
+	ok "$object: no module, status" is "$(FAKE=absent "$sanxctl" $object 2>/dev/null; echo $?)" 1
+done
+FAKE=denied
+ok "denied" says 1 "" \
+	"Error: Operation not permitted (CAP_NET_ADMIN is needed)." nodemap flush
+FAKE=broken
+ok "a dump that fails shows nothing" says 1 "" "Error: Input/output error." link
+ok "a dump that fails shows nothing, JSON" says 1 "[]" "Error: Input/output error." -j link
+FAKE=interrupted
+ok "a dump that changed is made again" is "$("$sanxctl" socket | wc -l)" 3
+ok "a dump that changed is made again, JSON" json 'len(doc)' 2 -j socket
+FAKE=
+ok "nowhere to write" is "$("$sanxctl" socket 2>&1 >/dev/full; echo $?)" \
+"Error: standard output: No space left on device.
+1"
+ok "nowhere to write, JSON" is "$("$sanxctl" -j socket 2>&1 >/dev/full; echo $?)" \
+"Error: standard output: No space left on device.
+1"
+
+tap_done

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What can be tested without the module.  VALGRIND=1 runs the C programs of
+# sanxctl under valgrind.
+
+T := $(O)/tests
+TESTS := $(TOOLS)/tests
+TEST_CFLAGS = $(CPPFLAGS) $(SANX_CFLAGS) $(CTL_CFLAGS) -Wno-missing-prototypes $(CFLAGS)
+
+# The library and its companion look for the family's number in a file here.
+TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"'
+
+TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl sanxctl sanx-run probe \
+	libsanx-preload.so interpose.so)
+
+VALGRIND_RUN := $(if $(VALGRIND),valgrind -q --leak-check=full --error-exitcode=9)
+
+$(T):
+	@mkdir -p $@
+
+$(T)/test-parse: $(TESTS)/test-parse.c $(O)/obj/sanxctl/parse.o $(O)/obj/sanxctl/addr.o
+$(T)/test-nl: $(TESTS)/test-nl.c $(O)/obj/sanxctl/nl.o
+$(T)/sanxctl: $(TESTS)/fake-kernel.c $(CTL_OBJS)
+$(T)/probe: $(TESTS)/probe.c
+$(T)/test-parse $(T)/test-nl $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
+	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
+
+$(T)/sanx-run: $(addprefix $(TOOLS)/run/,sanx-run.c family.c family.h) | $(T)
+	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(LDFLAGS) -o $@ $(filter %.c,$^)
+
+$(T)/libsanx-preload.so: $(addprefix $(TOOLS)/run/,preload.c family.c family.h) | $(T)
+	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(PRELOAD_FLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
+
+$(T)/interpose.so: $(TESTS)/interpose.c | $(T)
+	$(CC) $(TEST_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+
+check: all $(TEST_PROGRAMS)
+	@VALGRIND_RUN="$(VALGRIND_RUN)" $(TESTS)/run.sh \
+		"$(VALGRIND_RUN) $(T)/test-parse" "$(VALGRIND_RUN) $(T)/test-nl" \
+		"$(TESTS)/test-sanxctl.sh $(O)" "$(TESTS)/test-completion.sh" \
+		"$(TESTS)/test-preload.sh $(O)" "$(TESTS)/test-run.sh $(O)"
