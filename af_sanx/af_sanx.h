@@ -108,6 +108,7 @@ struct sanx_stats {
  * @net: the namespace
  * @stats: counters
  * @config_mutex: serialises changes of @nodemap and @ports
+ * @config_seq: counts them, so that a dump notices
  * @nodemap: the node map, replaced as a whole (RCU)
  * @ports: the port rules, replaced as a whole (RCU)
  * @socks_lock: guards @socks and @n_socks
@@ -120,6 +121,7 @@ struct sanx_net {
 	struct net			*net;
 	struct sanx_stats __percpu	*stats;
 	struct mutex			config_mutex; /* see above */
+	unsigned int			config_seq;
 	struct sanx_nodemap __rcu	*nodemap;
 	struct sanx_ports __rcu		*ports;
 	spinlock_t			socks_lock; /* see above */

@@ -69,6 +69,8 @@ void sanx_native_graft(struct socket *native, struct socket *sock)
 	struct sock *sk = native->sk;
 
 	native->sk = NULL;
+	if (test_bit(SOCK_SUPPORT_ZC, &native->flags))
+		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	sock_graft(sk, sock);
 	sock_release(native);
 }

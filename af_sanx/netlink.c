@@ -84,7 +84,7 @@ static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,
 			continue;
 		if (e->node.n_rails == SANX_NODE_RAILS) {
 			NL_SET_ERR_MSG_ATTR(extack, nest,
-					    "a host has more than 4 RDMA addresses");
+					    "a host has more RDMA addresses than the 4 expected at most");
 			return -E2BIG;
 		}
 		e->node.rail[e->node.n_rails++] = nla_get_in6_addr(attr);
@@ -189,6 +189,9 @@ int sanx_nl_nodemap_del_doit(struct sk_buff *skb, struct genl_info *info)
 	else
 		nodemap_replace(sn, map);
 	mutex_unlock(&sn->config_mutex);
+	/* The map is sorted: only of a single host is its place known. */
+	if (err == -ENOENT && info->extack && less->n == 1)
+		info->extack->bad_attr = attr_nth(info, SANX_A_NODEMAP_NODE, 0);
 	kvfree(less);
 	if (err == -ENOENT)
 		return fail(info, "no such host in the node map", err);
@@ -199,9 +202,13 @@ int sanx_nl_nodemap_del_doit(struct sk_buff *skb, struct genl_info *info)
 static void *dump_start(struct sk_buff *skb, struct netlink_callback *cb,
 			u8 cmd)
 {
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-			   cb->nlh->nlmsg_seq, &sanx_nl_family, NLM_F_MULTI,
-			   cmd);
+	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				cb->nlh->nlmsg_seq, &sanx_nl_family,
+				NLM_F_MULTI, cmd);
+
+	if (hdr)
+		genl_dump_check_consistent(cb, hdr);
+	return hdr;
 }
 
 static int node_put(struct sk_buff *skb, struct netlink_callback *cb,
@@ -234,6 +241,7 @@ int sanx_nl_nodemap_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	const struct sanx_nodemap *map;
 
 	rcu_read_lock();
+	cb->seq = READ_ONCE(sn->config_seq);
 	map = rcu_dereference(sn->nodemap);
 	while (map && cb->args[0] < map->n &&
 	       !node_put(skb, cb, &map->entry[cb->args[0]]))
@@ -264,7 +272,7 @@ static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
 		     nla_get_u16(tb[SANX_A_PORT_RULE_LAST]) : rule->first;
 	if (!rule->first || rule->last < rule->first) {
 		NL_SET_ERR_MSG_ATTR(extack, nest,
-				    "ports must be 1 to 65535, the lower first");
+				    "a port range is empty or has port 0, expected 1 to 65535, the lower first");
 		return -EINVAL;
 	}
 	return 0;
@@ -379,6 +387,7 @@ int sanx_nl_ports_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	const struct sanx_ports *ports;
 
 	rcu_read_lock();
+	cb->seq = READ_ONCE(sn->config_seq);
 	ports = rcu_dereference(sn->ports);
 	while (ports && cb->args[0] < ports->n &&
 	       !rule_put(skb, cb, &ports->rule[cb->args[0]]))

@@ -124,6 +124,8 @@ static int __net_init sanx_net_init(struct net *net)
 	struct sanx_net *sn = sanx_net(net);
 
 	sn->net = net;
+	/* A dump takes 0 for: not looked yet. */
+	sn->config_seq = 1;
 	mutex_init(&sn->config_mutex);
 	mutex_init(&sn->busy_mutex);
 	spin_lock_init(&sn->socks_lock);

@@ -42,27 +42,30 @@ static int entry_cmp(const void *a, const void *b)
 	return memcmp(&x->addr, &y->addr, sizeof(x->addr));
 }
 
+#define FAULT(kind) "an address is " kind ", expected a unicast one that is " \
+		    "valid on every node"
+
 static const char *addr_fault(const struct in6_addr *addr)
 {
 	int type = ipv6_addr_type(addr);
 
 	if (type == IPV6_ADDR_ANY)
-		return "an address is the unspecified one";
+		return FAULT("unspecified");
 	if (type & IPV6_ADDR_MULTICAST)
-		return "an address is a multicast one";
+		return FAULT("multicast");
 	if (type & IPV6_ADDR_LOOPBACK)
-		return "an address is a loopback one";
+		return FAULT("loopback");
 	if (type & IPV6_ADDR_LINKLOCAL)
-		return "an address is a link-local one";
+		return FAULT("link-local");
 	if (!(type & IPV6_ADDR_MAPPED))
 		return NULL;
 	if (ipv4_is_zeronet(addr->s6_addr32[3]))
-		return "an address is the unspecified one";
+		return FAULT("unspecified");
 	if (ipv4_is_loopback(addr->s6_addr32[3]))
-		return "an address is a loopback one";
+		return FAULT("loopback");
 	if (ipv4_is_multicast(addr->s6_addr32[3]) ||
 	    ipv4_is_lbcast(addr->s6_addr32[3]))
-		return "an address is a multicast one";
+		return FAULT("multicast");
 	return NULL;
 }
 
@@ -78,9 +81,21 @@ static const char *entry_fault(const struct sanx_nodemap_entry *e)
 	return why;
 }
 
+/* What two entries for one address contradict each other in, or NULL. */
+static const char *conflict(const struct sanx_node_info *a,
+			    const struct sanx_node_info *b)
+{
+	if (a->id != b->id)
+		return "a host is given to two nodes, expected one";
+	if (a->n_rails != b->n_rails ||
+	    memcmp(a->rail, b->rail, a->n_rails * sizeof(a->rail[0])))
+		return "a host is given twice with other RDMA addresses, expected it once";
+	return NULL;
+}
+
 /*
- * Looks for what differs: an address that is two nodes.  Equal lines merge.
- * Works on sorted entries; @order has each one's place before sorting.
+ * Merges equal entries, which sorting has put side by side.
+ * Return: the index of one that contradicts another, or -1.
  */
 static int merge_equal(struct sanx_nodemap *map, const char **why)
 {
@@ -88,11 +103,10 @@ static int merge_equal(struct sanx_nodemap *map, const char **why)
 
 	for (i = 0; i < map->n; i++) {
 		if (n && !entry_cmp(&map->entry[n - 1], &map->entry[i])) {
-			if (map->entry[n - 1].node.id !=
-			    map->entry[i].node.id) {
-				*why = "a host is given to two nodes";
+			*why = conflict(&map->entry[n - 1].node,
+					&map->entry[i].node);
+			if (*why)
 				return i;
-			}
 			continue;
 		}
 		map->entry[n++] = map->entry[i];
@@ -264,6 +278,7 @@ void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map)
 {
 	struct sanx_nodemap *old;
 
+	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
 	old = rcu_replace_pointer(sn->nodemap, map, true);
 	if (old)
 		kvfree_rcu(old, rcu);

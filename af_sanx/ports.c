@@ -132,6 +132,7 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 {
 	struct sanx_ports *old;
 
+	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
 	old = rcu_replace_pointer(sn->ports, ports, true);
 	if (old)
 		kvfree_rcu(old, rcu);

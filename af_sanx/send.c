@@ -110,6 +110,34 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	}
 }
 
+/*
+ * MSG_ZEROCOPY: the bytes are copied, as TCP does where it cannot do without,
+ * so the program has its pages back at once, and is told so
+ * (SO_EE_CODE_ZEROCOPY_COPIED, Documentation/networking/msg_zerocopy.rst).
+ */
+static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
+			  struct ubuf_info **uarg)
+{
+	*uarg = NULL;
+	/* With a ubuf of its own the caller, io_uring, notifies itself. */
+	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
+	    !sock_flag(sk, SOCK_ZEROCOPY))
+		return 0;
+	*uarg = msg_zerocopy_realloc(sk, len, NULL);
+	if (!*uarg)
+		return -ENOBUFS;
+	uarg_to_msgzc(*uarg)->zerocopy = 0;
+	return 0;
+}
+
+static void zerocopy_end(struct ubuf_info *uarg, ssize_t sent)
+{
+	if (sent > 0)
+		net_zcopy_put(uarg);
+	else
+		net_zcopy_put_abort(uarg, true);
+}
+
 /* Calls that only TCP can serve, before there is a connection. */
 static bool wants_tcp(struct socket *sock, const struct msghdr *msg)
 {
@@ -129,6 +157,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
+	struct ubuf_info *uarg;
 	struct sanx_conn *conn;
 	ssize_t n;
 	long timeo;
@@ -148,8 +177,12 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (msg->msg_flags & MSG_OOB)
 		return -EOPNOTSUPP;
 
+	n = zerocopy_start(sk, msg, len, &uarg);
+	if (n)
+		return n;
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	n = send_all(ss, conn, msg, &timeo);
+	zerocopy_end(uarg, n);
 	if (n > 0)
 		sanx_stat_add(sock_net(sk), SANX_STAT_TX_BYTES, n);
 	if (n < 0 && READ_ONCE(ss->fell_back))
