@@ -83,8 +83,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	if (!ss)
 		goto err_native;
 	inherit(native->sk, lsk);
-	sanx_native_graft(native, newsock);
-	newsock->ops = &ss->ops;
+	sanx_native_graft(native, newsock, ss);
 	newsock->state = SS_CONNECTED;
 	sanx_conn_attach(conn, ss->sk);
 	/* Pairs with the acquire in sanx_sock_conn(). */
@@ -102,12 +101,16 @@ err_conn:
 
 /*
  * A plain TCP connection.  newsock's reference of this module came from our
- * ops and goes with them; the listener has one of its own.
+ * ops and goes with them; the listener has one of its own.  Only
+ * kernel_accept() takes its reference, and sets our ops again, after us.
  */
-static void accepted_native(struct sanx_sock *lss, struct socket *newsock)
+static void accepted_native(struct sanx_sock *lss, struct socket *newsock,
+			    bool kern)
 {
-	newsock->ops = lss->native;
-	module_put(THIS_MODULE);
+	if (!kern) {
+		newsock->ops = lss->native;
+		module_put(THIS_MODULE);
+	}
 	sanx_stat_add(sock_net(lss->sk),
 		      SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT, 1);
 }
@@ -123,7 +126,7 @@ static int accept_native(struct sanx_sock *ss, struct socket *sock,
 	once.flags |= O_NONBLOCK;
 	err = sanx_native_accept(ss->native, sock, newsock, &once);
 	if (!err)
-		accepted_native(ss, newsock);
+		accepted_native(ss, newsock, arg->kern);
 	return err;
 }
 

@@ -9,7 +9,7 @@
 #include <linux/net.h>
 #include <linux/percpu.h>
 #include <linux/socket.h>
-#include <linux/xarray.h>
+#include <linux/workqueue.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 #include <net/sanx.h>
@@ -44,16 +44,17 @@ struct sanx_listener {
 };
 
 /**
- * struct sanx_sock - what AF_SANX adds to a socket
- * @ops: this socket's proto_ops; sock->ops points here, which is how the
- *	socket leads to this struct
+ * struct sanx_sock - what AF_SANX adds to a socket; i_private of its inode
  * @native: the proto_ops of the native socket
  * @sk: the native socket's sock, which is also the visible socket's
  * @conn: the connection, once connect() or accept() made one; it stays, dead
  *	or alive, until this struct goes
- * @old: connections that connect(AF_UNSPEC) gave up; go with this struct
+ * @old: connections that a failed connect() or connect(AF_UNSPEC) gave up;
+ *	they go with this struct, as calls may be using them
+ * @n_old: how many
  * @fell_back: sock->ops is @native
  * @autobound: the port was taken by connect() and not by bind()
+ * @tcp_only: listens for TCP only
  * @lsk: the listener
  * @node: in sanx_net.socks, or after a fallback in the reaper's list
  * @sock: the socket, after a fallback
@@ -61,13 +62,14 @@ struct sanx_listener {
  * @conn and @fell_back are written under lock_sock(@sk) and read anywhere.
  */
 struct sanx_sock {
-	const struct proto_ops	ops;
 	const struct proto_ops	*native;
 	struct sock		*sk;
 	struct sanx_conn	*conn;
 	struct list_head	old;
+	unsigned int		n_old;
 	bool			fell_back;
 	bool			autobound;
+	bool			tcp_only;
 	struct sanx_listener	lsk;
 	struct list_head	node;
 	struct socket		*sock;
@@ -116,6 +118,7 @@ struct sanx_stats {
  * @n_socks: how many
  * @busy_mutex: orders net_busy() and net_idle() calls of transports
  * @busy: transports were told that there are sockets here
+ * @busy_work: tells them, where the caller cannot
  */
 struct sanx_net {
 	struct net			*net;
@@ -129,6 +132,7 @@ struct sanx_net {
 	unsigned int			n_socks;
 	struct mutex			busy_mutex; /* see above */
 	bool				busy;
+	struct work_struct		busy_work;
 };
 
 /* family.c */
@@ -139,12 +143,16 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 				  const struct proto_ops *native);
 void sanx_sock_free(struct sanx_sock *ss);
 struct socket *sanx_native_create(struct net *net, int family, int kern);
-void sanx_native_graft(struct socket *native, struct socket *sock);
+void sanx_native_graft(struct socket *native, struct socket *sock,
+		       struct sanx_sock *ss);
+void sanx_unbind_auto(struct sanx_sock *ss);
 
 /* stream.c */
 extern const struct proto_ops sanx_stream_ops;
 extern const struct proto_ops sanx_stream6_ops;
+extern const struct proto_ops *sanx_inet6_ops;
 struct sanx_sock *sanx_sk(struct socket *sock);
+const struct proto_ops *sanx_native_ops(struct socket *sock);
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
 bool sanx_sock_connecting(const struct sanx_sock *ss,
@@ -186,7 +194,10 @@ void sanx_conn_detach(struct sanx_conn *conn);
 int sanx_conn_connect(struct sanx_conn *conn);
 int sanx_conn_accept(struct sanx_conn *conn);
 int sanx_conn_give_up(struct sanx_conn *conn);
-void sanx_conn_stop_retry(struct sanx_conn *conn);
+void sanx_conn_refused_later(struct sanx_conn *conn);
+struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
+bool sanx_lock_sock_soon(struct sock *sk);
+void sanx_conn_stop(struct sanx_conn *conn);
 void sanx_conn_close(struct sanx_conn *conn, bool reset);
 int sanx_conn_shutdown(struct sanx_conn *conn, int how);
 bool sanx_conn_open(const struct sanx_conn *conn);
@@ -310,7 +321,7 @@ int sanx_netns_init(void);
 void sanx_netns_exit(void);
 struct sanx_net *sanx_net(const struct net *net);
 void sanx_net_add_sock(struct sanx_sock *ss);
-void sanx_net_del_sock(struct sanx_sock *ss);
+void sanx_net_del_sock(struct sanx_sock *ss, bool defer);
 void sanx_netns_announce(const struct sanx_transport_ops *ops);
 
 /* stats.c */

@@ -56,7 +56,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	mutex_init(&conn->rx_mutex);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
-	kthread_init_work(&conn->work, sanx_fallback_work);
+	kthread_init_delayed_work(&conn->work, sanx_fallback_work);
 	return conn;
 }
 EXPORT_SYMBOL_GPL(sanx_conn_alloc);
@@ -109,6 +109,8 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 	if (conn->err)
 		WRITE_ONCE(sk->sk_err, conn->err);
 	spin_unlock_bh(&conn->lock);
+	/* A wake-up that missed @sk left what it is about to be seen now. */
+	smp_mb();
 }
 
 static void conn_detach_rcu(struct rcu_head *rcu)
@@ -139,9 +141,12 @@ void sanx_conn_detach(struct sanx_conn *conn)
 /* The sock to wake, or NULL.  Under RCU. */
 static struct sock *conn_sk(struct sanx_conn *conn)
 {
-	/* Pairs with the release in sanx_conn_attach(). */
-	struct sock *sk = smp_load_acquire(&conn->sk);
+	struct sock *sk;
 
+	/* What it is about is stored before @sk is looked for. */
+	smp_mb();
+	/* Pairs with the release in sanx_conn_attach(). */
+	sk = smp_load_acquire(&conn->sk);
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "conn->sk needs RCU");
 	return READ_ONCE(conn->detached) ? NULL : sk;
 }
@@ -306,10 +311,59 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 	conn->fallback = why;
 	sanx_conn_get(conn);
 	spin_unlock_bh(&conn->lock);
-	if (!kthread_queue_work(sanx_connect_worker, &conn->work))
+	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 0))
 		sanx_conn_put(conn);
 }
 EXPORT_SYMBOL_GPL(sanx_conn_refused);
+
+/**
+ * sanx_conn_refused_later() - the socket is in use: finish it later
+ * @conn: a refused connection, with a reference for the work
+ *
+ * Context: its own work.
+ */
+void sanx_conn_refused_later(struct sanx_conn *conn)
+{
+	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 1))
+		sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_sk_get() - the sock of a connection
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: the sock, with a reference, or NULL.
+ */
+struct sock *sanx_conn_sk_get(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = conn_sk(conn);
+	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+		sk = NULL;
+	rcu_read_unlock();
+	return sk;
+}
+
+/**
+ * sanx_lock_sock_soon() - lock_sock() for the connect thread
+ * @sk: the sock
+ *
+ * A program can hold its socket's lock for as long as it likes, by options
+ * that copy from memory that is slow to come.  The thread works for everyone,
+ * and so does not wait for a lock that is taken when it comes.
+ *
+ * Return: true with the lock held, or false: try later.
+ */
+bool sanx_lock_sock_soon(struct sock *sk)
+{
+	if (sock_owned_by_user_nocheck(sk))
+		return false;
+	lock_sock(sk);
+	return true;
+}
 
 /**
  * sanx_conn_busy() - the listener's backlog is full: try again later
@@ -341,15 +395,17 @@ static void conn_retry_work(struct kthread_work *work)
 {
 	struct sanx_conn *conn = container_of(work, struct sanx_conn,
 					      retry.work);
-	struct sock *sk;
+	struct sock *sk = sanx_conn_sk_get(conn);
 
-	rcu_read_lock();
-	sk = conn_sk(conn);
-	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
-		sk = NULL;
-	rcu_read_unlock();
+	if (sk && !sanx_lock_sock_soon(sk)) {
+		sock_put(sk);
+		/* It does not queue while sanx_conn_stop() cancels. */
+		if (!kthread_queue_delayed_work(sanx_connect_worker,
+						&conn->retry, 1))
+			sanx_conn_put(conn);
+		return;
+	}
 	if (sk) {
-		lock_sock(sk);
 		if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING &&
 		    !READ_ONCE(conn->detached) && conn->ops->connect(conn))
 			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
@@ -495,6 +551,24 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 EXPORT_SYMBOL_GPL(sanx_conn_reset);
 
 /**
+ * sanx_conn_deaf() - has the program shut down both directions?
+ * @conn: the connection
+ *
+ * What the peer sends then nobody will read, and as in TCP it gets a reset:
+ * the transport calls sanx_conn_reset() when bytes arrive, and sees to it that
+ * the peer gets ECONNRESET.
+ *
+ * Context: any.
+ * Return: true if so, and the peer has not ended its direction.
+ */
+bool sanx_conn_deaf(const struct sanx_conn *conn)
+{
+	return READ_ONCE(conn->state) == SANX_CONN_FIN_SENT &&
+	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_deaf);
+
+/**
  * sanx_conn_shutdown() - end one or both directions at this end
  * @conn: an open connection
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
@@ -525,14 +599,16 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 }
 
 /**
- * sanx_conn_stop_retry() - no more attempts after a full backlog
- * @conn: a connection
+ * sanx_conn_stop() - have the connect thread do nothing more about it
+ * @conn: a closed connection
  *
- * Context: process, may sleep; lock_sock() not held, as the attempt takes it.
+ * Context: process, may sleep; lock_sock() not held, as the thread takes it.
  */
-void sanx_conn_stop_retry(struct sanx_conn *conn)
+void sanx_conn_stop(struct sanx_conn *conn)
 {
 	if (kthread_cancel_delayed_work_sync(&conn->retry))
+		sanx_conn_put(conn);
+	if (kthread_cancel_delayed_work_sync(&conn->work))
 		sanx_conn_put(conn);
 }
 
@@ -561,7 +637,7 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 
 void sanx_conn_exit(void)
 {
-	/* conn_detach_rcu() can put the last reference and so queue another. */
+	/* conn_detach_rcu() can put the last reference, and so queue another. */
 	rcu_barrier();
 	rcu_barrier();
 }

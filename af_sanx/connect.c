@@ -11,6 +11,9 @@
 
 #include "af_sanx.h"
 
+/* Connections that a socket can have had and lost before it is TCP. */
+#define OLD_MAX	8
+
 /**
  * struct target - where a connect() goes
  * @remote: the peer
@@ -26,14 +29,18 @@ struct target {
 };
 
 /* Who can carry it?  Order matters for what is counted, not for the answer. */
-static bool pick_transport(struct sock *sk, struct target *t)
+static bool pick_transport(struct sanx_sock *ss, struct target *t)
 {
+	struct sock *sk = ss->sk;
 	struct net *net = sock_net(sk);
 
 	t->ops = NULL;
 	t->why = SANX_FALLBACK_OPTION;
 	/* What comes and goes by one device is for that device's stack. */
 	if (sk->sk_bound_dev_if)
+		return false;
+	/* Each dead connection stays until the socket goes: some, not many. */
+	if (ss->n_old >= OLD_MAX)
 		return false;
 	/* A program of the cgroup wants to see, or change, where TCP goes. */
 	if (BPF_CGROUP_PRE_CONNECT_ENABLED(sk))
@@ -113,7 +120,9 @@ static long wait_answer(struct sock *sk, struct sanx_sock *ss,
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (sanx_sock_connecting(ss, conn)) {
+	/* Pairs with skwq_has_sleeper(): queued before the state is looked at. */
+	smp_mb();
+	while (ss->conn == conn && sanx_sock_connecting(ss, conn)) {
 		release_sock(sk);
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
 		lock_sock(sk);
@@ -124,14 +133,26 @@ static long wait_answer(struct sock *sk, struct sanx_sock *ss,
 	return timeo;
 }
 
-/* The attempt ended badly; the socket can be connected again, as over TCP. */
+/*
+ * The attempt ended badly; the socket can be connected again, as over TCP.
+ * Another connect() may have seen to that already.
+ */
 static int failed(struct socket *sock, struct sanx_sock *ss,
 		  struct sanx_conn *conn)
 {
 	int err = sock_error(sock->sk) ?: -ECONNABORTED;
 
-	sanx_sock_forget(sock, ss);
+	if (ss->conn == conn)
+		sanx_sock_forget(sock, ss);
 	return err;
+}
+
+/* The connect thread made it TCP; it may have had TCP's answer, a bad one. */
+static int fallen(struct socket *sock)
+{
+	if (READ_ONCE(sock->state) == SS_UNCONNECTED && sock->sk->sk_err)
+		return sock_error(sock->sk);
+	return 1;
 }
 
 /*
@@ -145,19 +166,19 @@ static int finish(struct socket *sock, struct sanx_sock *ss, int flags,
 	struct sanx_conn *conn = ss->conn;
 	long timeo = sock_sndtimeo(sk, flags & O_NONBLOCK);
 
+	if (!conn)
+		return -EINVAL;
 	if (sanx_sock_connecting(ss, conn)) {
 		if (!timeo)
 			return nowait_err;
 		timeo = wait_answer(sk, ss, conn, timeo);
-		if (READ_ONCE(ss->fell_back))
-			return 1;
-		if (sanx_sock_connecting(ss, conn))
-			return signal_pending(current) ?
-			       sock_intr_errno(timeo) : nowait_err;
 	}
 	if (READ_ONCE(ss->fell_back))
-		return 1;
-	if (!sanx_conn_open(conn))
+		return fallen(sock);
+	if (ss->conn == conn && sanx_sock_connecting(ss, conn))
+		return signal_pending(current) ? sock_intr_errno(timeo) :
+						 nowait_err;
+	if (ss->conn != conn || !sanx_conn_open(conn))
 		return failed(sock, ss, conn);
 	WRITE_ONCE(sock->state, SS_CONNECTED);
 	return 0;
@@ -169,7 +190,9 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 {
 	int err = 1;
 
-	if (pick_transport(sock->sk, t)) {
+	/* As tcp_connect_init(). */
+	WRITE_ONCE(sock->sk->sk_err, 0);
+	if (pick_transport(ss, t)) {
 		err = start(sock, ss, t);
 		sanx_transport_put(t->ops);
 	}
@@ -203,10 +226,16 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 	case SS_CONNECTING:
 		return finish(sock, ss, flags, -EALREADY);
 	case SS_UNCONNECTED:
-		/* Listening, or an address that only TCP has an answer to. */
+		/* Listening, or no address at all: TCP has the error. */
 		if (sk->sk_state != TCP_CLOSE ||
-		    sanx_endpoint_parse(&t.remote, sk, uaddr, len))
+		    len < (int)sizeof(uaddr->sa_family) ||
+		    uaddr->sa_family == AF_UNSPEC)
 			return 2;
+		/* An address that only TCP has an answer to. */
+		if (sanx_endpoint_parse(&t.remote, sk, uaddr, len)) {
+			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+			return 1;
+		}
 		return connect_first(sock, ss, &t, flags);
 	default:
 		return -EINVAL;
@@ -227,19 +256,18 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
-	int err = 1;
+	int err;
 
-	if (ss) {
-		lock_sock(sk);
-		err = connect_locked(sock, ss, uaddr, len, flags);
-		release_sock(sk);
-	}
+	if (!ss)
+		return sanx_native_ops(sock)->connect(sock, uaddr, len, flags);
+	lock_sock(sk);
+	err = connect_locked(sock, ss, uaddr, len, flags);
+	release_sock(sk);
 	if (err <= 0)
 		return err;
-	/* The connect thread may have had TCP's answer, and a bad one. */
-	if (ss && sk->sk_err && READ_ONCE(sock->state) == SS_UNCONNECTED)
-		return sock_error(sk);
-	if (ss && !READ_ONCE(ss->fell_back))
-		return ss->native->connect(sock, uaddr, len, flags);
-	return READ_ONCE(sock->ops)->connect(sock, uaddr, len, flags);
+	err = ss->native->connect(sock, uaddr, len, flags);
+	/* connect(AF_UNSPEC) ends listening. */
+	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		sanx_listener_stop(ss);
+	return err;
 }

@@ -6,18 +6,16 @@
  * sockets at this point; here they are one from the start).  What takes care
  * is the other side of that: a call on another CPU can have loaded the old
  * sock->ops and not made its call yet; accept() even allocates in between.  So
- * struct sanx_sock, which has those ops in it, and the module, which has their
- * code, must stay for as long as the socket is open.  Nothing of the socket
- * may be hooked for that, as it is to be plain TCP: instead the inode that the
- * socket lives in is held, and a reaper looks now and then for sockets that
- * were released, which leaves sock->ops NULL.
+ * struct sanx_sock and the module must stay for as long as the socket is open.
+ * Nothing of the socket may be hooked for that, as it is to be plain TCP:
+ * instead the inode that the socket lives in is held, and a reaper looks now
+ * and then for sockets that were released, which leaves sock->ops NULL.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
-#include <net/inet_connection_sock.h>
 #include <net/inet_common.h>
-#include <net/inet_hashtables.h>
 
 #include "af_sanx.h"
 #include "trace.h"
@@ -30,10 +28,32 @@ static unsigned int n_fallen;
 static void reap_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap_work, reap_fn);
 
+/* Sockets that the reaper looks at in a go, at most. */
+#define REAP_BATCH	256U
+
 /* Soon where there are few, at most once a second where there are many. */
 static unsigned long reap_delay(unsigned int n)
 {
-	return msecs_to_jiffies(min(50 + n / 16, 1000U));
+	return msecs_to_jiffies(n < REAP_BATCH ? 50 : 1000U * REAP_BATCH / n);
+}
+
+/* Takes out who was released; who was not goes to the end of the list. */
+static unsigned int reap_batch(struct list_head *dead)
+{
+	struct sanx_sock *ss;
+	unsigned int i;
+
+	lockdep_assert_held(&fallen_lock);
+	for (i = min(n_fallen, REAP_BATCH); i; i--) {
+		ss = list_first_entry(&fallen, struct sanx_sock, node);
+		if (READ_ONCE(ss->sock->ops)) {
+			list_move_tail(&ss->node, &fallen);
+			continue;
+		}
+		list_move(&ss->node, dead);
+		n_fallen--;
+	}
+	return n_fallen;
 }
 
 static void reap_fn(struct work_struct *work)
@@ -43,13 +63,7 @@ static void reap_fn(struct work_struct *work)
 	LIST_HEAD(dead);
 
 	spin_lock(&fallen_lock);
-	list_for_each_entry_safe(ss, next, &fallen, node) {
-		if (READ_ONCE(ss->sock->ops))
-			continue;
-		list_move(&ss->node, &dead);
-		n_fallen--;
-	}
-	left = n_fallen;
+	left = reap_batch(&dead);
 	spin_unlock(&fallen_lock);
 
 	list_for_each_entry_safe(ss, next, &dead, node) {
@@ -73,47 +87,28 @@ void sanx_fallback_drain(void)
 }
 
 /*
- * A port that connect() took for AF_SANX and not bind(): TCP picks its own, as
- * it may share one between destinations.
+ * The switch.  @ss->fell_back comes before anything that a call can see of the
+ * end of the connection, so that it knows what that means.
  */
-static void unbind_auto(struct sock *sk, struct sanx_sock *ss)
+static void become_native(struct socket *sock, struct sanx_sock *ss,
+			  enum sanx_fallback why)
 {
-	if (!ss->autobound)
-		return;
-	ss->autobound = false;
-	inet_put_port(sk);
-	inet_sk(sk)->inet_sport = 0;
-}
-
-/**
- * sanx_fall_back() - make a socket the native one
- * @sock: the socket, not connected by AF_SANX
- * @ss: its AF_SANX part, which leaves with the socket
- * @why: what to count
- *
- * Context: process, lock_sock() held.
- */
-void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
-		    enum sanx_fallback why)
-{
-	struct sock *sk = sock->sk;
 	struct sanx_conn *conn = ss->conn;
 
-	trace_sanx_fallback(sk, why);
-	sanx_net_del_sock(ss);
-	unbind_auto(sk, ss);
-	sock->state = SS_UNCONNECTED;
+	sock_owned_by_me(ss->sk);
+	trace_sanx_fallback(ss->sk, why);
+	sanx_net_del_sock(ss, true);
+	ss->sock = sock;
+	ihold(SOCK_INODE(sock));
+	WRITE_ONCE(ss->fell_back, true);
+	/* From here on the module is pinned by @ss and not by sock->ops. */
+	smp_store_release(&sock->ops, ss->native);
 	if (conn) {
 		conn->ss = NULL;
 		sanx_conn_detach(conn);
 		sanx_conn_close(conn, true);
 	}
-	ss->sock = sock;
-	ihold(SOCK_INODE(sock));
-	WRITE_ONCE(ss->fell_back, true);
-	/* From here on the module is pinned by @ss and not by sock->ops. */
-	WRITE_ONCE(sock->ops, ss->native);
-	sanx_stat_add(sock_net(sk), SANX_STAT_FALLBACK + why, 1);
+	sanx_stat_add(sock_net(ss->sk), SANX_STAT_FALLBACK + why, 1);
 
 	spin_lock(&fallen_lock);
 	list_add_tail(&ss->node, &fallen);
@@ -122,23 +117,73 @@ void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 	schedule_delayed_work(&reap_work, reap_delay(0));
 }
 
-/* Connects natively on behalf of a connect() that returned EINPROGRESS. */
-static void connect_native(struct socket *sock, const struct sanx_conn *conn)
+/**
+ * sanx_fall_back() - make a socket the native one
+ * @sock: the socket, not connected by AF_SANX
+ * @ss: its AF_SANX part, which leaves with the socket
+ * @why: what to count
+ *
+ * Context: process, lock_sock() held; a call on the open socket, so that it
+ * cannot be released meanwhile.
+ */
+void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
+		    enum sanx_fallback why)
+{
+	sanx_listener_stop(ss);
+	sanx_unbind_auto(ss);
+	WRITE_ONCE(sock->state, SS_UNCONNECTED);
+	become_native(sock, ss, why);
+}
+
+/*
+ * Falls back and connects natively, on behalf of a connect() that returned
+ * EINPROGRESS.  In this order, so that poll() never finds a socket that seems
+ * to be neither connected nor connecting.
+ */
+static void connect_native(struct socket *sock, struct sanx_sock *ss,
+			   const struct sanx_conn *conn)
 {
 	struct sock *sk = sock->sk;
 	struct sockaddr_storage addr;
 	int err, len;
 
+	sanx_unbind_auto(ss);
+	WRITE_ONCE(sock->state, SS_UNCONNECTED);
 	len = sanx_endpoint_fill(&conn->remote, sk->sk_family,
 				 (struct sockaddr *)&addr);
 	err = __inet_stream_connect(sock, (struct sockaddr *)&addr, len,
 				    O_NONBLOCK, 0);
-	if (err && err != -EINPROGRESS) {
+	if (err && err != -EINPROGRESS)
 		WRITE_ONCE(sk->sk_err, -err);
+	become_native(sock, ss, conn->fallback);
+	if (sk->sk_err)
 		sk_error_report(sk);
-	}
 	/* A blocking connect() waits for news and finds TCP. */
 	sk->sk_state_change(sk);
+}
+
+/*
+ * Keeps a socket from being released, without waiting.  One without a file is
+ * the kernel's own; see release_native().
+ */
+static bool hold_open(struct socket *sock, struct file **file)
+{
+	*file = sock ? sock->file : NULL;
+	return sock && (!*file || atomic_long_inc_not_zero(&(*file)->f_count));
+}
+
+/* Under lock_sock(). */
+static void fall_back_late(struct sanx_conn *conn, struct sock *sk,
+			   struct file **file)
+{
+	struct socket *sock = sk->sk_socket;
+	struct sanx_sock *ss = conn->ss;
+
+	*file = NULL;
+	if (!ss || READ_ONCE(conn->state) != SANX_CONN_REFUSED ||
+	    !hold_open(sock, file))
+		return;
+	connect_native(sock, ss, conn);
 }
 
 /**
@@ -149,28 +194,22 @@ static void connect_native(struct socket *sock, const struct sanx_conn *conn)
  */
 void sanx_fallback_work(struct kthread_work *work)
 {
-	struct sanx_conn *conn = container_of(work, struct sanx_conn, work);
-	struct sanx_sock *ss;
-	struct socket *sock;
-	struct sock *sk;
+	struct sanx_conn *conn = container_of(work, struct sanx_conn,
+					      work.work);
+	struct sock *sk = sanx_conn_sk_get(conn);
+	struct file *file;
 
-	rcu_read_lock();
-	sk = READ_ONCE(conn->sk);
-	if (READ_ONCE(conn->detached) ||
-	    (sk && !refcount_inc_not_zero(&sk->sk_refcnt)))
-		sk = NULL;
-	rcu_read_unlock();
-	if (!sk)
-		goto out;
-	lock_sock(sk);
-	ss = conn->ss;
-	sock = sk->sk_socket;
-	if (ss && sock && READ_ONCE(conn->state) == SANX_CONN_REFUSED) {
-		sanx_fall_back(sock, ss, conn->fallback);
-		connect_native(sock, conn);
+	if (sk && !sanx_lock_sock_soon(sk)) {
+		sock_put(sk);
+		sanx_conn_refused_later(conn);
+		return;
 	}
-	release_sock(sk);
-	sock_put(sk);
-out:
+	if (sk) {
+		fall_back_late(conn, sk, &file);
+		release_sock(sk);
+		if (file)
+			fput(file);
+		sock_put(sk);
+	}
 	sanx_conn_put(conn);
 }

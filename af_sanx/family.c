@@ -6,12 +6,22 @@
  * ours: the native socket is made, its sock is moved over, and the empty shell
  * is dropped.  So ports, options, labels and accounting are the kernel's own,
  * and falling back is to change the ops (Documentation/overview.rst).
+ *
+ * What we add hangs off the inode that every struct socket lives in.  It is
+ * NULL in a socket that accept() has not filled, and in one that has our ops
+ * without being ours: kernel_accept() gives a listener's ops to whatever its
+ * accept() returned, be it plain TCP.  Such a one is passed on call by call.
  */
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/inet_hashtables.h>
 #include <uapi/linux/sanx.h>
 
 #include "af_sanx.h"
+
+/* inet6_stream_ops, which ipv6 does not export; as seen in a socket. */
+const struct proto_ops *sanx_inet6_ops;
 
 unsigned int sanx_family = SANX_FAMILY_DEFAULT;
 module_param_named(family, sanx_family, uint, 0444);
@@ -32,8 +42,6 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 	ss = kzalloc(sizeof(*ss), GFP_KERNEL_ACCOUNT);
 	if (!ss)
 		return NULL;
-	memcpy((void *)&ss->ops, sk->sk_family == AF_INET6 ?
-	       &sanx_stream6_ops : &sanx_stream_ops, sizeof(ss->ops));
 	ss->native = native;
 	ss->sk = sk;
 	INIT_LIST_HEAD(&ss->old);
@@ -42,18 +50,26 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 	return ss;
 }
 
+static void drop_conn(struct sanx_conn *conn)
+{
+	sanx_conn_stop(conn);
+	sanx_conn_put(conn);
+}
+
 /**
  * sanx_sock_free() - free the AF_SANX part of a socket that is released
  * @ss: it; its connections are closed
+ *
+ * Context: process, may sleep.
  */
 void sanx_sock_free(struct sanx_sock *ss)
 {
 	struct sanx_conn *conn, *next;
 
 	list_for_each_entry_safe(conn, next, &ss->old, node)
-		sanx_conn_put(conn);
+		drop_conn(conn);
 	if (ss->conn)
-		sanx_conn_put(ss->conn);
+		drop_conn(ss->conn);
 	kfree(ss);
 }
 
@@ -61,10 +77,12 @@ void sanx_sock_free(struct sanx_sock *ss)
  * sanx_native_graft() - move a native socket's sock into another socket
  * @native: the native socket; gone after this
  * @sock: takes its sock
+ * @ss: its AF_SANX part
  *
  * Not sock_orphan(): that would mark the sock dead, and wake-ups would stop.
  */
-void sanx_native_graft(struct socket *native, struct socket *sock)
+void sanx_native_graft(struct socket *native, struct socket *sock,
+		       struct sanx_sock *ss)
 {
 	struct sock *sk = native->sk;
 
@@ -73,6 +91,31 @@ void sanx_native_graft(struct socket *native, struct socket *sock)
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	sock_graft(sk, sock);
 	sock_release(native);
+
+	SOCK_INODE(sock)->i_private = ss;
+	sock->ops = &sanx_stream_ops;
+	if (sk->sk_family == AF_INET6) {
+		WRITE_ONCE(sanx_inet6_ops, ss->native);
+		sock->ops = &sanx_stream6_ops;
+	}
+}
+
+/**
+ * sanx_unbind_auto() - give back a port that connect() took, not bind()
+ * @ss: the socket's AF_SANX part
+ *
+ * As TCP does when an attempt ends; and as TCP picks its own, which it may
+ * share between destinations.
+ *
+ * Context: process, lock_sock() held.
+ */
+void sanx_unbind_auto(struct sanx_sock *ss)
+{
+	if (!ss->autobound)
+		return;
+	ss->autobound = false;
+	inet_put_port(ss->sk);
+	inet_sk(ss->sk)->inet_sport = 0;
 }
 
 static int sanx_create(struct net *net, struct socket *sock, int protocol,
@@ -105,8 +148,7 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 		sock_release(native);
 		return -ENOMEM;
 	}
-	sanx_native_graft(native, sock);
-	sock->ops = &ss->ops;
+	sanx_native_graft(native, sock, ss);
 	sanx_net_add_sock(ss);
 	return 0;
 }

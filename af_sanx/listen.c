@@ -154,6 +154,23 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 #endif
 }
 
+/* Again for a socket that listens already: the port can be another by now. */
+static void listener_add(struct sanx_sock *ss)
+{
+	struct sanx_listener *lsk = &ss->lsk;
+
+	/* What comes by one device is for that device's stack. */
+	if (ss->sk->sk_bound_dev_if)
+		return;
+	spin_lock_bh(&table_lock);
+	if (!hlist_unhashed(&lsk->node))
+		hlist_del_init(&lsk->node);
+	lsk->backlog = READ_ONCE(ss->sk->sk_max_ack_backlog);
+	listener_fill(lsk, ss->sk);
+	hlist_add_head(&lsk->node, bucket(lsk->net, lsk->local.port));
+	spin_unlock_bh(&table_lock);
+}
+
 /**
  * sanx_listen() - proto_ops.listen
  * @sock: the socket
@@ -165,32 +182,20 @@ int sanx_listen(struct socket *sock, int backlog)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
-	struct sanx_listener *lsk;
 	int err;
 
 	if (!ss)
-		return READ_ONCE(sock->ops)->listen(sock, backlog);
-	lock_sock(sk);
-	if (READ_ONCE(ss->conn) && !READ_ONCE(ss->fell_back)) {
-		release_sock(sk);
+		return sanx_native_ops(sock)->listen(sock, backlog);
+	/* Connected is an error in TCP's eyes too, but not in the native one's. */
+	if (sanx_sock_conn(ss))
 		return -EINVAL;
-	}
-	release_sock(sk);
 	err = ss->native->listen(sock, backlog);
-	/* A socket bound to a device sees what comes by it only: TCP. */
-	if (err || sk->sk_bound_dev_if)
+	if (err)
 		return err;
-
 	lock_sock(sk);
-	lsk = &ss->lsk;
-	spin_lock_bh(&table_lock);
-	lsk->backlog = READ_ONCE(sk->sk_max_ack_backlog);
-	if (hlist_unhashed(&lsk->node) && sk->sk_state == TCP_LISTEN) {
-		listener_fill(lsk, sk);
-		hlist_add_head(&lsk->node,
-			       bucket(lsk->net, lsk->local.port));
-	}
-	spin_unlock_bh(&table_lock);
+	if (sk->sk_state == TCP_LISTEN && !READ_ONCE(ss->fell_back) &&
+	    !ss->tcp_only)
+		listener_add(ss);
 	release_sock(sk);
 	return 0;
 }

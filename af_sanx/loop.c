@@ -107,6 +107,10 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		return -EFAULT;
 	sanx_txq_advance(&conn->tx, n);
 	sanx_rxq_arrive(&peer->rx, conn->tx.next - n, n);
+	if (sanx_conn_deaf(peer)) {
+		sanx_conn_reset(peer, ECONNRESET);
+		sanx_conn_reset(conn, ECONNRESET);
+	}
 	sanx_conn_rx_ready(peer);
 	return n;
 }

@@ -60,8 +60,9 @@ static void __exit sanx_exit(void)
 		sanx_transport_unregister(&sanx_loop_ops);
 	sanx_fallback_drain();
 	sanx_netns_exit();
-	sanx_conn_exit();
+	/* Work that is left puts connections, which RCU then frees. */
 	sanx_worker_exit();
+	sanx_conn_exit();
 }
 
 module_init(sanx_init);

@@ -84,8 +84,6 @@ EXPORT_SYMBOL_GPL(sanx_txq_room);
  * sanx_txq_unread() - bytes sent that the peer has not said it read
  * @q: the queue
  *
- * What SIOCOUTQ answers.
- *
  * Context: any.
  * Return: bytes; a moment's estimate.
  */

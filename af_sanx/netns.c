@@ -80,13 +80,19 @@ void sanx_net_add_sock(struct sanx_sock *ss)
 		net_update_busy(sn);
 }
 
+static void net_busy_work(struct work_struct *work)
+{
+	net_update_busy(container_of(work, struct sanx_net, busy_work));
+}
+
 /**
  * sanx_net_del_sock() - a socket is released, or TCP from now on
  * @ss: its AF_SANX part
+ * @defer: the caller holds lock_sock(), within which transports cannot be told
  *
- * Context: process, may sleep.
+ * Context: process; may sleep unless @defer.
  */
-void sanx_net_del_sock(struct sanx_sock *ss)
+void sanx_net_del_sock(struct sanx_sock *ss, bool defer)
 {
 	struct sanx_net *sn = sanx_net(sock_net(ss->sk));
 	bool last;
@@ -95,13 +101,15 @@ void sanx_net_del_sock(struct sanx_sock *ss)
 	list_del_init(&ss->node);
 	last = !--sn->n_socks;
 	spin_unlock(&sn->socks_lock);
-	if (last)
+	if (last && defer)
+		schedule_work(&sn->busy_work);
+	else if (last)
 		net_update_busy(sn);
 }
 
 /**
  * sanx_netns_announce() - tell a new transport of namespaces in use
- * @ops: the transport
+ * @ops: the transport; may be told twice of one that becomes so meanwhile
  */
 void sanx_netns_announce(const struct sanx_transport_ops *ops)
 {
@@ -128,6 +136,7 @@ static int __net_init sanx_net_init(struct net *net)
 	sn->config_seq = 1;
 	mutex_init(&sn->config_mutex);
 	mutex_init(&sn->busy_mutex);
+	INIT_WORK(&sn->busy_work, net_busy_work);
 	spin_lock_init(&sn->socks_lock);
 	INIT_LIST_HEAD(&sn->socks);
 	sn->stats = alloc_percpu(struct sanx_stats);
@@ -139,6 +148,7 @@ static void __net_exit sanx_net_exit(struct net *net)
 	struct sanx_net *sn = sanx_net(net);
 
 	WARN_ON_ONCE(!list_empty(&sn->socks));
+	cancel_work_sync(&sn->busy_work);
 	sanx_transport_each(call_net_exit, net);
 	sanx_nodemap_publish(sn, NULL);
 	sanx_ports_publish(sn, NULL);

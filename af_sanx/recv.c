@@ -9,10 +9,11 @@
 static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 		       u32 seen)
 {
+	if (sanx_sock_connecting(ss, conn))
+		return false;
 	return sanx_rxq_avail(&conn->rx) > seen ||
 	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
-	       READ_ONCE(ss->sk->sk_err) ||
-	       (!sanx_conn_open(conn) && !sanx_sock_connecting(ss, conn));
+	       READ_ONCE(ss->sk->sk_err) || !sanx_conn_open(conn);
 }
 
 /* Waits for more than @seen bytes or news; the mutex is not held meanwhile. */
@@ -25,6 +26,8 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 	if (!*timeo)
 		return -EAGAIN;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
+	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
+	smp_mb();
 	while (!recv_ready(ss, conn, seen)) {
 		if (!*timeo) {
 			err = -EAGAIN;
@@ -58,11 +61,15 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 			       u32 seen, bool none, int *err)
 {
 	bool fin = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
-	bool dead = !sanx_conn_open(conn) && !sanx_sock_connecting(ss, conn);
 	bool failed = READ_ONCE(ss->sk->sk_err);
+	bool dead = !sanx_conn_open(conn);
 
-	if (!fin && !dead && !failed)
+	if (sanx_sock_connecting(ss, conn) || (!fin && !dead && !failed))
 		return RECV_WAIT;
+	/* What is to be said is TCP's to say: the caller asks it. */
+	*err = -ENOTCONN;
+	if (READ_ONCE(ss->fell_back))
+		return RECV_STOP;
 	/* Pairs with the lock around the change of state. */
 	smp_rmb();
 	if (sanx_rxq_avail(&conn->rx) > seen)
@@ -90,7 +97,7 @@ static ssize_t recv_some(struct sanx_conn *conn, struct msghdr *msg, size_t len,
 	u32 avail = sanx_rxq_avail(&conn->rx);
 	size_t n;
 
-	if (avail <= skip)
+	if (avail <= skip || !len)
 		return 0;
 	n = min_t(size_t, len, avail - skip);
 	if (!(flags & MSG_TRUNC)) {
@@ -115,20 +122,26 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	u32 seen;
 	int err = 0;
 
-	while (done < len) {
+	for (;;) {
 		mutex_lock(&conn->rx_mutex);
 		n = recv_some(conn, msg, len - done, flags, done);
 		mutex_unlock(&conn->rx_mutex);
-		if (n > 0) {
-			done += n;
-			continue;
-		}
 		if (n < 0)
 			return done ?: n;
-		if (done >= target)
+		done += n;
+		/* Nothing is wanted: it waits for something, as TCP does. */
+		if (done == len && (len || sanx_rxq_avail(&conn->rx)))
 			break;
-		/* A peek cannot see more than a ring, however long it waits. */
-		if (flags & MSG_PEEK && done >= conn->rx.size)
+		if (n)
+			continue;
+		if (len && done >= target)
+			break;
+		/*
+		 * A peek frees no ring, and so cannot see more than was
+		 * granted before, however long it waits.
+		 */
+		if (flags & MSG_PEEK &&
+		    done >= conn->rx.size - conn->rx.size / 4)
 			break;
 		seen = flags & MSG_PEEK ? done : 0;
 		switch (recv_end(ss, conn, seen, !done, &err)) {
@@ -163,7 +176,7 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	ssize_t n;
 
 	if (!ss)
-		return READ_ONCE(sock->ops)->recvmsg(sock, msg, len, flags);
+		return sanx_native_ops(sock)->recvmsg(sock, msg, len, flags);
 	conn = sanx_sock_conn(ss);
 	if (!conn || (flags & MSG_ERRQUEUE))
 		return ss->native->recvmsg(sock, msg, len, flags);
@@ -175,6 +188,6 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	if (n > 0 && !(flags & MSG_PEEK))
 		sanx_stat_add(sock_net(sk), SANX_STAT_RX_BYTES, n);
 	if (n < 0 && READ_ONCE(ss->fell_back))
-		return READ_ONCE(sock->ops)->recvmsg(sock, msg, len, flags);
+		return sanx_native_ops(sock)->recvmsg(sock, msg, len, flags);
 	return n;
 }

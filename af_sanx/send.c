@@ -164,13 +164,14 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 	if (ss && wants_tcp(sock, msg)) {
 		lock_sock(sk);
-		if (!READ_ONCE(ss->fell_back) && !ss->conn)
+		if (!READ_ONCE(ss->fell_back) && !ss->conn &&
+		    sk->sk_state == TCP_CLOSE)
 			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
 		release_sock(sk);
 		ss = sanx_sk(sock);
 	}
 	if (!ss)
-		return READ_ONCE(sock->ops)->sendmsg(sock, msg, len);
+		return sanx_native_ops(sock)->sendmsg(sock, msg, len);
 	conn = sanx_sock_conn(ss);
 	if (!conn)
 		return ss->native->sendmsg(sock, msg, len);
@@ -186,6 +187,6 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (n > 0)
 		sanx_stat_add(sock_net(sk), SANX_STAT_TX_BYTES, n);
 	if (n < 0 && READ_ONCE(ss->fell_back))
-		return READ_ONCE(sock->ops)->sendmsg(sock, msg, len);
+		return sanx_native_ops(sock)->sendmsg(sock, msg, len);
 	return n < 0 ? sk_stream_error(sk, msg->msg_flags, n) : n;
 }

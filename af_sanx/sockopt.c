@@ -20,6 +20,12 @@ static bool needs_tcp(int level, int optname)
 	case TCP_ULP:
 	case TCP_MD5SIG:
 	case TCP_MD5SIG_EXT:
+#ifdef TCP_AO_ADD_KEY
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_DEL_KEY:
+	case TCP_AO_INFO:
+	case TCP_AO_REPAIR:
+#endif
 		return true;
 	default:
 		return false;
@@ -27,7 +33,8 @@ static bool needs_tcp(int level, int optname)
 }
 
 /*
- * Before there is a connection, a socket that needs TCP becomes TCP.  After,
+ * Before there is a connection, a socket that needs TCP becomes TCP, and one
+ * that listens does so for TCP only.  After,
  * it is too late, and the option is refused; what asks for one of these has
  * to do without on kernels that lack it, and so knows how.
  */
@@ -37,12 +44,17 @@ static int set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
 	int err = 0;
 
 	lock_sock(sk);
-	if (READ_ONCE(ss->fell_back) || sk->sk_state != TCP_CLOSE)
-		err = 0;
-	else if (ss->conn)
+	if (READ_ONCE(ss->fell_back)) {
+		/* nothing to do */
+	} else if (ss->conn) {
 		err = -EOPNOTSUPP;
-	else
+	} else if (sk->sk_state == TCP_LISTEN) {
+		/* Its clients must sign, say, and over AF_SANX could not. */
+		ss->tcp_only = true;
+		sanx_listener_stop(ss);
+	} else {
 		sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+	}
 	release_sock(sk);
 	return err;
 }
@@ -69,7 +81,7 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 			return err;
 		ss = sanx_sk(sock);
 	}
-	return (ss ? ss->native : READ_ONCE(sock->ops))->setsockopt(sock, level,
+	return (ss ? ss->native : sanx_native_ops(sock))->setsockopt(sock, level,
 								    optname,
 								    optval,
 								    optlen);
@@ -127,7 +139,7 @@ int sanx_getsockopt(struct socket *sock, int level, int optname,
 
 	if (conn && level == SOL_TCP && optname == TCP_INFO)
 		return get_tcp_info(sock, ss, conn, optval, optlen);
-	return (ss ? ss->native : READ_ONCE(sock->ops))->getsockopt(sock, level,
+	return (ss ? ss->native : sanx_native_ops(sock))->getsockopt(sock, level,
 								    optname,
 								    optval,
 								    optlen);

@@ -8,28 +8,42 @@
  */
 #include <linux/module.h>
 #include <linux/compat.h>
+#include <linux/fs.h>
 #include <linux/poll.h>
 #include <asm/ioctls.h>
 #include <linux/sockios.h>
+#include <net/inet_common.h>
 
 #include "af_sanx.h"
-
-static int sanx_release(struct socket *sock);
 
 /**
  * sanx_sk() - the AF_SANX part of a socket
  * @sock: the socket, of a call that came in by AF_SANX's ops
  *
- * Return: it, or NULL if the socket is TCP by now; then the call is to be made
- * again by the ops that the socket has.
+ * Return: it, or NULL if the socket is TCP, by now or from the start; then the
+ * call is one for sanx_native_ops().
  */
 struct sanx_sock *sanx_sk(struct socket *sock)
 {
-	const struct proto_ops *ops = READ_ONCE(sock->ops);
+	struct sanx_sock *ss = SOCK_INODE(sock)->i_private;
 
-	if (ops->release != sanx_release)
-		return NULL;
-	return container_of(ops, struct sanx_sock, ops);
+	return ss && !READ_ONCE(ss->fell_back) ? ss : NULL;
+}
+
+/**
+ * sanx_native_ops() - the ops of a socket that sanx_sk() says is TCP
+ * @sock: the socket, with a sock
+ *
+ * Return: the native socket's ops.
+ */
+const struct proto_ops *sanx_native_ops(struct socket *sock)
+{
+	struct sanx_sock *ss = SOCK_INODE(sock)->i_private;
+
+	if (ss)
+		return ss->native;
+	return READ_ONCE(sock->sk->sk_family) == AF_INET ?
+	       &inet_stream_ops : READ_ONCE(sanx_inet6_ops);
 }
 
 /**
@@ -77,14 +91,19 @@ bool sanx_sock_connecting(const struct sanx_sock *ss,
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 {
 	struct sanx_conn *conn = ss->conn;
+	struct sock *sk = sock->sk;
 
 	conn->ss = NULL;
 	sanx_conn_detach(conn);
 	sanx_conn_close(conn, true);
 	list_add(&conn->node, &ss->old);
+	ss->n_old++;
 	WRITE_ONCE(ss->conn, NULL);
-	WRITE_ONCE(sock->sk->sk_shutdown, 0);
+	sanx_unbind_auto(ss);
+	WRITE_ONCE(sk->sk_shutdown, 0);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
+	/* Detached, the connection wakes nobody: those who wait on it. */
+	sk->sk_state_change(sk);
 }
 
 static int sanx_bind(struct socket *sock, struct sockaddr *uaddr, int len)
@@ -95,7 +114,7 @@ static int sanx_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 	/* TCP refuses a connected socket, which to the native one we are not. */
 	if (conn && READ_ONCE(sock->state) != SS_UNCONNECTED)
 		return -EINVAL;
-	return (ss ? ss->native : READ_ONCE(sock->ops))->bind(sock, uaddr, len);
+	return (ss ? ss->native : sanx_native_ops(sock))->bind(sock, uaddr, len);
 }
 
 static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
@@ -104,7 +123,7 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	struct sanx_conn *conn;
 
 	if (!ss)
-		return READ_ONCE(sock->ops)->getname(sock, uaddr, peer);
+		return sanx_native_ops(sock)->getname(sock, uaddr, peer);
 	conn = sanx_sock_conn(ss);
 	if (!conn || READ_ONCE(conn->state) == SANX_CONN_REFUSED)
 		return ss->native->getname(sock, uaddr, peer);
@@ -158,11 +177,14 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	__poll_t mask;
 
 	if (!ss)
-		return READ_ONCE(sock->ops)->poll(file, sock, wait);
+		return sanx_native_ops(sock)->poll(file, sock, wait);
 	conn = sanx_sock_conn(ss);
-	if (conn && READ_ONCE(sock->state) != SS_UNCONNECTED) {
+	if (conn) {
 		sock_poll_wait(file, sock, wait);
-		return poll_conn(ss, conn);
+		mask = poll_conn(ss, conn);
+		/* A connection that died of a fallback says nothing of TCP. */
+		if (!READ_ONCE(ss->fell_back))
+			return mask;
 	}
 	mask = ss->native->poll(file, sock, wait);
 	if (sanx_listener_waiting(ss))
@@ -179,7 +201,7 @@ static int ioctl_conn(struct sanx_conn *conn, unsigned int cmd, int __user *arg)
 		n = sanx_rxq_avail(&conn->rx);
 		break;
 	case SIOCOUTQ:
-		n = sanx_txq_unread(&conn->tx);
+		n = conn->ops->unacked ? conn->ops->unacked(conn) : 0;
 		break;
 	case SIOCOUTQNSD:
 	case SIOCATMARK:
@@ -198,9 +220,9 @@ static int sanx_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	int err;
 
 	if (!ss)
-		return READ_ONCE(sock->ops)->ioctl(sock, cmd, arg);
+		return sanx_native_ops(sock)->ioctl(sock, cmd, arg);
 	conn = sanx_sock_conn(ss);
-	if (conn && READ_ONCE(sock->state) == SS_CONNECTED) {
+	if (conn && !sanx_sock_connecting(ss, conn)) {
 		err = ioctl_conn(conn, cmd, (int __user *)arg);
 		if (err != -ENOIOCTLCMD)
 			return err;
@@ -213,7 +235,7 @@ static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
 			     unsigned long arg)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
-	const struct proto_ops *ops = ss ? ss->native : READ_ONCE(sock->ops);
+	const struct proto_ops *ops = ss ? ss->native : sanx_native_ops(sock);
 
 	/* What ioctl_conn() answers is the same for both: a pointer to int. */
 	if (ss && (cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||
@@ -224,13 +246,11 @@ static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
 }
 #endif
 
+/* As TCP in SYN-SENT: the attempt ends and the call succeeds. */
 static int shutdown_connecting(struct socket *sock, struct sanx_sock *ss)
 {
-	struct sanx_conn *conn = ss->conn;
-
-	/* As TCP in SYN-SENT: the attempt ends and the call succeeds. */
-	sanx_conn_reset(conn, ECONNRESET);
-	sock->state = SS_UNCONNECTED;
+	WRITE_ONCE(sock->sk->sk_err, ECONNRESET);
+	sanx_sock_forget(sock, ss);
 	return 0;
 }
 
@@ -242,7 +262,7 @@ static int sanx_shutdown(struct socket *sock, int how)
 	int err;
 
 	if (!ss)
-		return READ_ONCE(sock->ops)->shutdown(sock, how);
+		return sanx_native_ops(sock)->shutdown(sock, how);
 	/* SHUT_RD, SHUT_WR, SHUT_RDWR to RCV_SHUTDOWN, SEND_SHUTDOWN, both */
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
@@ -254,12 +274,27 @@ static int sanx_shutdown(struct socket *sock, int how)
 		return err;
 	}
 	lock_sock(sk);
-	if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING)
+	if (READ_ONCE(ss->fell_back) || ss->conn != conn)
+		err = 1;
+	else if (sanx_sock_connecting(ss, conn))
 		err = shutdown_connecting(sock, ss);
 	else
 		err = sanx_conn_shutdown(conn, how + 1);
 	release_sock(sk);
-	return err;
+	return err > 0 ? ss->native->shutdown(sock, how) : err;
+}
+
+/*
+ * A socket that is TCP, and still came here.  If it fell back, its reaper puts
+ * the module, and so does the caller, who looked at the owner of our ops: that
+ * is one for each.  The file keeps the two apart (sanx_fallback_work()), so
+ * this is a kernel socket, which has none.
+ */
+static int release_native(struct socket *sock)
+{
+	if (SOCK_INODE(sock)->i_private)
+		__module_get(THIS_MODULE);
+	return sanx_native_ops(sock)->release(sock);
 }
 
 static int sanx_release(struct socket *sock)
@@ -269,21 +304,20 @@ static int sanx_release(struct socket *sock)
 	struct sanx_sock *ss;
 	int err;
 
-	/* A socket that accept() did not fill has its listener's ops. */
+	/* A socket that accept() did not fill has our ops and nothing else. */
 	if (!sk)
 		return 0;
 	ss = sanx_sk(sock);
 	if (!ss)
-		return READ_ONCE(sock->ops)->release(sock);
+		return release_native(sock);
 
-	sanx_listener_stop(ss);
 	/* The connect thread works on the socket under the lock. */
 	lock_sock(sk);
-	ss = sanx_sk(sock);
-	if (!ss) {
+	if (READ_ONCE(ss->fell_back)) {
 		release_sock(sk);
-		return READ_ONCE(sock->ops)->release(sock);
+		return release_native(sock);
 	}
+	sanx_listener_stop(ss);
 	conn = ss->conn;
 	if (conn) {
 		conn->ss = NULL;
@@ -291,13 +325,12 @@ static int sanx_release(struct socket *sock)
 	}
 	release_sock(sk);
 
-	if (conn) {
-		sanx_conn_stop_retry(conn);
+	if (conn)
 		sanx_conn_close(conn, sock_flag(sk, SOCK_LINGER) &&
 				!sk->sk_lingertime);
-	}
-	sanx_net_del_sock(ss);
+	sanx_net_del_sock(ss, false);
 	err = ss->native->release(sock);
+	SOCK_INODE(sock)->i_private = NULL;
 	sanx_sock_free(ss);
 	return err;
 }

@@ -138,7 +138,7 @@ struct sanx_conn {
 	struct list_head		node;
 	enum sanx_fallback		fallback;
 	struct kthread_delayed_work	retry;
-	struct kthread_work		work;
+	struct kthread_delayed_work	work;
 	unsigned int			tries;
 	struct rcu_head			rcu;
 	struct rcu_head			detach_rcu;
@@ -196,6 +196,16 @@ struct sanx_transport_ops {
 	 * call comes once that has changed.  Context: any, no lock needed.
 	 */
 	u32 (*room)(struct sanx_conn *conn);
+
+	/**
+	 * @unacked: bytes taken by send() that are not known to have arrived;
+	 * what SIOCOUTQ answers.
+	 *
+	 * It goes to 0 by itself where nothing more is sent, after it was
+	 * asked for at the latest.  Optional; without it nothing ever is on
+	 * its way.  Context: process, may sleep.
+	 */
+	u32 (*unacked)(struct sanx_conn *conn);
 
 	/**
 	 * @consumed: the reader freed ring; pass on credits that are due.
@@ -331,6 +341,7 @@ void sanx_conn_tx_ready(struct sanx_conn *conn);
 int sanx_conn_fin(struct sanx_conn *conn);
 void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
+bool sanx_conn_deaf(const struct sanx_conn *conn);
 
 /**
  * sanx_conn_get() - take a reference
