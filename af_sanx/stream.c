@@ -192,6 +192,18 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
+/*
+ * What TCP would hold in its send queue.  One ring stands for the receive
+ * buffer there and the send buffer here, half for each: so this is 0 where the
+ * peer reads, or has not much to read, and not 0 where nothing moves any more.
+ */
+static u32 queued_out(const struct sanx_conn *conn)
+{
+	u32 unread = sanx_txq_unread(&conn->tx);
+
+	return unread - min(unread, conn->tx.size / 2);
+}
+
 static int ioctl_conn(struct sanx_conn *conn, unsigned int cmd, int __user *arg)
 {
 	u32 n;
@@ -201,7 +213,7 @@ static int ioctl_conn(struct sanx_conn *conn, unsigned int cmd, int __user *arg)
 		n = sanx_rxq_avail(&conn->rx);
 		break;
 	case SIOCOUTQ:
-		n = conn->ops->unacked ? conn->ops->unacked(conn) : 0;
+		n = queued_out(conn);
 		break;
 	case SIOCOUTQNSD:
 	case SIOCATMARK:

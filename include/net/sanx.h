@@ -198,16 +198,6 @@ struct sanx_transport_ops {
 	u32 (*room)(struct sanx_conn *conn);
 
 	/**
-	 * @unacked: bytes taken by send() that are not known to have arrived;
-	 * what SIOCOUTQ answers.
-	 *
-	 * It goes to 0 by itself where nothing more is sent, after it was
-	 * asked for at the latest.  Optional; without it nothing ever is on
-	 * its way.  Context: process, may sleep.
-	 */
-	u32 (*unacked)(struct sanx_conn *conn);
-
-	/**
 	 * @consumed: the reader freed ring; pass on credits that are due.
 	 *
 	 * Context: process, rx_mutex held; may not sleep for long.
