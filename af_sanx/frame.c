@@ -21,18 +21,20 @@
  * @body: exact bytes of body; DATA has a rule of its own
  * @conn: is about a connection of the receiver
  * @known: the type exists
+ * @credit: may carry a credit
  */
 struct frame_rule {
 	u8	flags;
 	u8	body;
 	bool	conn;
 	bool	known;
+	bool	credit;
 };
 
 static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
-	[SANX_FRAME_DATA]	= { SANX_FRAME_F_RING, 0, true, true },
-	[SANX_FRAME_CREDIT]	= { 0, 0, true, true },
-	[SANX_FRAME_FIN]	= { 0, 0, true, true },
+	[SANX_FRAME_DATA]	= { SANX_FRAME_F_RING, 0, true, true, true },
+	[SANX_FRAME_CREDIT]	= { 0, 0, true, true, true },
+	[SANX_FRAME_FIN]	= { 0, 0, true, true, true },
 	[SANX_FRAME_CLOSE]	= { SANX_FRAME_F_RESET, 0, true, true },
 	[SANX_FRAME_CLOSE_ACK]	= { 0, 0, true, true },
 	[SANX_FRAME_OPEN]	= { 0, sizeof(struct sanx_open), false, true },
@@ -90,7 +92,8 @@ int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes)
 		return -EPROTO;
 	rule = &frame_rules[f->type];
 	if (!rule->known || (f->flags & ~rule->flags) ||
-	    rule->conn != !!f->conn || f->len != bytes - sizeof(h))
+	    rule->conn != !!f->conn || (f->credit && !rule->credit) ||
+	    f->len != bytes - sizeof(h))
 		return -EPROTO;
 	if (f->type == SANX_FRAME_DATA)
 		return data_ok(f) ? 0 : -EPROTO;

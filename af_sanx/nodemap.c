@@ -115,15 +115,21 @@ static int merge_equal(struct sanx_nodemap *map, const char **why)
 	return -1;
 }
 
-/* Where in the unsorted map is the second entry with this address? */
-static unsigned int second_of(const struct sanx_nodemap *map,
+/* Where in the unsorted map is the entry that contradicts an earlier one? */
+static unsigned int contradiction_of(const struct sanx_nodemap *map,
 			      const struct in6_addr *addr)
 {
-	unsigned int i, seen = 0;
+	const struct sanx_nodemap_entry *first = NULL;
+	unsigned int i;
 
-	for (i = 0; i < map->n; i++)
-		if (ipv6_addr_equal(&map->entry[i].addr, addr) && seen++)
+	for (i = 0; i < map->n; i++) {
+		if (!ipv6_addr_equal(&map->entry[i].addr, addr))
+			continue;
+		if (!first)
+			first = &map->entry[i];
+		else if (conflict(&first->node, &map->entry[i].node))
 			return i;
+	}
 	return 0;
 }
 
@@ -163,7 +169,7 @@ int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
 	sort(map->entry, map->n, sizeof(map->entry[0]), entry_cmp, NULL);
 	i = merge_equal(map, why);
 	if (i >= 0)
-		*bad = second_of(given, &map->entry[i].addr);
+		*bad = contradiction_of(given, &map->entry[i].addr);
 	kvfree(given);
 	return i >= 0 ? -EEXIST : 0;
 }
@@ -198,10 +204,14 @@ struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
 					const struct sanx_nodemap *more)
 {
 	unsigned int old = map ? map->n : 0, i, n = more->n;
-	struct sanx_nodemap *sum = sanx_nodemap_alloc(old + more->n);
+	struct sanx_nodemap *sum;
 
+	for (i = 0; i < old; i++)
+		n += !sanx_nodemap_find(more, &map->entry[i].addr);
+	sum = sanx_nodemap_alloc(n);
 	if (!sum)
 		return NULL;
+	n = more->n;
 	memcpy(sum->entry, more->entry, n * sizeof(sum->entry[0]));
 	for (i = 0; i < old; i++)
 		if (!sanx_nodemap_find(more, &map->entry[i].addr))

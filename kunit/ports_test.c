@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Port rules (af_sanx/ports.c): the first rule that matches decides, and a
+ * port that no rule names is allowed.
+ */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include <linux/string.h>
+
+#include "af_sanx.h"
+
+#define RULES_MAX	4
+
+static void free_ports(void *ports)
+{
+	kvfree(ports);
+}
+
+/* Takes over what the unit allocated; a test that stops early leaks nothing. */
+static struct sanx_ports *ours(struct kunit *test, struct sanx_ports *ports)
+{
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ports);
+	KUNIT_ASSERT_EQ(test,
+			kunit_add_action_or_reset(test, free_ports, ports), 0);
+	return ports;
+}
+
+static struct sanx_ports *make(struct kunit *test, unsigned int n,
+			       const struct sanx_port_rule *rule)
+{
+	struct sanx_ports *ports = ours(test, sanx_ports_alloc(n));
+
+	KUNIT_ASSERT_EQ(test, ports->n, n);
+	if (n)
+		memcpy(ports->rule, rule, n * sizeof(*rule));
+	return ports;
+}
+
+#define MAKE(test_, ...) ({						\
+	static const struct sanx_port_rule rules_[] = { __VA_ARGS__ };	\
+	make(test_, ARRAY_SIZE(rules_), rules_);			\
+})
+
+static void expect_rules(struct kunit *test, const struct sanx_ports *got,
+			 const struct sanx_ports *want)
+{
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, got->n, want->n);
+	for (i = 0; i < want->n; i++) {
+		KUNIT_EXPECT_EQ_MSG(test, got->rule[i].first,
+				    want->rule[i].first, "rule %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, got->rule[i].last,
+				    want->rule[i].last, "rule %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, got->rule[i].allow,
+				    want->rule[i].allow, "rule %u", i);
+	}
+}
+
+#define ALLOW	true
+#define DENY	false
+
+struct match_case {
+	const char *desc;
+	unsigned int n;
+	struct sanx_port_rule rule[RULES_MAX];
+	u16 port;
+	bool want;
+};
+
+static const struct match_case match_cases[] = {
+	{ "no rules, first port", 0, {}, 1, ALLOW },
+	{ "no rules, last port", 0, {}, 65535, ALLOW },
+	{ "one port, below", 1, { { 80, 80, DENY } }, 79, ALLOW },
+	{ "one port, hit", 1, { { 80, 80, DENY } }, 80, DENY },
+	{ "one port, above", 1, { { 80, 80, DENY } }, 81, ALLOW },
+	{ "range, below", 1, { { 100, 200, DENY } }, 99, ALLOW },
+	{ "range, first", 1, { { 100, 200, DENY } }, 100, DENY },
+	{ "range, inside", 1, { { 100, 200, DENY } }, 150, DENY },
+	{ "range, last", 1, { { 100, 200, DENY } }, 200, DENY },
+	{ "range, above", 1, { { 100, 200, DENY } }, 201, ALLOW },
+	{ "all ports, first", 1, { { 1, 65535, DENY } }, 1, DENY },
+	{ "all ports, last", 1, { { 1, 65535, DENY } }, 65535, DENY },
+	{ "an allow does not turn the default", 1, { { 80, 80, ALLOW } }, 81,
+	  ALLOW },
+	{ "exception before a denial, hit", 2,
+	  { { 80, 80, ALLOW }, { 1, 65535, DENY } }, 80, ALLOW },
+	{ "exception before a denial, others", 2,
+	  { { 80, 80, ALLOW }, { 1, 65535, DENY } }, 81, DENY },
+	{ "exception after a denial comes too late", 2,
+	  { { 1, 65535, DENY }, { 80, 80, ALLOW } }, 80, DENY },
+	{ "denial after an allow comes too late", 2,
+	  { { 1, 65535, ALLOW }, { 80, 80, DENY } }, 80, ALLOW },
+	{ "the first match decides, not the narrowest", 3,
+	  { { 10, 90, DENY }, { 50, 60, ALLOW }, { 55, 55, ALLOW } }, 55,
+	  DENY },
+	{ "the last of many", 4,
+	  { { 1, 1, ALLOW }, { 2, 2, ALLOW }, { 3, 3, ALLOW },
+	    { 4, 4, DENY } }, 4, DENY },
+	{ "byte order: 0x1234 is not 0x3412", 1, { { 0x1234, 0x1234, DENY } },
+	  0x3412, ALLOW },
+};
+
+KUNIT_ARRAY_PARAM_DESC(match, match_cases, desc);
+
+static void ports_match(struct kunit *test)
+{
+	const struct match_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test,
+			sanx_ports_allow(make(test, c->n, c->rule), c->port),
+			c->want);
+}
+
+static void ports_none(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, sanx_ports_allow(NULL, 1));
+	KUNIT_EXPECT_TRUE(test, sanx_ports_allow(NULL, 65535));
+}
+
+/*
+ * Random lists against a map of all ports that is painted from the last rule
+ * to the first, so that the first has the last word.
+ */
+static void ports_random(struct kunit *test)
+{
+	bool *want = kunit_kmalloc(test, 65536, GFP_KERNEL);
+	struct sanx_ports *ports;
+	struct rnd_state rnd;
+	unsigned int round, i, p, bad;
+
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	prandom_seed_state(&rnd, 0x506f727473);
+	for (round = 0; round < 4; round++) {
+		ports = make(test, 0, NULL);
+		ports = ours(test, sanx_ports_alloc(1 + round * 5));
+		for (i = 0; i < ports->n; i++) {
+			u16 a = prandom_u32_state(&rnd);
+			u16 b = prandom_u32_state(&rnd);
+
+			ports->rule[i].first = min(a, b);
+			ports->rule[i].last = max(a, b);
+			ports->rule[i].allow = prandom_u32_state(&rnd) & 1;
+		}
+		memset(want, true, 65536);
+		for (i = ports->n; i-- > 0;)
+			memset(want + ports->rule[i].first,
+			       ports->rule[i].allow,
+			       ports->rule[i].last - ports->rule[i].first + 1);
+		for (p = 0, bad = 0; p < 65536; p++)
+			bad += sanx_ports_allow(ports, p) != want[p];
+		KUNIT_EXPECT_EQ_MSG(test, bad, 0, "round %u", round);
+	}
+}
+
+static void ports_alloc_limits(struct kunit *test)
+{
+	struct sanx_ports *ports;
+
+	KUNIT_EXPECT_EQ(test, ours(test, sanx_ports_alloc(0))->n, 0);
+	ports = ours(test, sanx_ports_alloc(SANX_PORTS_MAX));
+	KUNIT_EXPECT_EQ(test, ports->n, SANX_PORTS_MAX);
+	/* The last rule is there to be written. */
+	ports->rule[SANX_PORTS_MAX - 1].allow = true;
+	KUNIT_EXPECT_NULL(test, sanx_ports_alloc(SANX_PORTS_MAX + 1));
+	KUNIT_EXPECT_NULL(test, sanx_ports_alloc(UINT_MAX));
+}
+
+static void ports_append(struct kunit *test)
+{
+	struct sanx_ports *some = MAKE(test, { 1, 2, DENY }, { 3, 4, ALLOW });
+	struct sanx_ports *more = MAKE(test, { 3, 4, ALLOW }, { 1, 9, DENY });
+	struct sanx_ports *none = make(test, 0, NULL);
+
+	expect_rules(test, ours(test, sanx_ports_append(some, more)),
+		     MAKE(test, { 1, 2, DENY }, { 3, 4, ALLOW },
+			  { 3, 4, ALLOW }, { 1, 9, DENY }));
+	expect_rules(test, ours(test, sanx_ports_append(NULL, more)), more);
+	expect_rules(test, ours(test, sanx_ports_append(none, more)), more);
+	expect_rules(test, ours(test, sanx_ports_append(some, none)), some);
+	expect_rules(test, ours(test, sanx_ports_append(NULL, none)), none);
+	/* Readers still use the old list: it does not change. */
+	expect_rules(test, some, MAKE(test, { 1, 2, DENY }, { 3, 4, ALLOW }));
+}
+
+static void ports_append_limit(struct kunit *test)
+{
+	struct sanx_ports *most = ours(test,
+				       sanx_ports_alloc(SANX_PORTS_MAX - 1));
+	struct sanx_ports *one = MAKE(test, { 7, 7, DENY });
+	struct sanx_ports *two = MAKE(test, { 7, 7, DENY }, { 8, 8, DENY });
+	struct sanx_ports *all;
+
+	all = ours(test, sanx_ports_append(most, one));
+	KUNIT_EXPECT_EQ(test, all->n, SANX_PORTS_MAX);
+	KUNIT_EXPECT_EQ(test, all->rule[SANX_PORTS_MAX - 1].first, 7);
+	KUNIT_EXPECT_NULL(test, sanx_ports_append(most, two));
+	KUNIT_EXPECT_NULL(test, sanx_ports_append(all, one));
+	KUNIT_EXPECT_NULL(test, sanx_ports_append(all, all));
+}
+
+static void ports_without(struct kunit *test)
+{
+	unsigned int missing = 99;
+	struct sanx_ports *map = MAKE(test, { 1, 2, DENY }, { 5, 5, ALLOW },
+				      { 1, 2, DENY }, { 8, 9, DENY });
+	struct sanx_ports *none = make(test, 0, NULL);
+	struct sanx_ports *less;
+
+	/* Wherever it stands, and the rest keeps its order. */
+	less = MAKE(test, { 1, 2, DENY });
+	expect_rules(test,
+		     ours(test, sanx_ports_without(map, less, &missing)),
+		     MAKE(test, { 5, 5, ALLOW }, { 8, 9, DENY }));
+	/* In any order, and named twice. */
+	less = MAKE(test, { 8, 9, DENY }, { 1, 2, DENY }, { 8, 9, DENY });
+	expect_rules(test,
+		     ours(test, sanx_ports_without(map, less, &missing)),
+		     MAKE(test, { 5, 5, ALLOW }));
+	expect_rules(test, ours(test, sanx_ports_without(map, map, &missing)),
+		     none);
+	expect_rules(test, ours(test, sanx_ports_without(map, none, &missing)),
+		     map);
+	expect_rules(test,
+		     ours(test, sanx_ports_without(NULL, none, &missing)),
+		     none);
+	/* Readers still use the old list: it does not change. */
+	expect_rules(test, map, MAKE(test, { 1, 2, DENY }, { 5, 5, ALLOW },
+				     { 1, 2, DENY }, { 8, 9, DENY }));
+}
+
+struct missing_case {
+	const char *desc;
+	unsigned int n;
+	struct sanx_port_rule less[RULES_MAX];
+	unsigned int missing;
+};
+
+/* Taken out of { 10-20 deny, 30 allow }. */
+static const struct missing_case missing_cases[] = {
+	{ "another first port", 1, { { 11, 20, DENY } }, 0 },
+	{ "another last port", 1, { { 10, 19, DENY } }, 0 },
+	{ "another action", 1, { { 10, 20, ALLOW } }, 0 },
+	{ "the last of three", 3,
+	  { { 30, 30, ALLOW }, { 10, 20, DENY }, { 31, 31, ALLOW } }, 2 },
+	{ "the middle of three", 3,
+	  { { 10, 20, DENY }, { 31, 31, ALLOW }, { 30, 30, ALLOW } }, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(missing, missing_cases, desc);
+
+static void ports_without_missing(struct kunit *test)
+{
+	const struct missing_case *c = test->param_value;
+	struct sanx_ports *ports = MAKE(test, { 10, 20, DENY },
+					{ 30, 30, ALLOW });
+	struct sanx_ports *less = make(test, c->n, c->less);
+	struct sanx_ports *rest;
+	unsigned int at = 99;
+
+	rest = sanx_ports_without(ports, less, &at);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rest), -ENOENT);
+	KUNIT_EXPECT_EQ(test, at, c->missing);
+	at = 99;
+	rest = sanx_ports_without(NULL, less, &at);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rest), -ENOENT);
+	KUNIT_EXPECT_EQ(test, at, 0);
+}
+
+static struct kunit_case ports_cases[] = {
+	KUNIT_CASE_PARAM(ports_match, match_gen_params),
+	KUNIT_CASE(ports_none),
+	KUNIT_CASE_SLOW(ports_random),
+	KUNIT_CASE(ports_alloc_limits),
+	KUNIT_CASE(ports_append),
+	KUNIT_CASE(ports_append_limit),
+	KUNIT_CASE(ports_without),
+	KUNIT_CASE_PARAM(ports_without_missing, missing_gen_params),
+	{}
+};
+
+static struct kunit_suite ports_suite = {
+	.name = "sanx_ports",
+	.test_cases = ports_cases,
+};
+
+kunit_test_suite(ports_suite);
+
+MODULE_DESCRIPTION("KUnit tests of AF_SANX: port rules");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
