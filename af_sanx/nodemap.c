@@ -117,7 +117,7 @@ static int merge_equal(struct sanx_nodemap *map, const char **why)
 
 /* Where in the unsorted map is the entry that contradicts an earlier one? */
 static unsigned int contradiction_of(const struct sanx_nodemap *map,
-			      const struct in6_addr *addr)
+				     const struct in6_addr *addr)
 {
 	const struct sanx_nodemap_entry *first = NULL;
 	unsigned int i;

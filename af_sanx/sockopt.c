@@ -73,18 +73,16 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 		    sockptr_t optval, unsigned int optlen)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
+	const struct proto_ops *native;
 	int err;
 
 	if (ss && needs_tcp(level, optname)) {
 		err = set_needs_tcp(sock, ss);
 		if (err)
 			return err;
-		ss = sanx_sk(sock);
 	}
-	return (ss ? ss->native : sanx_native_ops(sock))->setsockopt(sock, level,
-								    optname,
-								    optval,
-								    optlen);
+	native = sanx_native_ops(sock);
+	return native->setsockopt(sock, level, optname, optval, optlen);
 }
 
 static u8 tcp_state(const struct sanx_conn *conn)
@@ -136,11 +134,10 @@ int sanx_getsockopt(struct socket *sock, int level, int optname,
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
+	const struct proto_ops *native;
 
 	if (conn && level == SOL_TCP && optname == TCP_INFO)
 		return get_tcp_info(sock, ss, conn, optval, optlen);
-	return (ss ? ss->native : sanx_native_ops(sock))->getsockopt(sock, level,
-								    optname,
-								    optval,
-								    optlen);
+	native = sanx_native_ops(sock);
+	return native->getsockopt(sock, level, optname, optval, optlen);
 }

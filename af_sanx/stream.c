@@ -34,6 +34,8 @@ struct sanx_sock *sanx_sk(struct socket *sock)
  * sanx_native_ops() - the ops of a socket that sanx_sk() says is TCP
  * @sock: the socket, with a sock
  *
+ * Also of one that is not: the native socket is there from the start.
+ *
  * Return: the native socket's ops.
  */
 const struct proto_ops *sanx_native_ops(struct socket *sock)
@@ -114,7 +116,7 @@ static int sanx_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 	/* TCP refuses a connected socket, which to the native one we are not. */
 	if (conn && READ_ONCE(sock->state) != SS_UNCONNECTED)
 		return -EINVAL;
-	return (ss ? ss->native : sanx_native_ops(sock))->bind(sock, uaddr, len);
+	return sanx_native_ops(sock)->bind(sock, uaddr, len);
 }
 
 static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
@@ -247,7 +249,7 @@ static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
 			     unsigned long arg)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
-	const struct proto_ops *ops = ss ? ss->native : sanx_native_ops(sock);
+	const struct proto_ops *ops = sanx_native_ops(sock);
 
 	/* What ioctl_conn() answers is the same for both: a pointer to int. */
 	if (ss && (cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||

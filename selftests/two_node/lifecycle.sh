@@ -7,7 +7,7 @@
 set -euo pipefail
 . "$(dirname "$0")/../../scripts/lablib.sh"
 
-plan 23
+plan 22
 
 # A peer that sends, and one that reads; what ends it is on its last line.
 TALK='import socket, sys
