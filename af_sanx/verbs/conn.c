@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a connection on a link, from attach to release.
+ *
+ * The end of a connection.  FIN ends one direction.  CLOSE says that its sender
+ * neither sends nor reads any more; CLOSE_ACK answers at once, whatever the
+ * program there does, and promises to write and say nothing more.  So the
+ * closer gets its ring and its id back after one round trip.  The side that
+ * answers needs no CLOSE of its own later: nobody would read it.  When both
+ * close at once both answer.  Until its last frame has been completed, and all
+ * before it with that, a connection stays attached.
+ */
+#include "verbs.h"
+
+static void release_work(struct work_struct *work)
+{
+	vconn_release(container_of(work, struct vconn, work));
+}
+
+/**
+ * vconn_init() - start a connection's part, not attached
+ * @vc: zeroed, or refused before
+ *
+ * Context: process.
+ */
+void vconn_init(struct vconn *vc)
+{
+	INIT_LIST_HEAD(&vc->wait);
+	INIT_LIST_HEAD(&vc->pend);
+	INIT_LIST_HEAD(&vc->room);
+	INIT_LIST_HEAD(&vc->node);
+	INIT_WORK(&vc->work, release_work);
+}
+
+static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	int err;
+
+	size = min(size, vring_max(link));
+	err = vring_alloc(&vc->ring, size, true);
+	if (!err)
+		err = vring_map(&vc->ring, link, (u64)vc->id << 32);
+	if (!err)
+		sanx_rxq_init(&conn->rx, vc->ring.buf, size);
+	return err;
+}
+
+/* From here on link_end() finds it. */
+static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
+{
+	int err = -ENOTCONN;
+
+	spin_lock_bh(&link->tx_lock);
+	if (link->state == VLINK_UP) {
+		vc->flags = flags;
+		kref_get(&link->refs);
+		WRITE_ONCE(vc->link, link);
+		sanx_conn_get(vconn_conn(vc));
+		refcount_inc(&link->users);
+		list_add_tail(&vc->node, &link->conns);
+		WRITE_ONCE(link->n_conns, link->n_conns + 1);
+		err = 0;
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return err;
+}
+
+/**
+ * vconn_attach() - put a connection on a link
+ * @vc: the connection, initialised
+ * @link: the link, with a reference of the caller's, and if it is dying not
+ *	yet without its device: by vnet.lock, or as a user
+ * @size: bytes of the ring, a power of two
+ * @flags: VCONN_* to begin with
+ *
+ * Context: process, may sleep.
+ * Return: 0, and the link has a reference of the connection until
+ * vconn_release(); or -errno, and nothing has changed.
+ */
+int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags)
+{
+	int err;
+
+	err = xa_alloc_cyclic_bh(&link->ids, &vc->id, vc, xa_limit_32b,
+				 &link->next_id, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	err = attach_ring(vc, link, size);
+	if (!err)
+		err = attach_publish(vc, link, flags);
+	if (!err)
+		return 0;
+	xa_erase_bh(&link->ids, vc->id);
+	sanx_rxq_init(&vconn_conn(vc)->rx, NULL, size);
+	vring_unmap(&vc->ring);
+	vring_free(&vc->ring);
+	return err;
+}
+
+static void conn_ask(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+
+	spin_lock_bh(&link->tx_lock);
+	vpost_pend(vc, VCONN_P_OPEN);
+	vpost_unlock(link);
+}
+
+/**
+ * vconn_open() - ask the peer for a connection
+ * @vc: the connection, initialised
+ * @link: a link, with a reference of the caller's
+ *
+ * Context: process, may sleep.
+ * Return: 0, and the answer will come; or -errno.
+ */
+int vconn_open(struct vconn *vc, struct vlink *link)
+{
+	int err = -ENOTCONN;
+
+	/* What is to be got of the device has to be got while there is one. */
+	if (!refcount_inc_not_zero(&link->users))
+		return err;
+	if (READ_ONCE(link->state) == VLINK_UP)
+		err = vconn_attach(vc, link, vconn_conn(vc)->rx.size,
+				   VCONN_OPENING);
+	vlink_user_put(link);
+	if (!err)
+		conn_ask(vc);
+	return err;
+}
+
+/**
+ * vconn_reopen() - ask again, after the peer was busy
+ * @vc: the connection
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0, and the answer will come; or -EHOSTUNREACH if the link is gone.
+ */
+int vconn_reopen(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+	int err = -EHOSTUNREACH;
+
+	spin_lock_bh(&link->tx_lock);
+	if (link->state == VLINK_UP && (vc->flags & VCONN_IDLE) &&
+	    !(vc->flags & VCONN_RELEASED)) {
+		vc->flags ^= VCONN_IDLE | VCONN_OPENING;
+		vpost_pend(vc, VCONN_P_OPEN);
+		err = 0;
+	}
+	vpost_unlock(link);
+	return err;
+}
+
+static bool conn_over(const struct vconn *vc)
+{
+	if (vc->pending || vc->inflight)
+		return false;
+	if (vc->flags & VCONN_OVER)
+		return true;
+	if ((vc->flags & VCONN_PEER_CLOSED) && !(vc->flags & VCONN_CLOSE_SENT))
+		return true;
+	return vc->flags & VCONN_CLOSE_ACKED;
+}
+
+/**
+ * vconn_check_over() - release a connection about which all is said
+ * @vc: an attached connection
+ *
+ * Context: tx_lock held.
+ */
+void vconn_check_over(struct vconn *vc)
+{
+	lockdep_assert_held(&vc->link->tx_lock);
+	if ((vc->flags & VCONN_RELEASED) || !conn_over(vc))
+		return;
+	vc->flags |= VCONN_RELEASED;
+	queue_work(vconn_wq, &vc->work);
+}
+
+/**
+ * vconn_abort() - nothing more is to be said about a connection
+ * @vc: an attached connection that the peer does not know, or has refused
+ *
+ * Context: tx_lock held.
+ */
+void vconn_abort(struct vconn *vc)
+{
+	lockdep_assert_held(&vc->link->tx_lock);
+	vc->flags |= VCONN_OVER;
+	vc->pending = 0;
+	list_del_init(&vc->pend);
+	vconn_check_over(vc);
+}
+
+/**
+ * vconn_release() - take a connection off its link
+ * @vc: a connection that is RELEASED, by who calls this, once
+ *
+ * Our ring may still be read after this, but not written.
+ *
+ * Context: process, may sleep.
+ */
+void vconn_release(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+
+	xa_erase_bh(&link->ids, vc->id);
+	vring_unmap(&vc->ring);
+	vring_unmap(&vc->staging);
+	spin_lock_bh(&link->tx_lock);
+	list_del_init(&vc->pend);
+	list_del_init(&vc->room);
+	list_del_init(&vc->node);
+	WRITE_ONCE(link->n_conns, link->n_conns - 1);
+	spin_unlock_bh(&link->tx_lock);
+	vlink_user_put(link);
+	sanx_conn_put(vconn_conn(vc));
+}
+
+/* The next connection that nobody else releases, with a reference. */
+static struct vconn *fail_next(struct vlink *link, u32 *flags)
+{
+	struct vconn *vc;
+
+	spin_lock_bh(&link->tx_lock);
+	list_for_each_entry(vc, &link->conns, node) {
+		if (vc->flags & VCONN_RELEASED)
+			continue;
+		*flags = vc->flags;
+		vc->flags |= VCONN_OVER | VCONN_RELEASED;
+		vc->pending = 0;
+		sanx_conn_get(vconn_conn(vc));
+		spin_unlock_bh(&link->tx_lock);
+		return vc;
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return NULL;
+}
+
+/**
+ * vconn_fail_all() - the link is dead, and so are its connections
+ * @link: a link whose queue pair is drained
+ *
+ * Context: process, may sleep.
+ */
+void vconn_fail_all(struct vlink *link)
+{
+	struct sanx_conn *conn;
+	struct vconn *vc;
+	u32 flags;
+
+	while ((vc = fail_next(link, &flags))) {
+		conn = vconn_conn(vc);
+		if (flags & VCONN_CLOSED)
+			;	/* nobody to tell */
+		else if (flags & VCONN_OPENING)
+			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
+		else if ((flags & VCONN_OPEN) && !(flags & VCONN_PEER_CLOSED))
+			sanx_conn_reset(conn, link->err);
+		vconn_release(vc);
+		sanx_conn_put(conn);
+	}
+}
+
+static void close_attached(struct vconn *vc, bool reset)
+{
+	lockdep_assert_held(&vc->link->tx_lock);
+	vc->flags |= VCONN_CLOSED;
+	vc->pending &= ~VCONN_P_CREDIT;
+	vc->want_staging = false;
+	list_del_init(&vc->room);
+	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED))
+		return;
+	if (vc->flags & VCONN_OPEN) {
+		if (reset)
+			vc->pending &= ~VCONN_P_FIN;
+		vpost_pend(vc, VCONN_P_CLOSE | (reset ? VCONN_P_RESET : 0));
+		return;
+	}
+	/* An OPEN that is under way gets its answer first. */
+	if ((vc->flags & VCONN_IDLE) || (vc->pending & VCONN_P_OPEN))
+		vconn_abort(vc);
+}
+
+/**
+ * vconn_close() - sanx_transport_ops.close
+ * @conn: the connection
+ * @reset: as there
+ *
+ * Context: process, may sleep.
+ */
+void vconn_close(struct sanx_conn *conn, bool reset)
+{
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link;
+
+	/* One that waits for a link may get attached at any time. */
+	if (!READ_ONCE(vc->link) && vgroup_cancel(vc))
+		return;
+	link = READ_ONCE(vc->link);
+	if (!link)
+		return;
+	spin_lock_bh(&link->tx_lock);
+	close_attached(vc, reset);
+	vpost_unlock(link);
+}
+
+static void destroy_work(struct work_struct *work)
+{
+	struct vconn *vc = container_of(work, struct vconn, work);
+
+	vring_free(&vc->ring);
+	vring_free(&vc->staging);
+	sanx_conn_free(vconn_conn(vc));
+}
+
+/**
+ * vconn_destroy() - sanx_transport_ops.destroy
+ * @conn: the connection, not attached any more
+ *
+ * Context: any.
+ */
+void vconn_destroy(struct sanx_conn *conn)
+{
+	struct vconn *vc = vconn_of(conn);
+
+	if (vc->link)
+		vlink_put(vc->link);
+	if (vring_free_sleeps(&vc->ring) || vring_free_sleeps(&vc->staging)) {
+		INIT_WORK(&vc->work, destroy_work);
+		queue_work(vconn_wq, &vc->work);
+		return;
+	}
+	destroy_work(&vc->work);
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Link groups: all that one node has to do with another.
+ *
+ * At most one link at a time takes our connections (@out).  Where both sides
+ * try at once, the link of the node with the lower id is the one: its attempt
+ * makes it reject the other's, which waits instead.  A link that comes up
+ * replaces what was there: its peer has started anew, or has won the tie.
+ *
+ * On a link of a node to itself one queue pair is active and one passive; the
+ * active one takes the connections, and nothing replaces anything.
+ *
+ * Who asks for a connection while no link is up waits for one, for a bounded
+ * time.  When that has passed in vain, or a peer has refused, the node is held
+ * to be unreachable for a while and nobody waits; a link from there ends that.
+ */
+#include <linux/slab.h>
+
+#include "verbs.h"
+
+static void group_timeout(struct work_struct *work);
+
+static struct vgroup *group_find(struct vnet *vnet, u32 peer)
+{
+	struct vgroup *g;
+
+	lockdep_assert_held(&vnet->lock);
+	list_for_each_entry(g, &vnet->groups, node)
+		if (g->peer == peer)
+			return g;
+	return NULL;
+}
+
+/* There are as many as node ids we had to do with, until the vnet stops. */
+static struct vgroup *group_get(struct vnet *vnet, u32 peer)
+{
+	struct vgroup *g = group_find(vnet, peer);
+
+	if (g)
+		return g;
+	g = kzalloc(sizeof(*g), GFP_KERNEL);
+	if (!g)
+		return NULL;
+	kref_init(&g->refs);
+	g->vnet = vnet;
+	g->peer = peer;
+	INIT_LIST_HEAD(&g->links);
+	INIT_LIST_HEAD(&g->waiters);
+	INIT_DELAYED_WORK(&g->timer, group_timeout);
+	list_add_tail(&g->node, &vnet->groups);
+	return g;
+}
+
+static void group_free(struct kref *refs)
+{
+	kfree(container_of(refs, struct vgroup, refs));
+}
+
+/**
+ * vgroup_put() - give back a reference
+ * @g: the group, gone for the caller after this
+ *
+ * Context: any.
+ */
+void vgroup_put(struct vgroup *g)
+{
+	kref_put(&g->refs, group_free);
+}
+
+static bool group_self(const struct vgroup *g)
+{
+	return g->peer == sanx_node_self(g->vnet->net);
+}
+
+static bool group_held(const struct vgroup *g)
+{
+	lockdep_assert_held(&g->vnet->lock);
+	return g->held && time_before(jiffies, g->hold_end);
+}
+
+static void group_hold(struct vgroup *g)
+{
+	lockdep_assert_held(&g->vnet->lock);
+	g->held = true;
+	g->hold_end = jiffies + msecs_to_jiffies(READ_ONCE(link_hold_ms));
+}
+
+static struct vconn *group_pop_waiter(struct vgroup *g)
+{
+	struct vconn *vc;
+
+	lockdep_assert_held(&g->vnet->lock);
+	vc = list_first_entry_or_null(&g->waiters, struct vconn, wait);
+	if (vc) {
+		list_del_init(&vc->wait);
+		vc->waiting = false;
+	}
+	return vc;
+}
+
+/* No link for those who wait, nor for who comes soon. */
+static void group_refuse(struct vgroup *g)
+{
+	struct vconn *vc;
+
+	group_hold(g);
+	while ((vc = group_pop_waiter(g))) {
+		sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
+		sanx_conn_put(vconn_conn(vc));
+	}
+}
+
+static void group_drop_out(struct vgroup *g)
+{
+	lockdep_assert_held(&g->vnet->lock);
+	if (g->out)
+		vlink_put(g->out);
+	g->out = NULL;
+}
+
+static void group_drop_trying(struct vgroup *g)
+{
+	lockdep_assert_held(&g->vnet->lock);
+	if (g->trying)
+		vlink_put(g->trying);
+	g->trying = NULL;
+}
+
+static int group_try(struct vgroup *g)
+{
+	struct vlink *link;
+
+	lockdep_assert_held(&g->vnet->lock);
+	link = vlink_alloc(g, true);
+	if (!link)
+		return -ENOMEM;
+	link->rail = g->rail;
+	kref_get(&link->refs);
+	g->trying = link;
+	queue_work(vlink_wq, &link->start);
+	return 0;
+}
+
+/* The peer's attempt is well under way; ours would be in its way. */
+static bool group_accepting(const struct vgroup *g)
+{
+	struct vlink *link;
+
+	if (group_self(g))
+		return false;
+	list_for_each_entry(link, &g->links, node)
+		if (READ_ONCE(link->state) == VLINK_ACCEPTING)
+			return true;
+	return false;
+}
+
+static int group_wait(struct vgroup *g, struct vconn *vc)
+{
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
+	int err;
+
+	if (!g->trying && list_empty(&g->waiters)) {
+		g->rail = 0;
+		g->deadline = jiffies + limit;
+		err = group_accepting(g) ? 0 : group_try(g);
+		if (err)
+			return err;
+		mod_delayed_work(vlink_wq, &g->timer, limit);
+	}
+	sanx_conn_get(vconn_conn(vc));
+	vc->waiting = true;
+	list_add_tail(&vc->wait, &g->waiters);
+	return 0;
+}
+
+static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
+			 struct vlink **out)
+{
+	struct vgroup *g;
+
+	lockdep_assert_held(&vnet->lock);
+	if (!vnet->running)
+		return -ENETDOWN;
+	g = group_get(vnet, peer);
+	if (!g)
+		return -ENOMEM;
+	if (g->out) {
+		kref_get(&g->out->refs);
+		*out = g->out;
+		return 0;
+	}
+	if (group_held(g))
+		return -EHOSTUNREACH;
+	return group_wait(g, vc);
+}
+
+/**
+ * vgroup_connect() - sanx_transport_ops.connect
+ * @vc: the connection; at a later attempt maybe still attached
+ *
+ * Context: process, lock_sock() held.
+ * Return: as connect().
+ */
+int vgroup_connect(struct vconn *vc)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vnet *vnet = vnet_of(conn->net);
+	struct sanx_node_info info;
+	struct vlink *out = NULL;
+	int err;
+
+	if (vc->link)
+		return vconn_reopen(vc);
+	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
+		return -EHOSTUNREACH;
+	vconn_init(vc);
+	mutex_lock(&vnet->lock);
+	err = group_connect(vnet, info.id, vc, &out);
+	mutex_unlock(&vnet->lock);
+	if (out) {
+		err = vconn_open(vc, out);
+		vlink_put(out);
+	}
+	return err;
+}
+
+/**
+ * vgroup_cancel() - wait no longer for a link
+ * @vc: a connection that is not attached, or may become so at any time if it
+ *	waits
+ *
+ * Context: process, may sleep.
+ * Return: true if it waited and now no answer comes; false if it is attached,
+ * or never asked.
+ */
+bool vgroup_cancel(struct vconn *vc)
+{
+	struct vnet *vnet = vnet_of(vconn_conn(vc)->net);
+	bool waited;
+
+	mutex_lock(&vnet->lock);
+	waited = vc->waiting;
+	if (waited) {
+		list_del_init(&vc->wait);
+		vc->waiting = false;
+	}
+	mutex_unlock(&vnet->lock);
+	if (waited)
+		sanx_conn_put(vconn_conn(vc));
+	return waited;
+}
+
+static void group_timeout(struct work_struct *work)
+{
+	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
+					timer);
+
+	mutex_lock(&g->vnet->lock);
+	/* It runs for attempts that succeeded, too. */
+	if ((g->trying || !list_empty(&g->waiters)) &&
+	    time_after_eq(jiffies, g->deadline)) {
+		if (g->trying)
+			vlink_kill(g->trying, ETIMEDOUT);
+		group_drop_trying(g);
+		group_refuse(g);
+	}
+	mutex_unlock(&g->vnet->lock);
+}
+
+/**
+ * vgroup_accept() - a peer asks for a link
+ * @vnet: the namespace
+ * @peer: who
+ * @id: its request; on success the link's
+ *
+ * Context: process, in the event handler of @id.
+ * Return: a link that is accepting, with a reference for the caller, or an
+ * error pointer: -EALREADY if our attempt has precedence, -ENETDOWN, -ENOMEM.
+ */
+struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, struct rdma_cm_id *id)
+{
+	struct vlink *link = ERR_PTR(-ENETDOWN);
+	struct vgroup *g;
+
+	mutex_lock(&vnet->lock);
+	if (!vnet->running)
+		goto out;
+	link = ERR_PTR(-ENOMEM);
+	g = group_get(vnet, peer);
+	if (!g)
+		goto out;
+	if (g->trying && !group_self(g)) {
+		link = ERR_PTR(-EALREADY);
+		if (sanx_node_self(vnet->net) < peer)
+			goto out;
+		g->trying->tied = true;
+		vlink_kill(g->trying, ECONNREFUSED);
+	}
+	link = vlink_alloc(g, false);
+	if (!link) {
+		link = ERR_PTR(-ENOMEM);
+		goto out;
+	}
+	kref_get(&link->refs);
+	link->id = id;
+out:
+	mutex_unlock(&vnet->lock);
+	return link;
+}
+
+static void group_replace(struct vgroup *g, struct vlink *link)
+{
+	struct vlink *other;
+
+	lockdep_assert_held(&g->vnet->lock);
+	if (!group_self(g))
+		list_for_each_entry(other, &g->links, node)
+			if (other != link)
+				vlink_kill(other, ECONNRESET);
+	group_drop_trying(g);
+	group_drop_out(g);
+	kref_get(&link->refs);
+	g->out = link;
+	g->held = false;
+}
+
+/**
+ * vgroup_link_up() - a link takes connections from now on
+ * @link: a link that came up
+ *
+ * Context: process, may sleep.
+ */
+void vgroup_link_up(struct vlink *link)
+{
+	struct vgroup *g = link->group;
+	struct vnet *vnet = g->vnet;
+	struct vconn *vc;
+
+	mutex_lock(&vnet->lock);
+	if (READ_ONCE(link->state) != VLINK_UP ||
+	    (group_self(g) && !link->active))
+		goto out;
+	group_replace(g, link);
+	/* Under the lock, so that vgroup_cancel() sees them wait or attached. */
+	while ((vc = group_pop_waiter(g))) {
+		if (vconn_open(vc, link))
+			sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
+		sanx_conn_put(vconn_conn(vc));
+	}
+out:
+	mutex_unlock(&vnet->lock);
+}
+
+/**
+ * vgroup_link_ends() - a link takes no more connections
+ * @link: a dying link
+ *
+ * Context: process, may sleep.
+ */
+void vgroup_link_ends(struct vlink *link)
+{
+	struct vgroup *g = link->group;
+
+	mutex_lock(&g->vnet->lock);
+	if (g->out == link)
+		group_drop_out(g);
+	mutex_unlock(&g->vnet->lock);
+}
+
+/* Our attempt failed; is there another rail, and time? */
+static void group_try_next(struct vgroup *g, const struct vlink *link)
+{
+	struct sanx_node_info info;
+
+	lockdep_assert_held(&g->vnet->lock);
+	g->rail = link->rail + 1;
+	if (!g->vnet->running || list_empty(&g->waiters) ||
+	    !time_before(jiffies, g->deadline) ||
+	    !sanx_node_by_id(g->vnet->net, g->peer, &info) ||
+	    g->rail >= info.n_rails || group_try(g))
+		group_refuse(g);
+}
+
+/**
+ * vgroup_link_gone() - the end of a link's life
+ * @link: a dead link; its own reference is given back
+ *
+ * Context: process, may sleep.
+ */
+void vgroup_link_gone(struct vlink *link)
+{
+	struct vgroup *g = link->group;
+	struct vnet *vnet = g->vnet;
+
+	mutex_lock(&vnet->lock);
+	list_del_init(&link->node);
+	if (g->trying == link) {
+		group_drop_trying(g);
+		/* One that gave way to the peer's leaves its waiters to that. */
+		if (!link->tied)
+			group_try_next(g, link);
+	}
+	mutex_unlock(&vnet->lock);
+	vlink_put(link);
+	/* The last that touches vnet: who waits for it may free it. */
+	if (atomic_dec_and_test(&vnet->n_links))
+		wake_up(&vnet->gone);
+}
+
+static bool link_valid(const struct vlink *link)
+{
+	struct net *net = link->group->vnet->net;
+
+	if (link->self != sanx_node_self(net))
+		return false;
+	/* One that has no address yet is checked when it gets one. */
+	return ipv6_addr_any(&link->remote) ||
+	       sanx_node_has_rail(net, link->group->peer, &link->remote);
+}
+
+/**
+ * vgroup_revalidate() - the node map is another one
+ * @vnet: the namespace
+ *
+ * Links to what is no longer a node or rail end, and nobody is held to be
+ * unreachable any more.
+ *
+ * Context: process, may sleep.
+ */
+void vgroup_revalidate(struct vnet *vnet)
+{
+	struct vgroup *g;
+	struct vlink *link;
+
+	mutex_lock(&vnet->lock);
+	list_for_each_entry(g, &vnet->groups, node) {
+		g->held = false;
+		list_for_each_entry(link, &g->links, node)
+			if (!link_valid(link))
+				vlink_kill(link, ECONNRESET);
+	}
+	mutex_unlock(&vnet->lock);
+}
+
+static void group_stop(struct vgroup *g)
+{
+	struct vlink *link;
+
+	lockdep_assert_held(&g->vnet->lock);
+	group_drop_trying(g);
+	group_drop_out(g);
+	list_for_each_entry(link, &g->links, node)
+		vlink_kill(link, ECONNRESET);
+	group_refuse(g);
+	g->held = false;
+}
+
+/**
+ * vgroup_stop() - take down all links of a namespace, and wait for that
+ * @vnet: a namespace that is not running, without listeners
+ *
+ * Context: process, may sleep; vnet.ctl held.
+ */
+void vgroup_stop(struct vnet *vnet)
+{
+	struct vgroup *g, *next;
+	LIST_HEAD(groups);
+
+	mutex_lock(&vnet->lock);
+	list_for_each_entry(g, &vnet->groups, node)
+		group_stop(g);
+	mutex_unlock(&vnet->lock);
+	wait_event(vnet->gone, !atomic_read(&vnet->n_links));
+
+	mutex_lock(&vnet->lock);
+	list_splice_init(&vnet->groups, &groups);
+	mutex_unlock(&vnet->lock);
+	list_for_each_entry_safe(g, next, &groups, node) {
+		list_del_init(&g->node);
+		cancel_delayed_work_sync(&g->timer);
+		vgroup_put(g);
+	}
+}
+
+/**
+ * vgroup_has_conns() - are there connections, of whatever state?
+ * @vnet: the namespace
+ *
+ * Context: process, may sleep.
+ */
+bool vgroup_has_conns(struct vnet *vnet)
+{
+	struct vlink *link;
+	struct vgroup *g;
+	bool found = false;
+
+	mutex_lock(&vnet->lock);
+	list_for_each_entry(g, &vnet->groups, node)
+		list_for_each_entry(link, &g->links, node)
+			found |= READ_ONCE(link->n_conns);
+	mutex_unlock(&vnet->lock);
+	return found;
+}
+
+static int dump_link(struct vlink *link, struct sk_buff *skb,
+		     struct netlink_callback *cb)
+{
+	struct sanx_link_info info = {
+		.node		= link->group->peer,
+		.transport	= sanx_verbs_ops.name,
+		.device		= link->devname,
+		.state		= vlink_state_name(READ_ONCE(link->state)),
+		.conns		= READ_ONCE(link->n_conns),
+		.local		= link->local,
+		.remote		= link->remote,
+	};
+
+	return sanx_nl_put_link(skb, cb, &info);
+}
+
+/* Shown so that one sees why connections to that node are TCP. */
+static int dump_held(struct vgroup *g, struct sk_buff *skb,
+		     struct netlink_callback *cb)
+{
+	struct sanx_link_info info = {
+		.node		= g->peer,
+		.transport	= sanx_verbs_ops.name,
+		.device		= "",
+		.state		= "held",
+	};
+
+	return sanx_nl_put_link(skb, cb, &info);
+}
+
+static int dump_group(struct vgroup *g, struct sk_buff *skb,
+		      struct netlink_callback *cb, int skip, int *n)
+{
+	struct vlink *link;
+	int err = 0;
+
+	list_for_each_entry(link, &g->links, node) {
+		if ((*n)++ < skip)
+			continue;
+		err = dump_link(link, skb, cb);
+		if (err)
+			return err;
+	}
+	if (list_empty(&g->links) && group_held(g) && (*n)++ >= skip)
+		err = dump_held(g, skb, cb);
+	return err;
+}
+
+/**
+ * vgroup_dump() - sanx_transport_ops.dump_links
+ * @vnet: the namespace
+ * @skb: as there
+ * @cb: as there
+ * @skip: as there
+ *
+ * Context: process, may sleep.
+ * Return: as dump_links().
+ */
+int vgroup_dump(struct vnet *vnet, struct sk_buff *skb,
+		struct netlink_callback *cb, int skip)
+{
+	struct vgroup *g;
+	int err = 0, n = 0;
+
+	mutex_lock(&vnet->lock);
+	list_for_each_entry(g, &vnet->groups, node) {
+		err = dump_group(g, skb, cb, skip, &n);
+		if (err)
+			break;
+	}
+	mutex_unlock(&vnet->lock);
+	return err ?: n;
+}

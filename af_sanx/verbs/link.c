@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a link: what it is made of, its states, its heartbeat, its end.
+ */
+#include <linux/slab.h>
+
+#include "verbs.h"
+
+static const char *const state_names[__VLINK_STATES] = {
+	[VLINK_CONNECTING]	= "connecting",
+	[VLINK_ACCEPTING]	= "accepting",
+	[VLINK_UP]		= "up",
+	[VLINK_DYING]		= "dying",
+	[VLINK_DEAD]		= "dead",
+};
+
+/* From a state, the states that may follow. */
+static const u8 state_next[__VLINK_STATES] = {
+	[VLINK_CONNECTING]	= BIT(VLINK_UP) | BIT(VLINK_DYING),
+	[VLINK_ACCEPTING]	= BIT(VLINK_UP) | BIT(VLINK_DYING),
+	[VLINK_UP]		= BIT(VLINK_DYING),
+	[VLINK_DYING]		= BIT(VLINK_DEAD),
+};
+
+/* A heartbeat that stayed without an answer so often means a dead peer. */
+#define BEATS		4
+
+/**
+ * vlink_state_name() - a state in a word
+ * @state: the state
+ */
+const char *vlink_state_name(enum vlink_state state)
+{
+	return state_names[state];
+}
+
+/**
+ * vlink_set_state() - move a link on; nothing else changes its state
+ * @link: the link
+ * @to: a state that may follow
+ *
+ * Context: tx_lock held.
+ */
+void vlink_set_state(struct vlink *link, enum vlink_state to)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if (WARN_ON_ONCE(!(state_next[link->state] & BIT(to))))
+		return;
+	pr_debug("link to node %u: %s -> %s\n", link->group->peer,
+		 state_names[link->state], state_names[to]);
+	WRITE_ONCE(link->state, to);
+}
+
+/**
+ * vlink_kill_locked() - begin a link's end, from whatever state
+ * @link: the link
+ * @err: errno (positive) for its connections; the first one counts
+ *
+ * Context: tx_lock held.
+ */
+void vlink_kill_locked(struct vlink *link, int err)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if (link->state >= VLINK_DYING)
+		return;
+	link->err = err;
+	vlink_set_state(link, VLINK_DYING);
+	queue_work(vlink_wq, &link->end);
+}
+
+/**
+ * vlink_kill() - likewise, without the lock
+ * @link: the link
+ * @err: errno (positive) for its connections; the first one counts
+ *
+ * Context: any.
+ */
+void vlink_kill(struct vlink *link, int err)
+{
+	spin_lock_bh(&link->tx_lock);
+	vlink_kill_locked(link, err);
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/**
+ * vlink_wc_error() - a work request failed
+ * @link: the link
+ * @wc: its completion
+ * @what: what it was to do
+ *
+ * Context: softirq.
+ */
+void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
+		    const char *what)
+{
+	bool lost = wc->status == IB_WC_RETRY_EXC_ERR ||
+		    wc->status == IB_WC_RNR_RETRY_EXC_ERR;
+
+	/* What follows the first failure is flushed, and says nothing. */
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		pr_debug("%s to node %u: %s\n", what, link->group->peer,
+			 ib_wc_status_msg(wc->status));
+	vlink_kill(link, lost ? ETIMEDOUT : ECONNRESET);
+}
+
+static void chain_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vlink *link = container_of(wc->wr_cqe, struct vlink, chain_cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		vlink_wc_error(link, wc, "write");
+}
+
+/**
+ * vlink_came_up() - frames pass from now on
+ * @link: a link that is connecting or accepting; else nothing happens
+ *
+ * The peer of an active link may send nothing before our first frame (iWARP),
+ * so one is sent in any case.
+ *
+ * Context: any.
+ */
+void vlink_came_up(struct vlink *link)
+{
+	spin_lock_bh(&link->tx_lock);
+	if (link->state < VLINK_UP) {
+		vlink_set_state(link, VLINK_UP);
+		WRITE_ONCE(link->heard, jiffies);
+		link->ping = link->active;
+		vpost_pump(link);
+		queue_work(vlink_wq, &link->up);
+	}
+	vpost_unlock(link);
+}
+
+static void link_up_work(struct work_struct *work)
+{
+	vgroup_link_up(container_of(work, struct vlink, up));
+}
+
+/* Also the end of a peer's attempt that it does not follow up. */
+static void link_beat(struct work_struct *work)
+{
+	struct vlink *link = container_of(to_delayed_work(work), struct vlink,
+					  beat);
+	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
+	unsigned long quiet = jiffies - READ_ONCE(link->heard);
+
+	if (quiet >= BEATS * beat) {
+		vlink_kill(link, ETIMEDOUT);
+		return;
+	}
+	if (quiet >= beat) {
+		spin_lock_bh(&link->tx_lock);
+		link->ping = true;
+		vpost_pump(link);
+		vpost_unlock(link);
+	}
+	queue_delayed_work(vlink_wq, &link->beat, beat);
+}
+
+/**
+ * vlink_user_put() - one less to wait for
+ * @link: the link
+ *
+ * Context: any.
+ */
+void vlink_user_put(struct vlink *link)
+{
+	if (refcount_dec_and_test(&link->users))
+		complete(&link->unused);
+}
+
+static void link_init_lists(struct vlink *link)
+{
+	INIT_LIST_HEAD(&link->free);
+	INIT_LIST_HEAD(&link->posted);
+	INIT_LIST_HEAD(&link->pending);
+	INIT_LIST_HEAD(&link->openers);
+	INIT_LIST_HEAD(&link->starved);
+	INIT_LIST_HEAD(&link->ready);
+	INIT_LIST_HEAD(&link->rejects);
+	INIT_LIST_HEAD(&link->opens_free);
+	INIT_LIST_HEAD(&link->conns);
+}
+
+static void link_end(struct work_struct *work);
+
+/**
+ * vlink_alloc() - make a link that is nothing yet
+ * @g: its group
+ * @active: ours, else the peer's
+ *
+ * Context: process, vnet.lock held.
+ * Return: a link in @g with one reference, that of its own life, which ends
+ * with vlink_kill(); or NULL for no memory.
+ */
+struct vlink *vlink_alloc(struct vgroup *g, bool active)
+{
+	struct vlink *link;
+
+	lockdep_assert_held(&g->vnet->lock);
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
+		return NULL;
+	kref_init(&link->refs);
+	kref_get(&g->refs);
+	link->group = g;
+	link->active = active;
+	link->state = active ? VLINK_CONNECTING : VLINK_ACCEPTING;
+	link->self = sanx_node_self(g->vnet->net);
+	link->chain_cqe.done = chain_done;
+	spin_lock_init(&link->tx_lock);
+	link_init_lists(link);
+	xa_init_flags(&link->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	link->heard = jiffies;
+	refcount_set(&link->users, 1);
+	init_completion(&link->unused);
+	INIT_WORK(&link->start, vcm_start);
+	INIT_WORK(&link->up, link_up_work);
+	INIT_DELAYED_WORK(&link->beat, link_beat);
+	INIT_WORK(&link->end, link_end);
+	atomic_inc(&g->vnet->n_links);
+	list_add_tail(&link->node, &g->links);
+	return link;
+}
+
+static void link_free(struct kref *refs)
+{
+	struct vlink *link = container_of(refs, struct vlink, refs);
+
+	xa_destroy(&link->ids);
+	vgroup_put(link->group);
+	kfree_rcu(link, rcu);
+}
+
+/**
+ * vlink_put() - give back a reference
+ * @link: the link, gone for the caller after this
+ *
+ * Context: any.
+ */
+void vlink_put(struct vlink *link)
+{
+	kref_put(&link->refs, link_free);
+}
+
+static int frames_alloc(struct vframes *fr, struct ib_device *dev, u32 n,
+			enum dma_data_direction dir)
+{
+	fr->bytes = n * VFRAME_STRIDE;
+	fr->dir = dir;
+	fr->buf = alloc_pages_exact(fr->bytes, GFP_KERNEL | __GFP_ZERO);
+	if (!fr->buf)
+		return -ENOMEM;
+	fr->dma = ib_dma_map_single(dev, fr->buf, fr->bytes, dir);
+	if (!ib_dma_mapping_error(dev, fr->dma))
+		return 0;
+	free_pages_exact(fr->buf, fr->bytes);
+	fr->buf = NULL;
+	return -ENOMEM;
+}
+
+static void frames_free(struct vframes *fr, struct ib_device *dev)
+{
+	if (!fr->buf)
+		return;
+	ib_dma_unmap_single(dev, fr->dma, fr->bytes, fr->dir);
+	free_pages_exact(fr->buf, fr->bytes);
+	fr->buf = NULL;
+}
+
+static int setup_slots(struct vlink *link)
+{
+	struct vslot *slot;
+	u32 i;
+
+	link->slots = kcalloc(VLINK_SLOTS, sizeof(*link->slots), GFP_KERNEL);
+	if (!link->slots)
+		return -ENOMEM;
+	for (i = 0; i < VLINK_SLOTS; i++) {
+		slot = &link->slots[i];
+		slot->cqe.done = vpost_done;
+		slot->link = link;
+		slot->buf = link->tx_mem.buf + i * VFRAME_STRIDE;
+		slot->dma = link->tx_mem.dma + i * VFRAME_STRIDE;
+		list_add_tail(&slot->node, &link->free);
+	}
+	return 0;
+}
+
+static int setup_opens(struct vlink *link)
+{
+	struct vopen *o;
+	u32 i;
+
+	link->opens = kcalloc(SANX_OPENS_MAX, sizeof(*link->opens), GFP_KERNEL);
+	if (!link->opens)
+		return -ENOMEM;
+	for (i = 0; i < SANX_OPENS_MAX; i++) {
+		o = &link->opens[i];
+		o->link = link;
+		kthread_init_work(&o->work, vopen_work);
+		list_add_tail(&o->node, &link->opens_free);
+	}
+	return 0;
+}
+
+static int setup_recvs(struct vlink *link)
+{
+	struct vrecv *r;
+	int err = 0;
+	u32 i;
+
+	link->recvs = kcalloc(VLINK_RECVS, sizeof(*link->recvs), GFP_KERNEL);
+	if (!link->recvs)
+		return -ENOMEM;
+	for (i = 0; i < VLINK_RECVS && !err; i++) {
+		r = &link->recvs[i];
+		r->cqe.done = vrecv_done;
+		r->link = link;
+		r->buf = link->rx_mem.buf + i * VFRAME_STRIDE;
+		r->dma = link->rx_mem.dma + i * VFRAME_STRIDE;
+		err = vrecv_post(r);
+	}
+	link->received = VLINK_RECVS;
+	link->granted = VLINK_RECVS;
+	return err;
+}
+
+/* One more of each than we use, for the work requests that drain. */
+static int setup_qp(struct vlink *link)
+{
+	struct ib_qp_init_attr attr = {
+		.send_cq	= link->cq,
+		.recv_cq	= link->cq,
+		.cap.max_send_wr = VLINK_SLOTS * VLINK_CHAIN + 1,
+		.cap.max_recv_wr = VLINK_RECVS + 1,
+		.cap.max_send_sge = 1,
+		.cap.max_recv_sge = 1,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+	int err;
+
+	err = rdma_create_qp(link->id, link->pd, &attr);
+	if (!err)
+		link->qp = link->id->qp;
+	return err;
+}
+
+static int setup_objects(struct vlink *link, struct ib_device *dev)
+{
+	const int cqes = VLINK_SLOTS * VLINK_CHAIN + VLINK_RECVS + 2;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+
+	pd = ib_alloc_pd(dev, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	link->pd = pd;
+	cq = ib_alloc_cq_any(dev, link, cqes, IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	link->cq = cq;
+	return setup_qp(link);
+}
+
+/**
+ * vlink_setup() - get a link what it needs of its device
+ * @link: a link whose id is bound to a device
+ *
+ * What is there after a failure goes with the link.
+ *
+ * Context: process, may sleep; in an event handler of the link's id.
+ * Return: 0 or -errno; -EOPNOTSUPP if the device cannot do it.
+ */
+int vlink_setup(struct vlink *link)
+{
+	struct ib_device *dev = link->id->device;
+	int err;
+
+	strscpy(link->devname, dev->name, sizeof(link->devname));
+	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return -EOPNOTSUPP;
+	err = setup_objects(link, dev);
+	if (!err)
+		err = frames_alloc(&link->tx_mem, dev, VLINK_SLOTS,
+				   DMA_TO_DEVICE);
+	if (!err)
+		err = frames_alloc(&link->rx_mem, dev, VLINK_RECVS,
+				   DMA_FROM_DEVICE);
+	if (!err)
+		err = setup_slots(link);
+	if (!err)
+		err = setup_opens(link);
+	if (!err)
+		err = setup_recvs(link);
+	if (!err)
+		queue_delayed_work(vlink_wq, &link->beat,
+				   msecs_to_jiffies(READ_ONCE(heartbeat_ms)));
+	return err;
+}
+
+/*
+ * No new user comes: vlink_kill() set the state, which each asks for first.
+ * The event handler does too, so once it has returned it starts no more.
+ */
+static void end_starts(struct vlink *link)
+{
+	cancel_work_sync(&link->start);
+	if (link->id) {
+		rdma_lock_handler(link->id);
+		rdma_unlock_handler(link->id);
+	}
+	cancel_work_sync(&link->up);
+	cancel_delayed_work_sync(&link->beat);
+	vgroup_link_ends(link);
+}
+
+/* The device has done with all that was posted, and so have completions. */
+static void end_traffic(struct vlink *link)
+{
+	if (!link->live)
+		return;
+	rdma_disconnect(link->id);
+	ib_drain_qp(link->qp);
+}
+
+static void end_rejects(struct vlink *link)
+{
+	struct vopen *o, *next;
+
+	spin_lock_bh(&link->tx_lock);
+	list_for_each_entry_safe(o, next, &link->rejects, node)
+		vopen_put(o);
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/* Connections let go of the link, and the accept thread. */
+static void end_users(struct vlink *link)
+{
+	vconn_fail_all(link);
+	end_rejects(link);
+	vlink_user_put(link);
+	wait_for_completion(&link->unused);
+}
+
+static void end_objects(struct vlink *link)
+{
+	struct ib_device *dev = link->pd ? link->pd->device : NULL;
+
+	if (link->qp)
+		rdma_destroy_qp(link->id);
+	if (link->cq)
+		ib_free_cq(link->cq);
+	frames_free(&link->tx_mem, dev);
+	frames_free(&link->rx_mem, dev);
+	kfree(link->slots);
+	kfree(link->recvs);
+	kfree(link->opens);
+	if (link->pd)
+		ib_dealloc_pd(link->pd);
+	/* A device that is being removed waits for this. */
+	if (link->id)
+		rdma_destroy_id(link->id);
+}
+
+/*
+ * The end of a link, in the only order that is safe: nobody starts anything,
+ * nothing moves, nobody is left, nothing is left.
+ */
+static void link_end(struct work_struct *work)
+{
+	struct vlink *link = container_of(work, struct vlink, end);
+
+	end_starts(link);
+	end_traffic(link);
+	end_users(link);
+	end_objects(link);
+	spin_lock_bh(&link->tx_lock);
+	vlink_set_state(link, VLINK_DEAD);
+	spin_unlock_bh(&link->tx_lock);
+	vgroup_link_gone(link);
+}

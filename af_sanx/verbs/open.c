@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections that the peer asks for.
+ *
+ * An OPEN arrives in softirq, and to serve it takes memory and a registration;
+ * so it is copied and left to the accept thread.  Memory for as many as the
+ * peer may have under way (SANX_OPENS_MAX) comes with the link.
+ */
+#include "verbs.h"
+
+/**
+ * vopen_put() - the request is answered, or never will be
+ * @o: the request; the caller has a hold on its link by other means
+ *
+ * Context: any, tx_lock held.
+ */
+void vopen_put(struct vopen *o)
+{
+	struct vlink *link = o->link;
+
+	lockdep_assert_held(&link->tx_lock);
+	list_move(&o->node, &link->opens_free);
+	vlink_user_put(link);
+}
+
+/**
+ * vopen_take() - an OPEN came in
+ * @link: the link
+ * @f: the frame
+ *
+ * Context: softirq.
+ * Return: 0, or -EPROTO if it is malformed or one more than permitted.
+ */
+int vopen_take(struct vlink *link, const struct sanx_frame *f)
+{
+	struct vopen *o;
+
+	spin_lock_bh(&link->tx_lock);
+	o = list_first_entry_or_null(&link->opens_free, struct vopen, node);
+	if (!o || link->state != VLINK_UP ||
+	    sanx_open_parse(f, &o->open, &o->peer_id, &o->win)) {
+		spin_unlock_bh(&link->tx_lock);
+		return -EPROTO;
+	}
+	list_del_init(&o->node);
+	refcount_inc(&link->users);
+	spin_unlock_bh(&link->tx_lock);
+	sanx_accept_queue(&o->work);
+	return 0;
+}
+
+/*
+ * A node speaks for the addresses that the node map gives it, and to those
+ * that are ours.
+ */
+static bool open_allowed(const struct vopen *o)
+{
+	const struct vgroup *g = o->link->group;
+	struct net *net = g->vnet->net;
+
+	return sanx_node_has_addr(net, g->peer, &o->open.src) &&
+	       (sanx_addr_is_local(net, &o->open.dst) ||
+		sanx_node_has_addr(net, o->link->self, &o->open.dst)) &&
+	       sanx_port_allowed(net, o->open.dport);
+}
+
+/* No answer was promised to anyone: the connection goes as it came. */
+static void open_undo(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+	bool ours;
+
+	spin_lock_bh(&link->tx_lock);
+	ours = !(vc->flags & VCONN_RELEASED);
+	vc->flags |= VCONN_OVER | VCONN_RELEASED;
+	spin_unlock_bh(&link->tx_lock);
+	if (ours)
+		vconn_release(vc);
+}
+
+/* The answer may go out, and what was pended behind it. */
+static void open_answer(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+
+	spin_lock_bh(&link->tx_lock);
+	vc->flags &= ~VCONN_ACCEPTING;
+	vpost_pend(vc, VCONN_P_OPEN_ACK);
+	vpost_unlock(link);
+}
+
+static int open_conn(const struct vopen *o, struct sanx_conn *conn, u32 size)
+{
+	struct vconn *vc = vconn_of(conn);
+	int err;
+
+	vconn_init(vc);
+	vc->peer_id = o->peer_id;
+	vc->win = o->win;
+	sanx_txq_init(&conn->tx, o->win.size);
+	err = vconn_attach(vc, o->link, size, VCONN_OPEN | VCONN_ACCEPTING);
+	if (err)
+		return err;
+	/* A reference for the listener to take; ours is still needed. */
+	sanx_conn_get(conn);
+	err = sanx_conn_incoming(conn);
+	if (!err) {
+		open_answer(vc);
+		return 0;
+	}
+	sanx_conn_put(conn);
+	open_undo(vc);
+	return err;
+}
+
+static int open_serve(const struct vopen *o)
+{
+	struct net *net = o->link->group->vnet->net;
+	struct sanx_endpoint local = {
+		.addr = o->open.dst, .port = o->open.dport,
+	};
+	struct sanx_endpoint remote = {
+		.addr = o->open.src, .port = o->open.sport,
+	};
+	struct sanx_conn *conn;
+	u32 size;
+	int err;
+
+	if (!open_allowed(o))
+		return SANX_REJECT_DENIED;
+	size = sanx_listener_ring_size(net, &local, &remote);
+	if (!size)
+		return SANX_REJECT_NO_LISTENER;
+	conn = sanx_conn_alloc(&sanx_verbs_ops, net, &local, &remote);
+	if (!conn)
+		return SANX_REJECT_DENIED;
+	err = open_conn(o, conn, size);
+	sanx_conn_put(conn);
+	switch (err) {
+	case 0:
+		return 0;
+	case -ECONNREFUSED:
+		return SANX_REJECT_NO_LISTENER;
+	case -EAGAIN:
+		return SANX_REJECT_BUSY;
+	default:
+		return SANX_REJECT_DENIED;
+	}
+}
+
+/**
+ * vopen_work() - serve a request
+ * @work: of a &struct vopen
+ *
+ * Context: the accept thread.
+ */
+void vopen_work(struct kthread_work *work)
+{
+	struct vopen *o = container_of(work, struct vopen, work);
+	struct vlink *link = o->link;
+	int reject;
+
+	kref_get(&link->refs);
+	reject = READ_ONCE(link->state) == VLINK_UP ? open_serve(o) : 0;
+	spin_lock_bh(&link->tx_lock);
+	if (!reject || link->state != VLINK_UP) {
+		vopen_put(o);
+	} else {
+		o->reject = reject;
+		list_add_tail(&o->node, &link->rejects);
+		vpost_pump(link);
+	}
+	vpost_unlock(link);
+	vlink_put(link);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the peer says about a connection.
+ *
+ * Frames of a link come one at a time, in order, in softirq.  Each is held
+ * against what the connection has been through: a peer that says what does not
+ * fit loses the link.
+ */
+#include "verbs.h"
+
+/* Is @f about an open connection, and if so about one that we still have? */
+static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
+			    bool *ignore)
+{
+	const u32 never = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED |
+			  VCONN_CLOSE_ACKED | VCONN_ACCEPTING;
+	struct vlink *link = vc->link;
+	int err = 0;
+
+	spin_lock_bh(&link->tx_lock);
+	if (!(vc->flags & VCONN_OPEN) || (vc->flags & never) ||
+	    (vc->pending & VCONN_P_OPEN_ACK) ||
+	    ((vc->flags & VCONN_FIN_RCVD) && f->type != SANX_FRAME_CREDIT))
+		err = -EPROTO;
+	else if (f->type == SANX_FRAME_DATA && (f->flags & SANX_FRAME_F_RING))
+		vring_sync(&vc->ring, f->offset,
+			   min(f->count, vc->ring.size));
+	else if (f->type == SANX_FRAME_FIN)
+		vc->flags |= VCONN_FIN_RCVD;
+	/* What the peer sent before it got our CLOSE finds no reader. */
+	*ignore = vc->flags & VCONN_CLOSED;
+	spin_unlock_bh(&link->tx_lock);
+	return err;
+}
+
+static int frame_credit(struct sanx_conn *conn, const struct sanx_frame *f)
+{
+	int n = sanx_txq_credit(&conn->tx, f->credit);
+
+	if (n > 0)
+		sanx_conn_tx_ready(conn);
+	return min(n, 0);
+}
+
+static int frame_data(struct vconn *vc, const struct sanx_frame *f)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	bool ignore;
+	int err;
+
+	err = frame_check_open(vc, f, &ignore);
+	if (err || ignore)
+		return err;
+	if (!(f->flags & SANX_FRAME_F_RING))
+		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
+	err = sanx_rxq_arrive(&conn->rx, f->offset, f->count) ?:
+	      frame_credit(conn, f);
+	if (!err)
+		sanx_conn_rx_ready(conn);
+	return err;
+}
+
+static int frame_news(struct vconn *vc, const struct sanx_frame *f)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	bool ignore;
+	int err;
+
+	err = frame_check_open(vc, f, &ignore);
+	if (err || ignore)
+		return err;
+	err = frame_credit(conn, f);
+	if (err || f->type != SANX_FRAME_FIN)
+		return err;
+	if (f->offset != conn->rx.tail)
+		return -EPROTO;
+	/* It is no error if our program has closed meanwhile. */
+	sanx_conn_fin(conn);
+	return 0;
+}
+
+static int frame_close(struct vconn *vc, const struct sanx_frame *f)
+{
+	const u32 never = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED |
+			  VCONN_CLOSE_ACKED | VCONN_ACCEPTING;
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vlink *link = vc->link;
+	u32 flags;
+
+	spin_lock_bh(&link->tx_lock);
+	flags = vc->flags;
+	if (!(flags & VCONN_OPEN) || (flags & never) ||
+	    (vc->pending & VCONN_P_OPEN_ACK)) {
+		spin_unlock_bh(&link->tx_lock);
+		return -EPROTO;
+	}
+	vc->flags |= VCONN_PEER_CLOSED;
+	/* What is not said yet nobody wants to hear any more. */
+	vc->pending = 0;
+	vpost_pend(vc, VCONN_P_CLOSE_ACK);
+	vpost_unlock(link);
+
+	if (flags & VCONN_CLOSED)
+		return 0;
+	if (f->flags & SANX_FRAME_F_RESET)
+		sanx_conn_reset(conn, ECONNRESET);
+	else
+		sanx_conn_peer_closed(conn);
+	return 0;
+}
+
+static int frame_close_ack(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+	int err = 0;
+
+	spin_lock_bh(&link->tx_lock);
+	if (!(vc->flags & VCONN_CLOSE_SENT) ||
+	    (vc->flags & (VCONN_CLOSE_ACKED | VCONN_RELEASED))) {
+		err = -EPROTO;
+	} else {
+		vc->flags |= VCONN_CLOSE_ACKED;
+		vconn_check_over(vc);
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return err;
+}
+
+/* Takes the answer to an OPEN into account, and says if there is one due. */
+static bool frame_answers(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (!(vc->flags & VCONN_OPENING) || (vc->pending & VCONN_P_OPEN) ||
+	    (vc->flags & (VCONN_OVER | VCONN_RELEASED)))
+		return false;
+	vc->flags &= ~VCONN_OPENING;
+	link->opening--;
+	return true;
+}
+
+static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vlink *link = vc->link;
+	struct sanx_window_info win;
+	bool closed;
+	u32 id;
+
+	if (sanx_open_ack_parse(f, &id, &win))
+		return -EPROTO;
+	spin_lock_bh(&link->tx_lock);
+	if (!frame_answers(vc)) {
+		spin_unlock_bh(&link->tx_lock);
+		return -EPROTO;
+	}
+	vc->peer_id = id;
+	vc->win = win;
+	sanx_txq_init(&conn->tx, win.size);
+	vc->flags |= VCONN_OPEN;
+	closed = vc->flags & VCONN_CLOSED;
+	if (closed)
+		vpost_pend(vc, VCONN_P_CLOSE | VCONN_P_RESET);
+	else
+		vpost_pump(link);
+	vpost_unlock(link);
+	/* If nobody waits for it any more, close() came or will. */
+	if (!closed)
+		sanx_conn_established(conn);
+	return 0;
+}
+
+static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
+{
+	bool busy = f->count == SANX_REJECT_BUSY;
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vlink *link = vc->link;
+	bool closed;
+
+	spin_lock_bh(&link->tx_lock);
+	if (!frame_answers(vc)) {
+		spin_unlock_bh(&link->tx_lock);
+		return -EPROTO;
+	}
+	closed = vc->flags & VCONN_CLOSED;
+	if (busy && !closed)
+		vc->flags |= VCONN_IDLE;
+	else
+		vconn_abort(vc);
+	vpost_pump(link);
+	vpost_unlock(link);
+	if (closed)
+		return 0;
+	if (busy)
+		sanx_conn_busy(conn);
+	else
+		sanx_conn_refused(conn, SANX_FALLBACK_REFUSED);
+	return 0;
+}
+
+/**
+ * vconn_frame() - a frame about a connection came in
+ * @vc: the connection, with a reference of the caller's; maybe not yet, or no
+ *	more, attached
+ * @f: the frame
+ *
+ * Context: softirq, one at a time for a link.
+ * Return: 0, or -EPROTO if no correct peer sends that now.
+ */
+int vconn_frame(struct vconn *vc, const struct sanx_frame *f)
+{
+	if (!READ_ONCE(vc->link))
+		return -EPROTO;
+	switch (f->type) {
+	case SANX_FRAME_DATA:
+		return frame_data(vc, f);
+	case SANX_FRAME_CREDIT:
+	case SANX_FRAME_FIN:
+		return frame_news(vc, f);
+	case SANX_FRAME_CLOSE:
+		return frame_close(vc, f);
+	case SANX_FRAME_CLOSE_ACK:
+		return frame_close_ack(vc);
+	case SANX_FRAME_OPEN_ACK:
+		return frame_open_ack(vc, f);
+	case SANX_FRAME_OPEN_REJ:
+		return frame_open_rej(vc, f);
+	default:
+		return -EPROTO;
+	}
+}

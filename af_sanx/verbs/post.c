@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sending side of a link: frame slots, chains of work requests, link
+ * credits, and the pump.
+ *
+ * One message is one chain of work requests and one doorbell: a registration
+ * if one is due, up to two RDMA writes (two where the ring wraps), and a SEND
+ * with the frame that says so.  An RDMA write with immediate would save the
+ * SEND, but iWARP has none, and its 32 bits hold neither a stream offset nor
+ * the credit that rides along.
+ *
+ * Completions are asked for seldom: each tells of all work before it.  They
+ * are asked for often enough that neither slots nor staging memory can run out
+ * with none under way (post_signal()), and for every frame that may be a
+ * connection's last, as its release waits for it.
+ *
+ * Nothing that must be said is lost for lack of room: a connection remembers
+ * it as a bit, and the pump says it when there is room.
+ *
+ * Link credits: a receive queue that runs empty breaks an iWARP link and stalls
+ * others, so each side counts.  Every frame carries in @grant how many receives
+ * its sender has posted since the link came up, and may itself be sent only
+ * while fewer frames than the peer's grant were.  N receives are posted at
+ * first (VLINK_RECVS).  VLINK_RESERVE of the credits are left to PINGs that
+ * bring credits to the peer, which a side sends when N/4 of its receives were
+ * posted anew and no other frame told.
+ *
+ * That cannot lock up.  Received frames are consumed whatever happens to be
+ * sent, so suppose that all were, and that both sides, X and Y, have something
+ * to send and no credit that lets them.
+ *  - A side without credit for ordinary frames had N - RESERVE of its frames
+ *    not yet consumed when the last frame that it got was posted.  By now they
+ *    are, with no frame from the peer since; so the peer owes a PING.  It
+ *    sends one, which brings credits, unless it has no credit at all.  So both
+ *    have none at all.
+ *  - Call "reserve phase" of a side the time since it last had ordinary
+ *    credit; it ends never, by assumption, and RESERVE frames of that side fall
+ *    in it, all PINGs, and before each it had consumed N/4 new frames of the
+ *    other.  Let X be the one whose phase began first, at time t.  Y's first
+ *    and last PING of its phase both come after t, and in between Y consumed
+ *    (RESERVE - 1) * N/4 frames of X.  X's last credit came from Y's last PING;
+ *    that it is all used means that X had sent N more frames than Y had
+ *    consumed at that PING.  But X sent at most RESERVE frames after t, and up
+ *    to t no more than N beyond what Y had consumed then.  So RESERVE is at
+ *    least (RESERVE - 1) * N/4: with 4 and 128, a contradiction.
+ */
+#include "verbs.h"
+
+static_assert((VLINK_RESERVE - 1) * (VLINK_RECVS / 4) > VLINK_RESERVE);
+
+/**
+ * struct chain - work requests on their way to be posted
+ * @reg: registration
+ * @write: RDMA writes
+ * @sge: of @write
+ * @send: the frame
+ * @send_sge: of @send
+ * @first: first of the chain
+ * @next: where the next one is linked in
+ */
+struct chain {
+	struct ib_reg_wr	reg;
+	struct ib_rdma_wr	write[2];
+	struct ib_sge		sge[2];
+	struct ib_send_wr	send;
+	struct ib_sge		send_sge;
+	struct ib_send_wr	*first;
+	struct ib_send_wr	**next;
+};
+
+static void chain_init(struct chain *c)
+{
+	c->first = NULL;
+	c->next = &c->first;
+}
+
+static void chain_add(struct chain *c, struct ib_send_wr *wr)
+{
+	wr->next = NULL;
+	*c->next = wr;
+	c->next = &wr->next;
+}
+
+static void chain_reg(struct chain *c, struct vlink *link, struct vring *ring)
+{
+	if (ring->registered)
+		return;
+	vring_reg_wr(ring, &c->reg);
+	c->reg.wr.wr_cqe = &link->chain_cqe;
+	chain_add(c, &c->reg.wr);
+}
+
+static u32 credits(const struct vlink *link)
+{
+	return link->peer_grant - link->sent;
+}
+
+/**
+ * vpost_ok() - can an ordinary frame be posted now?
+ * @link: the link
+ *
+ * Context: tx_lock held, or to be asked again with it.
+ */
+bool vpost_ok(const struct vlink *link)
+{
+	return READ_ONCE(link->state) == VLINK_UP &&
+	       credits(link) > VLINK_RESERVE && !list_empty(&link->free);
+}
+
+static struct vslot *slot_take(struct vlink *link)
+{
+	struct vslot *slot;
+
+	slot = list_first_entry(&link->free, struct vslot, node);
+	list_del_init(&slot->node);
+	return slot;
+}
+
+/* What the completion of @slot means to the connection. */
+static void slot_done(struct vslot *slot)
+{
+	struct vconn *vc = slot->vc;
+
+	slot->vc = NULL;
+	slot->posted = false;
+	if (!vc)
+		return;
+	vc->inflight--;
+	if (slot->end) {
+		WRITE_ONCE(vc->acked, slot->end);
+		if (vc->want_staging) {
+			vc->want_staging = false;
+			list_move_tail(&vc->room, &slot->link->ready);
+		}
+	}
+	vconn_check_over(vc);
+}
+
+/* Is a completion due with this frame? */
+static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
+{
+	bool due = ++link->unsignaled >= VLINK_SLOTS / 8;
+
+	switch (type) {
+	case SANX_FRAME_DATA:
+		vc->unsignaled += len;
+		due |= vc->unsignaled >= vc->win.size / 4;
+		break;
+	case SANX_FRAME_OPEN:
+	case SANX_FRAME_CLOSE:
+	case SANX_FRAME_CLOSE_ACK:
+		due = true;
+		break;
+	default:
+		break;
+	}
+	if (due) {
+		link->unsignaled = 0;
+		if (vc)
+			vc->unsignaled = 0;
+	}
+	return due;
+}
+
+/*
+ * Posts a chain that ends with a frame.  Its body is in the slot already.  A
+ * failure is the end of the link, which is taken down as a whole; so nobody
+ * needs to hear of it.
+ */
+static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
+		       struct vconn *vc, struct sanx_frame *f)
+{
+	bool signal = post_signal(link, vc, f->type, f->count);
+	int err;
+
+	lockdep_assert_held(&link->tx_lock);
+	f->grant = link->received;
+	c->send_sge.length = sanx_frame_build(slot->buf, f);
+	c->send_sge.addr = slot->dma;
+	c->send_sge.lkey = link->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(link->pd->device, slot->dma,
+				      c->send_sge.length, DMA_TO_DEVICE);
+	c->send = (struct ib_send_wr){
+		.wr_cqe		= &slot->cqe,
+		.sg_list	= &c->send_sge,
+		.num_sge	= 1,
+		.opcode		= IB_WR_SEND,
+		.send_flags	= signal ? IB_SEND_SIGNALED : 0,
+	};
+	chain_add(c, &c->send);
+
+	slot->vc = vc;
+	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
+	slot->posted = true;
+	if (vc)
+		vc->inflight++;
+	list_add_tail(&slot->node, &link->posted);
+	link->sent++;
+	link->granted = f->grant;
+
+	err = ib_post_send(link->qp, c->first, NULL);
+	if (!err)
+		return;
+	list_move(&slot->node, &link->free);
+	slot->vc = NULL;
+	slot->posted = false;
+	if (vc)
+		vc->inflight--;
+	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
+	vlink_kill_locked(link, ECONNRESET);
+}
+
+static void post_plain(struct vlink *link, struct vconn *vc,
+		       struct sanx_frame *f)
+{
+	struct chain c;
+
+	chain_init(&c);
+	post_frame(link, slot_take(link), &c, vc, f);
+}
+
+static void window_of(struct sanx_window *w, const struct vconn *vc)
+{
+	struct sanx_window_info win = {
+		.addr	= vc->ring.iova,
+		.rkey	= vc->ring.key,
+		.size	= vconn_conn((struct vconn *)vc)->rx.size,
+	};
+
+	sanx_window_build(w, &win);
+}
+
+static void post_open(struct vlink *link, struct vconn *vc)
+{
+	const struct sanx_conn *conn = vconn_conn(vc);
+	struct vslot *slot = slot_take(link);
+	struct sanx_open *open = slot->buf + sizeof(struct sanx_frame_hdr);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_OPEN,
+		.len	= sizeof(*open),
+	};
+	struct chain c;
+
+	chain_init(&c);
+	chain_reg(&c, link, &vc->ring);
+	open->src = conn->local.addr;
+	open->dst = conn->remote.addr;
+	open->sport = conn->local.port;
+	open->dport = conn->remote.port;
+	open->conn = cpu_to_le32(vc->id);
+	window_of(&open->window, vc);
+	post_frame(link, slot, &c, vc, &f);
+}
+
+static void post_open_ack(struct vlink *link, struct vconn *vc)
+{
+	struct vslot *slot = slot_take(link);
+	struct sanx_open_ack *ack = slot->buf + sizeof(struct sanx_frame_hdr);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_OPEN_ACK,
+		.len	= sizeof(*ack),
+		.conn	= vc->peer_id,
+	};
+	struct chain c;
+
+	chain_init(&c);
+	chain_reg(&c, link, &vc->ring);
+	ack->conn = cpu_to_le32(vc->id);
+	ack->reserved = 0;
+	window_of(&ack->window, vc);
+	post_frame(link, slot, &c, vc, &f);
+}
+
+static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_frame f = {
+		.type	= type,
+		.flags	= flags,
+		.conn	= vc->peer_id,
+	};
+
+	if (type == SANX_FRAME_CREDIT || type == SANX_FRAME_FIN)
+		f.credit = sanx_rxq_grant(&conn->rx);
+	if (type == SANX_FRAME_FIN)
+		f.offset = conn->tx.next;
+	post_plain(link, vc, &f);
+}
+
+/* Sends the first of what a connection has pending. */
+static void post_pending(struct vlink *link, struct vconn *vc)
+{
+	u32 todo = vc->pending;
+
+	if (todo & VCONN_P_OPEN_ACK) {
+		vc->pending &= ~VCONN_P_OPEN_ACK;
+		post_open_ack(link, vc);
+	} else if (todo & VCONN_P_FIN) {
+		vc->pending &= ~(VCONN_P_FIN | VCONN_P_CREDIT);
+		post_simple(link, vc, SANX_FRAME_FIN, 0);
+	} else if (todo & VCONN_P_CREDIT) {
+		vc->pending &= ~VCONN_P_CREDIT;
+		post_simple(link, vc, SANX_FRAME_CREDIT, 0);
+	} else if (todo & VCONN_P_CLOSE) {
+		vc->pending &= ~(VCONN_P_CLOSE | VCONN_P_RESET);
+		vc->flags |= VCONN_CLOSE_SENT;
+		post_simple(link, vc, SANX_FRAME_CLOSE,
+			    todo & VCONN_P_RESET ? SANX_FRAME_F_RESET : 0);
+	} else if (todo & VCONN_P_CLOSE_ACK) {
+		vc->pending &= ~VCONN_P_CLOSE_ACK;
+		post_simple(link, vc, SANX_FRAME_CLOSE_ACK, 0);
+	}
+}
+
+/*
+ * The peer keeps memory for SANX_OPENS_MAX requests, so that it need not get
+ * any, nor leave a request in a receive and so hold up what comes behind it.
+ */
+static void pump_opens(struct vlink *link)
+{
+	struct vconn *vc;
+
+	while (vpost_ok(link) && link->opening < SANX_OPENS_MAX) {
+		vc = list_first_entry_or_null(&link->openers, struct vconn,
+					      pend);
+		if (!vc)
+			break;
+		list_del_init(&vc->pend);
+		vc->pending &= ~VCONN_P_OPEN;
+		link->opening++;
+		post_open(link, vc);
+	}
+}
+
+static void pump_conns(struct vlink *link)
+{
+	struct vconn *vc;
+
+	while (vpost_ok(link)) {
+		vc = list_first_entry_or_null(&link->pending, struct vconn,
+					      pend);
+		if (!vc)
+			break;
+		post_pending(link, vc);
+		/* In turn, should it have more to say. */
+		if (vc->pending)
+			list_move_tail(&vc->pend, &link->pending);
+		else
+			list_del_init(&vc->pend);
+	}
+}
+
+static void pump_rejects(struct vlink *link)
+{
+	struct vopen *o;
+
+	while (vpost_ok(link)) {
+		struct sanx_frame f = { .type = SANX_FRAME_OPEN_REJ };
+
+		o = list_first_entry_or_null(&link->rejects, struct vopen,
+					     node);
+		if (!o)
+			break;
+		f.conn = o->peer_id;
+		f.count = o->reject;
+		post_plain(link, NULL, &f);
+		vopen_put(o);
+	}
+}
+
+static void pump_pings(struct vlink *link)
+{
+	struct sanx_frame f = { .type = SANX_FRAME_PONG };
+	bool owed;
+
+	if (link->pong && vpost_ok(link)) {
+		link->pong = false;
+		post_plain(link, NULL, &f);
+	}
+	owed = link->received - link->granted >= VLINK_RECVS / 4 &&
+	       link->state == VLINK_UP && credits(link) &&
+	       !list_empty(&link->free);
+	if (owed || (link->ping && vpost_ok(link))) {
+		link->ping = false;
+		f.type = SANX_FRAME_PING;
+		post_plain(link, NULL, &f);
+	}
+}
+
+/**
+ * vpost_pump() - send what is pending, as far as there is room
+ * @link: the link
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vpost_pump(struct vlink *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	pump_rejects(link);
+	pump_conns(link);
+	pump_opens(link);
+	pump_pings(link);
+	if (vpost_ok(link))
+		list_splice_tail_init(&link->starved, &link->ready);
+}
+
+/**
+ * vpost_unlock() - give tx_lock back and tell senders who may go on
+ * @link: the link; not touched once the lock is given back for good
+ *
+ * Context: any; no lock of the core held.
+ */
+void vpost_unlock(struct vlink *link) __releases(&link->tx_lock)
+{
+	struct sanx_conn *conn;
+	struct vconn *vc;
+
+	lockdep_assert_held(&link->tx_lock);
+	while (!list_empty(&link->ready)) {
+		vc = list_first_entry(&link->ready, struct vconn, room);
+		list_del_init(&vc->room);
+		/* It is attached, so there is a reference to go by. */
+		conn = sanx_conn_get(vconn_conn(vc));
+		spin_unlock_bh(&link->tx_lock);
+		sanx_conn_tx_ready(conn);
+		sanx_conn_put(conn);
+		spin_lock_bh(&link->tx_lock);
+	}
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/**
+ * vpost_pend() - have frames of a connection sent
+ * @vc: an attached connection
+ * @frames: VCONN_P_*
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vpost_pend(struct vconn *vc, u32 frames)
+{
+	struct vlink *link = vc->link;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (vc->flags & (VCONN_OVER | VCONN_RELEASED))
+		return;
+	vc->pending |= frames;
+	/* An acceptor says nothing before its OPEN_ACK. */
+	if (vc->flags & VCONN_ACCEPTING)
+		return;
+	if (list_empty(&vc->pend))
+		list_add_tail(&vc->pend, frames & VCONN_P_OPEN ?
+			      &link->openers : &link->pending);
+	vpost_pump(link);
+}
+
+/**
+ * vpost_starve() - the sender waits for link credits or slots
+ * @vc: an attached connection
+ *
+ * Context: tx_lock held.
+ */
+void vpost_starve(struct vconn *vc)
+{
+	lockdep_assert_held(&vc->link->tx_lock);
+	if (!(vc->flags & VCONN_RELEASED) && list_empty(&vc->room))
+		list_add_tail(&vc->room, &vc->link->starved);
+}
+
+static void chain_write(struct chain *c, int i, struct vconn *vc,
+			const struct sanx_span *span)
+{
+	c->sge[i] = (struct ib_sge){
+		.addr	= vc->staging.iova + span->pos,
+		.length	= span->len,
+		.lkey	= vc->staging.key,
+	};
+	c->write[i] = (struct ib_rdma_wr){
+		.wr.wr_cqe	= &vc->link->chain_cqe,
+		.wr.sg_list	= &c->sge[i],
+		.wr.num_sge	= 1,
+		.wr.opcode	= IB_WR_RDMA_WRITE,
+		.remote_addr	= vc->win.addr + span->pos,
+		.rkey		= vc->win.rkey,
+	};
+	chain_add(c, &c->write[i].wr);
+}
+
+static void post_data(struct vlink *link, struct vconn *vc, const void *data,
+		      u32 len)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vslot *slot = slot_take(link);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_DATA,
+		.conn	= vc->peer_id,
+		.offset	= conn->tx.next,
+		.count	= len,
+	};
+	struct sanx_span span[2];
+	struct chain c;
+	int i, n;
+
+	chain_init(&c);
+	if (data) {
+		f.len = len;
+		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
+	} else {
+		f.flags = SANX_FRAME_F_RING;
+		vring_sync(&vc->staging, f.offset, len);
+		chain_reg(&c, link, &vc->staging);
+		n = sanx_ring_spans(vc->win.size, f.offset, len, span);
+		for (i = 0; i < n; i++)
+			chain_write(&c, i, vc, &span[i]);
+	}
+	/* The peer may answer with credit before ib_post_send() returns. */
+	sanx_txq_advance(&conn->tx, len);
+	f.credit = sanx_rxq_grant(&conn->rx);
+	vc->pending &= ~VCONN_P_CREDIT;
+	if (!vc->pending)
+		list_del_init(&vc->pend);
+	post_frame(link, slot, &c, vc, &f);
+}
+
+/**
+ * vpost_data() - send payload
+ * @vc: the connection
+ * @data: at most inline_max bytes to go in the frame; or NULL, and the bytes
+ *	are in the staging memory, at the place of the next stream offset
+ * @len: bytes, at least 1, no more than the peer's window has room for
+ *
+ * Context: process, conn->tx_mutex held.
+ * Return: 0; -EAGAIN for no link credit or slot, and sanx_conn_tx_ready() will
+ * come, or for an end that the core is about to be told of; -EPIPE if the
+ * connection takes no more.
+ */
+int vpost_data(struct vconn *vc, const void *data, u32 len)
+{
+	const u32 later = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_ACCEPTING;
+	struct vlink *link = vc->link;
+	int err = 0;
+
+	spin_lock_bh(&link->tx_lock);
+	if (!(vc->flags & VCONN_OPEN) || (vc->flags & VCONN_CLOSED)) {
+		err = -EPIPE;
+	} else if (!vpost_ok(link) || (vc->flags & later) ||
+		   (vc->pending & VCONN_P_OPEN_ACK)) {
+		vpost_starve(vc);
+		err = -EAGAIN;
+	} else {
+		post_data(link, vc, data, len);
+	}
+	vpost_unlock(link);
+	return err;
+}
+
+/**
+ * vpost_grant() - take link credits
+ * @link: the link
+ * @grant: as received, unchecked
+ *
+ * Context: tx_lock held.
+ * Return: 0, or -EPROTO if no correct peer could have sent it.
+ */
+int vpost_grant(struct vlink *link, u32 grant)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if ((s32)(grant - link->peer_grant) < 0 ||
+	    grant - link->sent > link->peer_recvs)
+		return -EPROTO;
+	WRITE_ONCE(link->peer_grant, grant);
+	return 0;
+}
+
+/**
+ * vpost_done() - completion of a frame, and so of all before it
+ * @cq: the link's
+ * @wc: what came
+ */
+void vpost_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vslot *slot = container_of(wc->wr_cqe, struct vslot, cqe);
+	struct vlink *link = slot->link;
+	struct vslot *s, *next;
+
+	if (wc->status != IB_WC_SUCCESS)
+		vlink_wc_error(link, wc, "send");
+	spin_lock_bh(&link->tx_lock);
+	list_for_each_entry_safe(s, next, &link->posted, node) {
+		if (!slot->posted)
+			break;
+		list_move(&s->node, &link->free);
+		slot_done(s);
+	}
+	vpost_pump(link);
+	vpost_unlock(link);
+}

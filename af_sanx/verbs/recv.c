@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The receiving side of a link: what to do with each frame.
+ *
+ * All of it runs in softirq, one frame of a link at a time, in order.  What is
+ * received is the peer's word: sanx_frame_parse() has checked each value by
+ * itself, here and in conn.c it is checked against what we know.  A value that
+ * no correct peer sends ends the link, and is counted.
+ */
+#include "verbs.h"
+
+/**
+ * vrecv_post() - let the peer send one more frame
+ * @r: a receive that is not posted
+ *
+ * Context: any.
+ * Return: 0 or -errno; then it is not posted.
+ */
+int vrecv_post(struct vrecv *r)
+{
+	struct vlink *link = r->link;
+	struct ib_sge sge = {
+		.addr	= r->dma,
+		.length	= SANX_FRAME_MAX,
+		.lkey	= link->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe	= &r->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	ib_dma_sync_single_for_device(link->pd->device, r->dma, SANX_FRAME_MAX,
+				      DMA_FROM_DEVICE);
+	return ib_post_recv(link->qp, &wr, NULL);
+}
+
+/* The connection of a frame, with a reference, or NULL. */
+static struct vconn *recv_conn(struct vlink *link, u32 id)
+{
+	struct vconn *vc;
+
+	rcu_read_lock();
+	vc = xa_load(&link->ids, id);
+	if (vc && !refcount_inc_not_zero(&vconn_conn(vc)->refs))
+		vc = NULL;
+	rcu_read_unlock();
+	return vc;
+}
+
+static int recv_conn_frame(struct vlink *link, const struct sanx_frame *f)
+{
+	struct vconn *vc = recv_conn(link, f->conn);
+	int err;
+
+	if (!vc)
+		return -EPROTO;
+	err = vconn_frame(vc, f);
+	sanx_conn_put(vconn_conn(vc));
+	return err;
+}
+
+static int recv_frame(struct vlink *link, const struct sanx_frame *f)
+{
+	switch (f->type) {
+	case SANX_FRAME_OPEN:
+		return vopen_take(link, f);
+	case SANX_FRAME_PING:
+		spin_lock_bh(&link->tx_lock);
+		link->pong = true;
+		spin_unlock_bh(&link->tx_lock);
+		return 0;
+	case SANX_FRAME_PONG:
+		return 0;
+	default:
+		return recv_conn_frame(link, f);
+	}
+}
+
+/* The first frame is what makes a passive link usable: see cm.c. */
+static bool recv_state_ok(struct vlink *link)
+{
+	if (READ_ONCE(link->state) == VLINK_ACCEPTING)
+		vlink_came_up(link);
+	return READ_ONCE(link->state) == VLINK_UP;
+}
+
+static int recv_buf(struct vlink *link, const void *buf, u32 len)
+{
+	struct sanx_frame f;
+	int err;
+
+	if (!recv_state_ok(link))
+		return -ENOTCONN;
+	err = sanx_frame_parse(&f, buf, len);
+	if (err)
+		return err;
+	WRITE_ONCE(link->heard, jiffies);
+	spin_lock_bh(&link->tx_lock);
+	err = vpost_grant(link, f.grant);
+	spin_unlock_bh(&link->tx_lock);
+	return err ?: recv_frame(link, &f);
+}
+
+/**
+ * vrecv_done() - a frame came in
+ * @cq: the link's
+ * @wc: what came
+ *
+ * Context: softirq, one at a time for a link.
+ */
+void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vrecv *r = container_of(wc->wr_cqe, struct vrecv, cqe);
+	struct vlink *link = r->link;
+	int err;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		vlink_wc_error(link, wc, "receive");
+		return;
+	}
+	ib_dma_sync_single_for_cpu(link->pd->device, r->dma, SANX_FRAME_MAX,
+				   DMA_FROM_DEVICE);
+	err = recv_buf(link, r->buf, wc->byte_len);
+	if (err == -EPROTO) {
+		pr_debug("node %u sent what it must not\n", link->group->peer);
+		sanx_count_protocol_error(link->group->vnet->net);
+	}
+	if (!err)
+		err = vrecv_post(r);
+	if (err) {
+		vlink_kill(link, ECONNRESET);
+		return;
+	}
+	spin_lock_bh(&link->tx_lock);
+	link->received++;
+	vpost_pump(link);
+	vpost_unlock(link);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a connection sends: payload, credit, the end of the stream.
+ *
+ * A few bytes travel in the frame that announces them.  More are gathered in
+ * the connection's staging memory and written from there into the peer's ring
+ * by the device.  Staging memory has the size of that ring, and a byte has the
+ * same place in both, so one cursor does for both.
+ */
+#include <linux/uio.h>
+
+#include "verbs.h"
+
+/*
+ * Waits for link credits or slots?  Then sanx_conn_tx_ready() will come; on a
+ * dying link, a reset.
+ */
+static bool send_blocked(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+	bool blocked;
+
+	if (vpost_ok(link))
+		return false;
+	spin_lock_bh(&link->tx_lock);
+	blocked = !vpost_ok(link);
+	if (blocked)
+		vpost_starve(vc);
+	spin_unlock_bh(&link->tx_lock);
+	return blocked;
+}
+
+static u32 staging_room(const struct vconn *vc)
+{
+	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
+	u64 used = READ_ONCE(conn->tx.next) - READ_ONCE(vc->acked);
+
+	return vc->win.size - (u32)used;
+}
+
+/* Likewise, for staging memory. */
+static bool staging_full(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+	bool full;
+
+	if (staging_room(vc))
+		return false;
+	spin_lock_bh(&link->tx_lock);
+	full = !staging_room(vc);
+	vc->want_staging |= full;
+	spin_unlock_bh(&link->tx_lock);
+	return full;
+}
+
+static bool staging_publish(struct vconn *vc, const struct vring *ring)
+{
+	struct vlink *link = vc->link;
+	bool ours;
+
+	spin_lock_bh(&link->tx_lock);
+	ours = !(vc->flags & VCONN_RELEASED);
+	if (ours)
+		vc->staging = *ring;
+	spin_unlock_bh(&link->tx_lock);
+	return ours;
+}
+
+/* Under tx_mutex; beside vconn_release(), which unmaps what it finds. */
+static int staging_make(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+	struct vring ring = {};
+	int err;
+
+	if (!refcount_inc_not_zero(&link->users))
+		return -EPIPE;
+	err = vring_alloc(&ring, vc->win.size, false);
+	if (!err)
+		err = vring_map(&ring, link, (u64)vc->id << 32);
+	if (!err && !staging_publish(vc, &ring))
+		err = -EPIPE;
+	if (err) {
+		vring_unmap(&ring);
+		vring_free(&ring);
+	}
+	vlink_user_put(link);
+	return err;
+}
+
+static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 len)
+{
+	u8 buf[SANX_INLINE_MAX];
+	size_t n;
+	int err;
+
+	/* The copy may fault, which no slot or link credit should wait for. */
+	n = copy_from_iter(buf, len, from);
+	if (!n)
+		return -EFAULT;
+	err = vpost_data(vc, buf, n);
+	if (err) {
+		iov_iter_revert(from, n);
+		return err;
+	}
+	return n;
+}
+
+static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 len)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_rxq staging = {
+		.buf = vc->staging.buf, .size = vc->win.size,
+	};
+	size_t n;
+	int err;
+
+	len = min3(len, staging_room(vc), VPOST_MAX);
+	n = sanx_rxq_fill(&staging, conn->tx.next, from, len);
+	if (!n)
+		return -EFAULT;
+	err = vpost_data(vc, NULL, n);
+	if (err) {
+		iov_iter_revert(from, n);
+		return err;
+	}
+	return n;
+}
+
+/**
+ * vconn_send() - sanx_transport_ops.send
+ * @conn: the connection
+ * @from: what to send
+ * @len: bytes of it
+ * @nowait: does not matter: as with TCP, memory is waited for
+ *
+ * A few bytes travel in the frame that announces them (INLINE), more are
+ * gathered in the staging memory and written into the peer's ring by the
+ * device.  Should there be no staging memory, small frames have to do.
+ *
+ * Context: process, tx_mutex held.
+ * Return: as send().
+ */
+ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
+		   bool nowait)
+{
+	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
+	struct vconn *vc = vconn_of(conn);
+	u32 most = vc->link->inline_max;
+
+	if (!n || send_blocked(vc))
+		return -EAGAIN;
+	if (n <= most)
+		return send_inline(vc, from, n);
+	if (!vc->staging.buf && staging_make(vc))
+		return most ? send_inline(vc, from, most) : -ENOMEM;
+	if (staging_full(vc))
+		return -EAGAIN;
+	return send_ring(vc, from, n);
+}
+
+/**
+ * vconn_room() - sanx_transport_ops.room
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: as room().
+ */
+u32 vconn_room(struct sanx_conn *conn)
+{
+	u32 room = sanx_txq_room(&conn->tx);
+	struct vconn *vc = vconn_of(conn);
+
+	if (!room || send_blocked(vc))
+		return 0;
+	/* Without, not read under tx_mutex, it is as good as all free. */
+	if (!READ_ONCE(vc->staging.buf))
+		return room;
+	return staging_full(vc) ? 0 : min(room, staging_room(vc));
+}
+
+/**
+ * vconn_consumed() - sanx_transport_ops.consumed
+ * @conn: the connection
+ *
+ * Context: process, rx_mutex held.
+ */
+void vconn_consumed(struct sanx_conn *conn)
+{
+	const u32 no_use = VCONN_FIN_RCVD | VCONN_PEER_CLOSED | VCONN_CLOSED;
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link = vc->link;
+
+	if (!sanx_rxq_credit_due(&conn->rx))
+		return;
+	spin_lock_bh(&link->tx_lock);
+	if (!(vc->flags & no_use))
+		vpost_pend(vc, VCONN_P_CREDIT);
+	vpost_unlock(link);
+}
+
+/**
+ * vconn_fin() - sanx_transport_ops.fin
+ * @conn: the connection
+ *
+ * Context: process, tx_mutex held.
+ */
+void vconn_fin(struct sanx_conn *conn)
+{
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link = vc->link;
+
+	spin_lock_bh(&link->tx_lock);
+	if (!(vc->flags & VCONN_PEER_CLOSED))
+		vpost_pend(vc, VCONN_P_FIN);
+	vpost_unlock(link);
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The verbs transport: connections over RDMA.
+ *
+ *	vnet	a namespace: listener and link groups		main.c
+ *	vgroup	all links to one node, and who waits for one	group.c
+ *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
+ *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
+ *	vring	memory that a queue pair may reach		ring.c
+ *
+ * References go upwards: a vconn has one of its vlink, a vlink one of its
+ * vgroup, and a vgroup lives until its vnet stops.
+ *
+ * Locks, outer to inner:
+ *
+ *	vnet.ctl	starting and stopping a namespace; may wait for links to go
+ *	(handler mutex of an rdma_cm_id, held by its event handler)
+ *	vnet.lock	groups, their links and waiters; never held over
+ *			rdma_destroy_id(), which waits for event handlers
+ *	vlink.tx_lock	all of a link's sending side, and the flags of its
+ *			connections; taken in softirq
+ *	(conn->lock of the core)
+ */
+#ifndef _SANX_VERBS_H
+#define _SANX_VERBS_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include <net/sanx.h>
+#include <net/sanx_frame.h>
+
+/* Receives that a link posts, and so frames that its peer may have under way. */
+#define VLINK_RECVS	128U
+/* Link credits that only frames which bring link credits may use: post.c. */
+#define VLINK_RESERVE	4U
+/* Frames that a link may have under way itself. */
+#define VLINK_SLOTS	128U
+/* Work requests of one chain: a registration, two writes, the frame. */
+#define VLINK_CHAIN	4U
+/* Distance of frames in memory. */
+#define VFRAME_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
+/* Bytes that one chain moves at most, so that large sends overlap. */
+#define VPOST_MAX	65536U
+
+/**
+ * struct vnet - the transport in one network namespace
+ * @net: the namespace
+ * @ctl: guards @listen, @busy, @exiting and the changes of @running
+ * @lock: guards @groups, what is in them, and @running for readers
+ * @groups: &struct vgroup, one for each node we had to do with
+ * @listen: listeners, one an address family
+ * @running: connections are possible
+ * @busy: there are AF_SANX sockets
+ * @exiting: the namespace or the module goes
+ * @idle: stops what the last socket left, when its connections have ended
+ * @idle_tries: how often @idle found connections
+ * @n_links: links that are not yet gone
+ * @gone: woken when @n_links becomes 0
+ */
+struct vnet {
+	struct net		*net;
+	struct mutex		ctl; /* see above */
+	struct mutex		lock; /* see above */
+	struct list_head	groups;
+	struct rdma_cm_id	*listen[2];
+	bool			running;
+	bool			busy;
+	bool			exiting;
+	struct delayed_work	idle;
+	unsigned int		idle_tries;
+	atomic_t		n_links;
+	wait_queue_head_t	gone;
+};
+
+/**
+ * struct vgroup - all links to one node
+ * @refs: the namespace's list has one, each link one
+ * @vnet: the namespace
+ * @node: in vnet.groups
+ * @peer: node id
+ * @links: &struct vlink, from its making to its end
+ * @out: the link that takes our connections, with a reference, or NULL
+ * @trying: our attempt to get one, with a reference, or NULL
+ * @waiters: &struct vconn that wait for @out, with a reference each
+ * @rail: the rail that @trying or the next attempt uses
+ * @deadline: when @waiters are refused, in jiffies
+ * @held: there was no link to be had lately
+ * @hold_end: until when that counts, in jiffies
+ * @timer: runs at @deadline
+ *
+ * Guarded by vnet.lock, but for @refs.
+ */
+struct vgroup {
+	struct kref		refs;
+	struct vnet		*vnet;
+	struct list_head	node;
+	u32			peer;
+	struct list_head	links;
+	struct vlink		*out;
+	struct vlink		*trying;
+	struct list_head	waiters;
+	unsigned int		rail;
+	unsigned long		deadline;
+	bool			held;
+	unsigned long		hold_end;
+	struct delayed_work	timer;
+};
+
+/**
+ * enum vlink_state - where a link is
+ * @VLINK_CONNECTING: our attempt, from the address on
+ * @VLINK_ACCEPTING: the peer's attempt, until its first frame
+ * @VLINK_UP: frames pass
+ * @VLINK_DYING: no more users; being taken down
+ * @VLINK_DEAD: nothing left but memory
+ */
+enum vlink_state {
+	VLINK_CONNECTING,
+	VLINK_ACCEPTING,
+	VLINK_UP,
+	VLINK_DYING,
+	VLINK_DEAD,
+	__VLINK_STATES
+};
+
+/**
+ * struct vslot - a frame to send
+ * @cqe: its completion
+ * @link: whose it is
+ * @node: in vlink.free or, in the order of posting, vlink.posted
+ * @vc: the connection that it is about, kept from release until the
+ *	completion, or NULL
+ * @end: DATA: stream offset behind the payload
+ * @posted: under way
+ * @buf: VFRAME_STRIDE bytes
+ * @dma: their address for the device
+ */
+struct vslot {
+	struct ib_cqe		cqe;
+	struct vlink		*link;
+	struct list_head	node;
+	struct vconn		*vc;
+	u64			end;
+	bool			posted;
+	void			*buf;
+	u64			dma;
+};
+
+/**
+ * struct vrecv - a frame to receive
+ * @cqe: its completion
+ * @link: whose it is
+ * @buf: VFRAME_STRIDE bytes
+ * @dma: their address for the device
+ */
+struct vrecv {
+	struct ib_cqe		cqe;
+	struct vlink		*link;
+	void			*buf;
+	u64			dma;
+};
+
+/**
+ * struct vopen - an OPEN of the peer that the accept thread is to answer
+ * @work: in the accept thread
+ * @link: where it came in
+ * @node: in vlink.opens_free or vlink.rejects
+ * @open: body, a copy
+ * @peer_id: the connector's id
+ * @win: its window
+ * @reject: enum sanx_reject, while in vlink.rejects
+ */
+struct vopen {
+	struct kthread_work	work;
+	struct vlink		*link;
+	struct list_head	node;
+	struct sanx_open	open;
+	u32			peer_id;
+	struct sanx_window_info	win;
+	u32			reject;
+};
+
+/**
+ * struct vframes - memory for frames, mapped for the device
+ * @buf: page aligned
+ * @dma: its address for the device
+ * @bytes: size
+ * @dir: who writes it
+ */
+struct vframes {
+	void			*buf;
+	u64			dma;
+	size_t			bytes;
+	enum dma_data_direction	dir;
+};
+
+/**
+ * struct vlink - one queue pair to a node
+ * @refs: memory: its own life has one, each connection one
+ * @rcu: frees it
+ * @group: whose it is, with a reference
+ * @node: in vgroup.links; vnet.lock
+ * @active: our attempt, not the peer's
+ * @rail: the peer's rail that it uses, of an active one
+ * @tied: gives way to the peer's attempt; vnet.lock
+ * @self: our node id when it was made
+ * @local: our address
+ * @remote: the peer's address
+ * @devname: the device's name
+ *
+ * @id: the connection manager's part
+ * @pd: protection domain, of this link alone: what is registered in it no
+ *	other peer can name
+ * @cq: of both directions
+ * @qp: the queue pair, from setup to the end of teardown
+ * @live: @qp has left the initial states and must be drained
+ * @tx_mem: memory of @slots
+ * @rx_mem: memory of @recvs
+ * @chain_cqe: of work requests that are no frames; they complete only if they
+ *	fail
+ * @slots: frames to send
+ * @recvs: frames to receive
+ * @opens: SANX_OPENS_MAX requests
+ *
+ * @tx_lock: guards @state, @err and all that follows, but for @posts,
+ *	@heard, @ids and @users
+ * @state: changed by vlink_set_state() only
+ * @err: errno (positive) that connections get
+ * @free: &struct vslot
+ * @posted: &struct vslot under way, in order
+ * @unsignaled: frames posted since the last with a completion
+ * @sent: frames posted since the link came up, modulo 2^32
+ * @peer_grant: how many the peer permits, likewise
+ * @peer_recvs: receives that it posts
+ * @inline_max: bytes of payload that it takes in a frame
+ * @received: receives posted since the link came up, modulo 2^32
+ * @granted: the value of @received that the peer was told last
+ * @ping: a PING is due
+ * @pong: a PONG is due
+ * @pending: &struct vconn with frames to send, OPEN apart
+ * @openers: &struct vconn with an OPEN to send
+ * @opening: OPENs posted and not answered, SANX_OPENS_MAX at most
+ * @starved: &struct vconn whose sender waits for link credits or slots
+ * @ready: &struct vconn whose sender can go on
+ * @rejects: &struct vopen to be answered in the negative
+ * @opens_free: &struct vopen
+ * @conns: &struct vconn that are attached
+ * @n_conns: how many
+ * @next_id: for the next connection
+ *
+ * @ids: attached &struct vconn by our id; written under its own lock, read
+ *	under RCU
+ * @heard: when the last frame came, in jiffies
+ * @users: those who must be gone before the queue pair goes: attached
+ *	connections, requests in the accept thread, and one for itself
+ * @unused: completed with the last user
+ *
+ * @start: begins an active link
+ * @up: tells the group
+ * @beat: the heartbeat
+ * @end: takes the link down
+ */
+struct vlink {
+	struct kref		refs;
+	struct rcu_head		rcu;
+	struct vgroup		*group;
+	struct list_head	node;
+	bool			active;
+	unsigned int		rail;
+	bool			tied;
+	u32			self;
+	struct in6_addr		local;
+	struct in6_addr		remote;
+	char			devname[IB_DEVICE_NAME_MAX];
+
+	struct rdma_cm_id	*id;
+	struct ib_pd		*pd;
+	struct ib_cq		*cq;
+	struct ib_qp		*qp;
+	bool			live;
+	struct vframes		tx_mem;
+	struct vframes		rx_mem;
+	struct ib_cqe		chain_cqe;
+	struct vslot		*slots;
+	struct vrecv		*recvs;
+	struct vopen		*opens;
+
+	spinlock_t		tx_lock; /* see above */
+	enum vlink_state	state;
+	int			err;
+	struct list_head	free;
+	struct list_head	posted;
+	u32			unsignaled;
+	u32			sent;
+	u32			peer_grant;
+	u32			peer_recvs;
+	u32			inline_max;
+	u32			received;
+	u32			granted;
+	bool			ping;
+	bool			pong;
+	struct list_head	pending;
+	struct list_head	openers;
+	u32			opening;
+	struct list_head	starved;
+	struct list_head	ready;
+	struct list_head	rejects;
+	struct list_head	opens_free;
+	struct list_head	conns;
+	u32			n_conns;
+	u32			next_id;
+
+	struct xarray		ids;
+	unsigned long		heard;
+	refcount_t		users;
+	struct completion	unused;
+
+	struct work_struct	start;
+	struct work_struct	up;
+	struct delayed_work	beat;
+	struct work_struct	end;
+};
+
+/**
+ * struct vring - memory that a queue pair may reach
+ * @buf: page aligned, contiguous for the CPU; NULL if there is none
+ * @size: bytes, a power of two; the memory is whole pages
+ * @dev: the device that it is mapped for, or NULL
+ * @mr: its registration
+ * @dma: address of each page for the device, or NULL where that needs no
+ *	thought (software devices)
+ * @dir: who writes it
+ * @iova: address of the first byte in the registration
+ * @key: of the registration, local and remote
+ * @registered: the registration was posted
+ */
+struct vring {
+	u8			*buf;
+	u32			size;
+	struct ib_device	*dev;
+	struct ib_mr		*mr;
+	u64			*dma;
+	enum dma_data_direction	dir;
+	u64			iova;
+	u32			key;
+	bool			registered;
+};
+
+/*
+ * Flags of a connection.  IDLE, OPENING and OPEN exclude each other; the rest
+ * only ever gets set, but for ACCEPTING.
+ *
+ * IDLE: attached, refused as busy; connect() will come again
+ * OPENING: OPEN is pending or sent, not answered
+ * ACCEPTING: OPEN came, our answer is not pending yet
+ * OPEN: both sides know each other's id
+ * CLOSED: our socket is gone
+ * CLOSE_SENT: CLOSE was posted
+ * CLOSE_ACKED: and answered
+ * FIN_RCVD: the peer sends no more
+ * PEER_CLOSED: the peer neither sends nor reads
+ * OVER: aborted, refused or of a dead link
+ * RELEASED: handed to vconn_release()
+ */
+#define VCONN_IDLE		BIT(0)
+#define VCONN_OPENING		BIT(1)
+#define VCONN_ACCEPTING		BIT(2)
+#define VCONN_OPEN		BIT(3)
+#define VCONN_CLOSED		BIT(4)
+#define VCONN_CLOSE_SENT	BIT(5)
+#define VCONN_CLOSE_ACKED	BIT(6)
+#define VCONN_FIN_RCVD		BIT(7)
+#define VCONN_PEER_CLOSED	BIT(8)
+#define VCONN_OVER		BIT(9)
+#define VCONN_RELEASED		BIT(10)
+
+/* Frames that a connection has pending, sent in this order. */
+#define VCONN_P_OPEN		BIT(0)
+#define VCONN_P_OPEN_ACK	BIT(1)
+#define VCONN_P_CREDIT		BIT(2)
+#define VCONN_P_FIN		BIT(3)
+#define VCONN_P_CLOSE		BIT(4)
+#define VCONN_P_RESET		BIT(5)	/* a flag of P_CLOSE */
+#define VCONN_P_CLOSE_ACK	BIT(6)
+
+/**
+ * struct vconn - the transport's part of a connection
+ * @link: the link, with a reference from attach to the end of the connection;
+ *	set under vnet.lock or the socket lock
+ * @wait: in vgroup.waiters; vnet.lock
+ * @waiting: is there; vnet.lock
+ * @id: ours
+ * @peer_id: the peer's
+ * @win: the peer's ring
+ * @ring: our ring
+ * @staging: what is on its way to the peer's ring, at the same positions;
+ *	made by the first send that needs it; tx_mutex
+ * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
+ *	that follows
+ * @acked: stream offset up to which the device needs @staging no more
+ * @want_staging: the sender waits for @acked
+ * @flags: VCONN_*
+ * @pending: VCONN_P_*
+ * @inflight: frames posted and not completed
+ * @pend: in vlink.pending or vlink.openers
+ * @room: in vlink.starved or vlink.ready
+ * @node: in vlink.conns
+ * @work: releases, or frees
+ */
+struct vconn {
+	struct vlink		*link;
+	struct list_head	wait;
+	bool			waiting;
+	u32			id;
+	u32			peer_id;
+	struct sanx_window_info	win;
+	struct vring		ring;
+	struct vring		staging;
+	u32			unsignaled;
+	u64			acked;
+	bool			want_staging;
+	u32			flags;
+	u32			pending;
+	u32			inflight;
+	struct list_head	pend;
+	struct list_head	room;
+	struct list_head	node;
+	struct work_struct	work;
+};
+
+static inline struct vconn *vconn_of(struct sanx_conn *conn)
+{
+	return sanx_conn_priv(conn);
+}
+
+static inline struct sanx_conn *vconn_conn(struct vconn *vc)
+{
+	return sanx_conn_of_priv(vc);
+}
+
+/* main.c */
+extern const struct sanx_transport_ops sanx_verbs_ops;
+extern struct workqueue_struct *vlink_wq;
+extern struct workqueue_struct *vconn_wq;
+extern unsigned int service_port;
+extern unsigned int link_timeout_ms;
+extern unsigned int link_hold_ms;
+extern unsigned int heartbeat_ms;
+struct vnet *vnet_of(const struct net *net);
+
+/* group.c */
+int vgroup_connect(struct vconn *vc);
+bool vgroup_cancel(struct vconn *vc);
+struct vlink *vgroup_accept(struct vnet *vnet, u32 peer,
+			    struct rdma_cm_id *id);
+void vgroup_link_up(struct vlink *link);
+void vgroup_link_ends(struct vlink *link);
+void vgroup_link_gone(struct vlink *link);
+void vgroup_revalidate(struct vnet *vnet);
+void vgroup_stop(struct vnet *vnet);
+bool vgroup_has_conns(struct vnet *vnet);
+int vgroup_dump(struct vnet *vnet, struct sk_buff *skb,
+		struct netlink_callback *cb, int skip);
+void vgroup_put(struct vgroup *g);
+
+/* cm.c */
+int vcm_listen(struct vnet *vnet);
+void vcm_unlisten(struct vnet *vnet);
+void vcm_start(struct work_struct *work);
+
+/* link.c */
+struct vlink *vlink_alloc(struct vgroup *g, bool active);
+void vlink_put(struct vlink *link);
+int vlink_setup(struct vlink *link);
+void vlink_set_state(struct vlink *link, enum vlink_state to);
+void vlink_came_up(struct vlink *link);
+void vlink_kill_locked(struct vlink *link, int err);
+void vlink_kill(struct vlink *link, int err);
+void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
+		    const char *what);
+const char *vlink_state_name(enum vlink_state state);
+void vlink_user_put(struct vlink *link);
+
+/* post.c */
+bool vpost_ok(const struct vlink *link);
+void vpost_pump(struct vlink *link);
+void vpost_pend(struct vconn *vc, u32 frames);
+int vpost_data(struct vconn *vc, const void *data, u32 len);
+void vpost_starve(struct vconn *vc);
+void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
+void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
+int vpost_grant(struct vlink *link, u32 grant);
+
+/* recv.c */
+void vrecv_done(struct ib_cq *cq, struct ib_wc *wc);
+int vrecv_post(struct vrecv *r);
+
+/* open.c */
+int vopen_take(struct vlink *link, const struct sanx_frame *f);
+void vopen_work(struct kthread_work *work);
+void vopen_put(struct vopen *o);
+
+/* send.c */
+ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
+		   bool nowait);
+u32 vconn_room(struct sanx_conn *conn);
+void vconn_consumed(struct sanx_conn *conn);
+void vconn_fin(struct sanx_conn *conn);
+
+/* conn.c */
+void vconn_close(struct sanx_conn *conn, bool reset);
+void vconn_destroy(struct sanx_conn *conn);
+int vconn_open(struct vconn *vc, struct vlink *link);
+int vconn_reopen(struct vconn *vc);
+int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags);
+void vconn_check_over(struct vconn *vc);
+void vconn_fail_all(struct vlink *link);
+void vconn_release(struct vconn *vc);
+void vconn_init(struct vconn *vc);
+void vconn_abort(struct vconn *vc);
+
+/* peer.c */
+int vconn_frame(struct vconn *vc, const struct sanx_frame *f);
+
+/* ring.c */
+int vring_alloc(struct vring *ring, u32 size, bool remote);
+void vring_free(struct vring *ring);
+bool vring_free_sleeps(const struct vring *ring);
+int vring_map(struct vring *ring, struct vlink *link, u64 iova);
+void vring_unmap(struct vring *ring);
+void vring_reg_wr(struct vring *ring, struct ib_reg_wr *wr);
+void vring_sync(const struct vring *ring, u64 offset, u32 len);
+u32 vring_max(const struct vlink *link);
+
+#endif /* _SANX_VERBS_H */
