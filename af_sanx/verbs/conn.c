@@ -268,6 +268,8 @@ void vconn_fail_all(struct vlink *link)
 static void close_attached(struct vconn *vc, bool reset)
 {
 	lockdep_assert_held(&vc->link->tx_lock);
+	if (vc->flags & VCONN_CLOSED)
+		return;
 	vc->flags |= VCONN_CLOSED;
 	vc->pending &= ~VCONN_P_CREDIT;
 	vc->want_staging = false;
@@ -306,6 +308,24 @@ void vconn_close(struct sanx_conn *conn, bool reset)
 	spin_lock_bh(&link->tx_lock);
 	close_attached(vc, reset);
 	vpost_unlock(link);
+}
+
+/**
+ * vconn_reset_deaf() - bytes came that nobody will ever read
+ * @vc: a connection that is sanx_conn_deaf()
+ *
+ * The program's own close() then finds all done.
+ *
+ * Context: softirq.
+ */
+void vconn_reset_deaf(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+
+	spin_lock_bh(&link->tx_lock);
+	close_attached(vc, true);
+	vpost_unlock(link);
+	sanx_conn_reset(vconn_conn(vc), ECONNRESET);
 }
 
 static void destroy_work(struct work_struct *work)

@@ -487,6 +487,7 @@ void vgroup_stop(struct vnet *vnet)
  * @vnet: the namespace
  *
  * Context: process, may sleep.
+ * Return: true if so.
  */
 bool vgroup_has_conns(struct vnet *vnet)
 {

@@ -28,6 +28,7 @@ static const u8 state_next[__VLINK_STATES] = {
 /**
  * vlink_state_name() - a state in a word
  * @state: the state
+ * Return: a constant string.
  */
 const char *vlink_state_name(enum vlink_state state)
 {

@@ -41,6 +41,7 @@ static unsigned int vnet_id;
 /**
  * vnet_of() - the transport's part of a namespace
  * @net: the namespace
+ * Return: it, as long as the namespace.
  */
 struct vnet *vnet_of(const struct net *net)
 {

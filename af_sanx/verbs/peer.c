@@ -55,9 +55,12 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
 	err = sanx_rxq_arrive(&conn->rx, f->offset, f->count) ?:
 	      frame_credit(conn, f);
-	if (!err)
-		sanx_conn_rx_ready(conn);
-	return err;
+	if (err)
+		return err;
+	if (sanx_conn_deaf(conn))
+		vconn_reset_deaf(vc);
+	sanx_conn_rx_ready(conn);
+	return 0;
 }
 
 static int frame_news(struct vconn *vc, const struct sanx_frame *f)

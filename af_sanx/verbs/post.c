@@ -100,6 +100,7 @@ static u32 credits(const struct vlink *link)
  * @link: the link
  *
  * Context: tx_lock held, or to be asked again with it.
+ * Return: true if there is a slot and a link credit.
  */
 bool vpost_ok(const struct vlink *link)
 {

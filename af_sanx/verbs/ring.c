@@ -61,6 +61,7 @@ int vring_alloc(struct vring *ring, u32 size, bool remote)
 /**
  * vring_free_sleeps() - does vring_free() need to sleep?
  * @ring: a ring
+ * Return: true if so.
  */
 bool vring_free_sleeps(const struct vring *ring)
 {

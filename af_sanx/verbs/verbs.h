@@ -130,6 +130,7 @@ enum vlink_state {
 	VLINK_UP,
 	VLINK_DYING,
 	VLINK_DEAD,
+	/* private: */
 	__VLINK_STATES
 };
 
@@ -519,6 +520,7 @@ void vconn_fin(struct sanx_conn *conn);
 
 /* conn.c */
 void vconn_close(struct sanx_conn *conn, bool reset);
+void vconn_reset_deaf(struct vconn *vc);
 void vconn_destroy(struct sanx_conn *conn);
 int vconn_open(struct vconn *vc, struct vlink *link);
 int vconn_reopen(struct vconn *vc);
