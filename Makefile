@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# AF_SANX: one short target for each thing that a person does.
+# The modules themselves are described in Kbuild.
+
+# A kernel release, or one of 6.1, 6.12, debug; empty is the running kernel.
+KVER ?=
+# Which kernels, and which one test, `make selftests` runs.
+KERNEL ?=
+TEST ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+TREE := $(CURDIR)
+BUILD := $(TREE)/build
+RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
+
+.PHONY: all modules tools install uninstall clean check gates kunit selftests \
+	demo nodes deps help
+
+all: modules tools
+
+modules:
+	@scripts/build-modules.sh "$(KVER)"
+
+tools:
+	@$(MAKE) -s --no-print-directory -C tools O=$(BUILD)/tools
+
+install uninstall: all
+	@scripts/install.sh $@ "$(RELEASE)" "$(PREFIX)" "$(DESTDIR)"
+
+clean:
+	@rm -rf $(BUILD)
+
+deps:
+	@scripts/deps.sh
+
+# KERNEL and TEST reach the scripts through the environment.
+export KERNEL TEST
+
+check:
+	@scripts/check.sh all
+
+gates kunit selftests:
+	@scripts/check.sh $@
+
+demo:
+	@scripts/demo.sh
+
+nodes:
+	@scripts/nodes.sh $(KERNEL)
+
+help:
+	@sed -n 's/^#H //p' Makefile
+
+#H make               modules for the running kernel, and the tools, into build/
+#H make KVER=...      the same for another kernel: a release, 6.1, 6.12 or debug
+#H make install       modules, tools, headers, man pages (PREFIX=, DESTDIR=)
+#H make uninstall     remove what install put there
+#H make clean         remove build/
+#H make deps          install with apt what building and testing need
+#H make check         every test: gates, KUnit, selftests on three kernels
+#H make gates         style, static analysis, generated code; TEST=name for one
+#H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
+#H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one
+#H make demo          two virtual nodes, a program unmodified over AF_SANX
+#H make nodes         two virtual nodes, left up, with a shell on each (KERNEL=)

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# build-modules.sh KVER [MAKE-ARGS...]: build the modules into build/RELEASE/.
+#
+# kbuild leaves objects beside sources, so it is given a folder of symbolic
+# links instead: one for each kernel, and the source tree stays clean.
+# KDIR and BUILD, if set, say where the kernel is and where objects go.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+
+kver=${1-}
+[ $# = 0 ] || shift
+read -r release kdir <<<"$("$here/kernel/resolve.sh" "$kver")"
+[ -n "$release" ] || exit 1
+kdir=${KDIR:-$kdir}
+out=${BUILD:-$SANX_TREE/build/$release}
+
+# link_sources: new files get a link, links to files that went are removed.
+link_sources() {
+	local part
+	mkdir -p "$out"
+	for part in Kbuild af_sanx include kunit; do
+		[ ! -e "$SANX_TREE/$part" ] || cp -rsf "$SANX_TREE/$part" "$out/"
+	done
+	find "$out" -xtype l -delete
+}
+
+say "building modules for $release"
+mkdir -p "$out"
+exec {lock}>"$out/.lock"
+flock "$lock"
+link_sources
+# A make above us must not pass its own variables on to kbuild.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES
+exec make -s -C "$kdir" M="$out" -j"$(nproc)" "$@" modules

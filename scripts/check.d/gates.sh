@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Gates: what can be said about the sources without running them.
+
+GATES="checkpatch generated-code shellcheck kernel-doc warnings-6.1 warnings-6.12 warnings-debug"
+
+# our_sources: the C files that people write here.
+our_sources() {
+	(cd "$SANX_TREE" &&
+		find af_sanx include tools kunit selftests scripts -name '*.[ch]' \
+			! -path 'tools/build/*' \
+			! -name 'netlink_gen.[ch]' ! -name 'sanx_netlink.h' | sort)
+}
+
+shell_scripts() {
+	(cd "$SANX_TREE" &&
+		find .ci scripts tools selftests -type f ! -path 'tools/build/*' -print0 |
+		xargs -0 grep -lE '^#!(/usr/bin/env |/bin/)(ba|da)?sh|^# shellcheck shell=' | sort)
+}
+
+# Not asked of anything here: a MAINTAINERS entry (the module is out of tree);
+# that no version is looked at (compat/ does nothing else).
+CHECKPATCH_IGNORE=FILE_PATH_CHANGES,LINUX_VERSION_CODE
+# Nor of programs: the kernel's names for types and attributes; that nothing is volatile
+# (signal handlers); that kselftest_harness.h's macros look like expressions.
+CHECKPATCH_IGNORE_PROGRAMS=PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,VOLATILE,SPACING,COMPLEX_MACRO,MACRO_WITH_FLOW_CONTROL
+
+# checkpatch IGNORE FILES...: it leaves a cache file where it runs.
+checkpatch() {
+	local script ignore=$1
+	shift
+	script=$("$SCRIPTS/kernel/source.sh" 6.12)/scripts/checkpatch.pl
+	(cd "$SANX_CACHE" && "$script" --no-tree --strict --quiet --no-summary --terse \
+		--show-types --max-line-length=100 --ignore "$ignore" -f "${@/#/$SANX_TREE/}")
+}
+
+gate_checkpatch() {
+	local rc=0 modules programs
+	mapfile -t modules < <(our_sources | grep -E '^(af_sanx|include|kunit)/')
+	mapfile -t programs < <(our_sources | grep -E '^(tools|selftests|scripts)/')
+	checkpatch "$CHECKPATCH_IGNORE" "${modules[@]}" || rc=1
+	checkpatch "$CHECKPATCH_IGNORE,$CHECKPATCH_IGNORE_PROGRAMS" "${programs[@]}" || rc=1
+	return "$rc"
+}
+
+gate_generated_code() {
+	"$SCRIPTS/ynl-regen.sh" --check
+}
+
+gate_shellcheck() {
+	local files
+	mapfile -t files < <(shell_scripts)
+	cd "$SANX_TREE" || return
+	shellcheck -x -P SCRIPTDIR "${files[@]}"
+}
+
+gate_kernel_doc() {
+	local doc files out
+	doc=$("$SCRIPTS/kernel/source.sh" 6.12)/scripts/kernel-doc
+	mapfile -t files < <(our_sources | grep -E '^(af_sanx|include)/')
+	cd "$SANX_TREE" || return
+	out=$("$doc" -none -Wall "${files[@]}" 2>&1) || { echo "$out" && return 1; }
+	[ -z "$out" ] || { echo "$out" && return 1; }
+}
+
+# quiet_build KERNEL ARGS...: any warning is a failure.  In a folder of its own,
+# since what has been built already would say nothing.
+quiet_build() {
+	local kernel=$1 dir out rc=0
+	shift
+	dir=$LOGS/objects-$kernel
+	rm -rf "$dir"
+	out=$(BUILD=$dir "$SCRIPTS/build-modules.sh" "$kernel" "$@" 2>&1) || rc=1
+	rm -rf "$dir"
+	grep -vE '^== |Skipping BTF generation|^  [A-Z]+ ' <<<"$out" || return "$rc"
+	return 1
+}
+
+# gate_warnings KERNEL: W=1 and, on the stock kernels, sparse.
+gate_warnings() {
+	case $1 in
+	debug) quiet_build debug W=1 CONFIG_SANX_KUNIT=m ;;
+	*) quiet_build "$1" W=1 C=2 CF=-D__CHECK_ENDIAN__ ;;
+	esac
+}
+
+gate() {
+	case $1 in
+	warnings-*) "gate_${1%%-*}" "${1#*-}" ;;
+	*) "gate_${1//-/_}" ;;
+	esac
+}
+
+stage_gates() {
+	local g
+	say "gates: style, static analysis, generated code"
+	for g in ${TEST:-$GATES}; do
+		run_gate "gate $g" "make gates TEST=$g" \
+			"$SCRIPTS/check.sh" one-gate "$g"
+	done
+}
+
+# The tools' own tests, which need no module.
+stage_tools() {
+	local log=$LOGS/tools.log
+	say "tools: their own tests"
+	make -s -C "$SANX_TREE/tools" check O="$SANX_TREE/build/tools" >"$log" 2>&1 </dev/null || true
+	tap_results "tools" "make -C tools check" "$log"
+}

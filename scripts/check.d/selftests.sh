@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Selftests: programs on one node, scripts over two, on each kernel.
+
+# Seconds for one test, if its source does not say otherwise.
+LIMIT_SINGLE=240
+LIMIT_PAIR=120
+
+again() {
+	echo "make selftests KERNEL=$KERNEL${1:+ TEST=$1}"
+}
+
+# limit_of SOURCE OTHERWISE: seconds the test may take; "timeout: N" in its
+# source asks for another limit.
+limit_of() {
+	local limit
+	limit=$(sed -n 's/.*\btimeout: *\([0-9]\+\).*/\1/p' "$1" 2>/dev/null | head -n 1)
+	echo $((${limit:-$2} * SLOW))
+}
+
+# runs_here SOURCE: "kernels: NAMES" in a test's source says that the others
+# lack what it is about.
+runs_here() {
+	local kernels
+	kernels=$(sed -n 's/^# kernels: *//p' "$1" 2>/dev/null | head -n 1)
+	[[ -z $kernels || " $kernels " == *" $KERNEL "* ]]
+}
+
+# single_tests, pair_tests: their names.
+single_tests() {
+	find "$SANX_TREE/build/selftests" -maxdepth 1 -type f -executable -printf '%f\n' 2>/dev/null | sort
+}
+
+pair_tests() {
+	find "$SANX_TREE/selftests/two_node" -maxdepth 1 -name '*.sh' -executable -printf '%f\n' 2>/dev/null |
+		sed 's/\.sh$//' | sort
+}
+
+run_single() {
+	lab run 1 "cd '$SANX_TREE/build/selftests' && exec ./'$1'" </dev/null
+}
+
+# Programs about connected sockets run a second time, with the node talking to
+# itself over its RDMA device.
+has_verbs_pass() {
+	grep -q 'include "sanx_test.h"' "$SANX_TREE/selftests/$1.c" 2>/dev/null
+}
+
+run_verbs() {
+	unload_sanx 1 && load_sanx 1 loop=0 && load_verbs && nodemap_std || return 1
+	lab run 1 "cd '$SANX_TREE/build/selftests' && SANX_VARIANTS=verbs exec ./'${1%-verbs}'" </dev/null
+}
+
+run_pair() {
+	"$SANX_TREE/selftests/two_node/$1.sh" </dev/null
+}
+
+# limited SECONDS FUNCTION ARGS...: 124 when time is up.
+limited() {
+	local limit=$1 pid end
+	shift
+	set -m
+	"$@" &
+	pid=$!
+	set +m
+	end=$((SECONDS + limit))
+	while kill -0 "$pid" 2>/dev/null; do
+		if [ "$SECONDS" -ge "$end" ]; then
+			dump_stacks
+			kill -TERM -- "-$pid" 2>/dev/null
+			sleep 2
+			kill -KILL -- "-$pid" 2>/dev/null
+			wait "$pid" 2>/dev/null
+			return 124
+		fi
+		sleep 0.1
+	done
+	wait "$pid"
+}
+
+dump_stacks() {
+	echo "# no end after the time limit: stacks of all tasks are in the console logs"
+	lab stacks
+}
+
+# lab_boot, lab_reboot: a node that lost its kernel is no use to the next test.
+lab_boot() {
+	lab up --kernel "$KERNEL" --owner $$ || return 1
+	fresh
+}
+
+lab_reboot() {
+	echo "# booting both nodes again"
+	lab kill 1
+	lab kill 2
+	lab boot 1 && lab boot 2 && fresh
+}
+
+healthy() {
+	local n
+	for n in 1 2; do
+		timeout $((20 * SLOW)) "$SCRIPTS/lab" run "$n" true </dev/null 2>/dev/null || return 1
+	done
+}
+
+# check_leaks NAME TEST: on the debug kernel, memory that our code lost.  Looked
+# for once a lab, as it takes long under emulation; the report names the program
+# that was running.  SANX_LEAKS=each looks after every test.
+check_leaks() {
+	local log=$LOGS/$KERNEL/leaks-$2.log
+	[ "$KERNEL" = debug ] || return 0
+	# What is loaded anew comes to where it was, so addresses keep their names.
+	fresh >"$log" 2>&1 && load_verbs >>"$log" 2>&1 || true
+	if nodes "$SCRIPTS/guest/leaks" >>"$log" 2>&1; then
+		result ok "$KERNEL $1: no memory is lost" "$(again "$2")"
+	else
+		sed 's/^/# /' "$log" | head -n 60
+		result fail "$KERNEL $1: no memory is lost" "$(again "$2")" "log: $log"
+	fi
+}
+
+# after_test NAME LOG: what a test leaves behind is its failure.
+after_test() {
+	local name=$1 log=$2 again
+	again=$(again "$name")
+	[ "${SANX_LEAKS:-}" != each ] || check_leaks "$name" "$name"
+	lab splat >"$log.splat" 2>&1 || {
+		sed 's/^/# /' "$log.splat"
+		result fail "$KERNEL $name: leaves the kernel log clean" "$again" "log: $log.splat"
+	}
+	healthy || {
+		result fail "$KERNEL $name: leaves the nodes alive" "$again" "console: $LAB_RUN"
+		lab_reboot
+		return
+	}
+	limited $((60 * SLOW)) fresh >"$log.fresh" 2>&1 || {
+		sed 's/^/# /' "$log.fresh"
+		result fail "$KERNEL $name: lets the module go" "$again" "log: $log.fresh"
+		lab_reboot
+	}
+}
+
+# run_test KIND NAME LIMIT
+run_test() {
+	local kind=$1 name=$2 limit=$3 log rc=0 start=$SECONDS
+	log=$LOGS/$KERNEL/$kind-$name.log
+	limited "$limit" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
+	tap_results "$KERNEL $name" "$(again "$name")" "$log"
+	if [ "$rc" != 0 ] && ! grep -q '^not ok' "$log"; then
+		[ "$rc" != 124 ] || rc="$rc, time limit $limit s"
+		result fail "$KERNEL $name: exit status $rc" "$(again "$name")" "log: $log"
+	fi
+	! grep -q '^not ok' "$log" || tail -n 40 "$log" | sed 's/^/# /'
+	after_test "$name" "$log"
+	say "$KERNEL $name took $((SECONDS - start)) s"
+}
+
+# runs_here SOURCE: "kernels: NAMES" in it says that others lack what it needs.
+runs_here() {
+	local kernels
+	kernels=$(sed -n 's/^# kernels: *//p' "$1")
+	[[ -z "$kernels" || " $kernels " = *" $KERNEL "* ]]
+}
+
+# all_tests: KIND NAME LIMIT, a line each.
+all_tests() {
+	local name limit
+	for name in $(single_tests); do
+		limit=$(limit_of "$SANX_TREE/selftests/$name.c" "$LIMIT_SINGLE")
+		echo "single $name $limit"
+		! has_verbs_pass "$name" || echo "verbs $name-verbs $limit"
+	done
+	for name in $(pair_tests); do
+		runs_here "$SANX_TREE/selftests/two_node/$name.sh" || continue
+		echo "pair $name $(limit_of "$SANX_TREE/selftests/two_node/$name.sh" "$LIMIT_PAIR")"
+	done
+}
+
+run_tests() {
+	local list kind name limit found=0
+	mapfile -t list < <(all_tests)
+	for name in "${list[@]}"; do
+		read -r kind name limit <<<"$name"
+		[ -z "${TEST:-}" ] || [ "$TEST" = "$name" ] || continue
+		found=1
+		run_test "$kind" "$name" "$limit"
+	done
+	[ "$found" = 1 ] || result fail "$KERNEL: there is no test${TEST:+ called $TEST}" "make selftests KERNEL=$KERNEL"
+	check_leaks "all tests" "$TEST"
+}
+
+# selftests_on KERNEL: in a process of its own, as kernels may run in parallel.
+selftests_on() {
+	export SANX_LAB=check-$1-$$
+	KERNEL=$1
+	mkdir -p "$LOGS/$KERNEL"
+	say "selftests: booting two nodes with kernel $KERNEL"
+	lab up --kernel "$KERNEL" --owner $$ || {
+		result fail "$KERNEL: nodes boot" "make selftests KERNEL=$KERNEL"
+		return
+	}
+	# shellcheck source=SCRIPTDIR/../lablib.sh
+	. "$SCRIPTS/lablib.sh"
+	trap 'lab down' EXIT
+	if fresh; then
+		run_tests
+	else
+		result fail "$KERNEL: af_sanx loads" "make selftests KERNEL=$KERNEL"
+	fi
+	cp "$LAB_RUN"/*.console "$LOGS/$KERNEL/" || true
+}
+
+# build_for KERNELS: everything is built before any lab is up.
+build_for() {
+	local k
+	say "selftests: building modules, tools and tests"
+	for k in "$@"; do
+		run_gate "build modules for $k" "make KVER=$k" "$SCRIPTS/build-modules.sh" "$k"
+	done
+	run_gate "build tools" "make tools" make -C "$SANX_TREE/tools" O="$SANX_TREE/build/tools"
+	run_gate "build selftests" "make -C selftests" make -C "$SANX_TREE/selftests" \
+		O="$SANX_TREE/build/selftests" KSRC="$("$SCRIPTS/kernel/source.sh" 6.12)"
+	[ "$(count fail)" = 0 ]
+}
+
+# run_kernels KERNELS...: JOBS of them at a time; every line says whose it is.
+run_kernels() {
+	local k
+	for k in "$@"; do
+		while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n || true; done
+		"$SCRIPTS/check.sh" one-kernel "$k" ||
+			result fail "$k: broke off" "make selftests KERNEL=$k" &
+	done
+	wait
+}
+
+# The slowest kernel starts first.
+stage_selftests() {
+	# shellcheck disable=SC2086
+	set -- ${KERNEL:-debug 6.1 6.12}
+	build_for "$@" || return 0
+	run_kernels "$@"
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# check.sh [gates|tools|kunit|selftests|all]
+#
+# Runs the project's checks and ends with one line: N passed, N failed,
+# N skipped.  Fails if anything failed, or was skipped without leave.
+# KERNEL and TEST in the environment choose a kernel and one test (or gate).
+set -euo pipefail
+SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$SCRIPTS/lib.sh"
+. "$SCRIPTS/check.d/results.sh"
+. "$SCRIPTS/check.d/gates.sh"
+. "$SCRIPTS/check.d/kunit.sh"
+. "$SCRIPTS/check.d/selftests.sh"
+
+# Labs under test at the same time: mostly one node of a lab is busy.
+JOBS=${SANX_JOBS:-$(nproc)}
+[ "$JOBS" -le 3 ] || JOBS=3
+
+lab() {
+	"$SCRIPTS/lab" "$@"
+}
+
+# stages NAMES...: each in a process of its own, so that one which breaks off
+# is a failure and not the end.
+stages() {
+	local s start
+	"$SCRIPTS/deps.sh"
+	results_start
+	for s in "$@"; do
+		start=$SECONDS
+		"$SCRIPTS/check.sh" one-stage "$s" || result fail "$s: broke off" "make $s"
+		say "$s took $((SECONDS - start)) s"
+	done
+	results_end
+}
+
+export KERNEL=${KERNEL:-} TEST=${TEST:-}
+case ${1:-all} in
+all) stages gates tools kunit selftests ;;
+gates | tools | kunit | selftests) stages "$1" ;;
+one-stage) "stage_$2" ;;
+one-gate) gate "$2" ;;
+one-kernel) selftests_on "$2" ;;
+*) die "check.sh: no stage is called '$1'" ;;
+esac

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# deps.sh [GROUP...]: install with apt what is missing; silent if nothing is.
+#
+# Groups: build (modules and tools), lab (virtual nodes), check (gates and
+# tests), programs (what tests and the demo run over AF_SANX).  Default: all.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# packages GROUP
+packages() {
+	case $1 in
+	build)
+		echo make gcc libc6-dev kmod pkg-config libmnl-dev libjson-c-dev \
+			linux-headers-amd64 linux-headers-6.12-amd64
+		;;
+	lab)
+		echo qemu-system-x86 busybox-static cpio gzip xz-utils zstd kmod \
+			iproute2 rdma-core ibverbs-utils rdmacm-utils perftest \
+			librdmacm-dev libibverbs-dev tmux iputils-ping procps strace
+		;;
+	check)
+		echo linux-source-6.12 bc bison flex libelf-dev libssl-dev sparse \
+			shellcheck perl python3 python3-yaml python3-jsonschema jq \
+			valgrind git man-db bash-completion
+		;;
+	programs)
+		echo iperf3 sockperf nginx-light apache2-utils redis-server \
+			redis-tools openssh-server openssh-client nbd-client \
+			nbd-server netcat-openbsd e2fsprogs socat curl liburing-dev \
+			iptables nftables net-tools
+		;;
+	*) die "no such group: $1" ;;
+	esac
+}
+
+# wanted GROUPS: the packages of these groups, one a line.
+wanted() {
+	local group
+	for group in "$@"; do packages "$group" | tr ' ' '\n'; done | sort -u
+}
+
+missing() {
+	local installed
+	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
+	comm -23 <(wanted "$@") <(sort -u <<<"$installed")
+}
+
+# Without this Debian would start every server it installs.
+policy=/usr/sbin/policy-rc.d
+forbid_services() {
+	[ ! -e "$policy" ] || return 0
+	printf '%s\n' '#!/bin/sh' 'exit 101' >"$policy"
+	chmod +x "$policy"
+	trap 'rm -f "$policy"' EXIT
+}
+
+# apt ARGS...: waits for another apt; its output is shown only if it fails.
+apt() {
+	local log=$SANX_CACHE/apt.log
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 \
+		-o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 || {
+		tail -n 30 "$log" >&2
+		die "apt-get $1 failed"
+	}
+}
+
+main() {
+	local list
+	[ $# -gt 0 ] || set -- build lab check programs
+	mapfile -t list < <(missing "$@")
+	[ "${#list[@]}" -gt 0 ] || return 0
+	[ "$(id -u)" = 0 ] || die "these packages are missing; as root run scripts/deps.sh: ${list[*]}"
+	say "installing with apt: ${list[*]}"
+	forbid_services
+	apt update
+	apt install --no-install-recommends "${list[@]}"
+}
+
+main "$@"

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# install.sh install|uninstall RELEASE PREFIX DESTDIR: what make built, to where
+# it belongs.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+action=$1
+release=$2
+prefix=$3
+destdir=$4
+moddir=$destdir/lib/modules/$release/extra
+includedir=$destdir$prefix/include/linux
+cd "$SANX_TREE"
+
+# New modules are found by name only after depmod, which a package runs itself.
+refresh_modules() {
+	[ -n "$destdir" ] || depmod "$release"
+}
+
+do_install() {
+	install -d "$moddir" "$includedir"
+	install -m 644 "build/$release"/{af_sanx,sanx_verbs}.ko "$moddir"
+	install -m 644 include/uapi/linux/sanx*.h "$includedir"
+	make -s -C tools install O="$PWD/build/tools" PREFIX="$prefix" DESTDIR="$destdir"
+	refresh_modules
+}
+
+# tool_files: what the tools' own install rule puts where, by letting it do so.
+tool_files() {
+	local dir
+	dir=$(mktemp -d)
+	make -s -C tools install O="$PWD/build/tools" PREFIX="$prefix" DESTDIR="$dir" >&2
+	(cd "$dir" && find . -type f -printf '/%P\n')
+	rm -rf "$dir"
+}
+
+do_uninstall() {
+	local f
+	rm -f "$moddir"/{af_sanx,sanx_verbs}.ko
+	for f in include/uapi/linux/sanx*.h; do rm -f "$includedir/$(basename "$f")"; done
+	tool_files | while read -r f; do rm -f "$destdir$f"; done
+	rmdir --ignore-fail-on-non-empty "$moddir" "$destdir$prefix/lib/sanx" 2>/dev/null || true
+	refresh_modules
+}
+
+"do_$action"

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * agent: runs commands in a node of the lab for the host.
+ *
+ * One process for each virtio-serial port called sanx.N; one command at a time
+ * on each port.  When the host closes the port the command's session is
+ * killed, so a test that is interrupted leaves nothing running.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include "frame.h"
+
+#define MAX_ARGS	256
+
+struct job {
+	pid_t pid;
+	int in;		/* the command's standard input, -1 when closed */
+	int out;
+	int err;
+	int pty;
+	int sigfd;	/* readable when a child has died */
+};
+
+static int child_pipe[2];
+
+static void on_child(int sig)
+{
+	int saved = errno;
+
+	(void)sig;
+	if (write(child_pipe[1], "", 1) < 0)
+		errno = saved;
+	errno = saved;
+}
+
+static void set_nonblock(int fd, int on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+}
+
+/*
+ * Wait until the host has opened the port and sent something.  poll() would
+ * spin, as a closed port is always ready; edge-triggered epoll sleeps until
+ * the port's state changes.
+ */
+static void wait_for_host(int port)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	epoll_ctl(ep, EPOLL_CTL_ADD, port, &ev);
+	for (;;) {
+		struct pollfd p = { .fd = port, .events = POLLIN };
+
+		poll(&p, 1, 0);
+		if ((p.revents & POLLIN) && !(p.revents & POLLHUP))
+			break;
+		epoll_wait(ep, &ev, 1, 1000);
+	}
+	close(ep);
+}
+
+static void run_child(const char *argv[], int in, int out, int err)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	if (in >= 0) {
+		setsid();
+		dup2(in, 0);
+		dup2(out, 1);
+		dup2(err, 2);
+	}
+	execvp(argv[0], (char **)argv);
+	dprintf(2, "%s: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int start_pty(struct job *job, const char *argv[],
+		     const struct run_head *head)
+{
+	struct winsize ws = { .ws_row = head->rows, .ws_col = head->cols };
+	int fd;
+
+	job->pid = forkpty(&fd, NULL, NULL, &ws);
+	if (job->pid < 0)
+		return -1;
+	if (!job->pid)
+		run_child(argv, -1, -1, -1);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	job->in = fd;
+	job->out = fd;
+	job->err = -1;
+	return 0;
+}
+
+static int start_pipes(struct job *job, const char *argv[])
+{
+	int in[2], out[2], err[2];
+
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) ||
+	    pipe2(err, O_CLOEXEC))
+		return -1;
+	job->pid = fork();
+	if (job->pid < 0)
+		return -1;
+	if (!job->pid)
+		run_child(argv, in[0], out[1], err[1]);
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	job->in = in[1];
+	job->out = out[0];
+	job->err = err[0];
+	return 0;
+}
+
+static int start(struct job *job, struct frame *f)
+{
+	const struct run_head *head = (void *)f->data;
+	const char *argv[MAX_ARGS + 1];
+	size_t pos = sizeof(*head);
+	int argc = 0;
+
+	if (f->len <= pos || f->data[f->len - 1])
+		return -1;
+	while (pos < f->len && argc < MAX_ARGS) {
+		argv[argc++] = (char *)f->data + pos;
+		pos += strlen((char *)f->data + pos) + 1;
+	}
+	argv[argc] = NULL;
+	job->pty = head->pty;
+	if (job->pty)
+		return start_pty(job, argv, head);
+	return start_pipes(job, argv);
+}
+
+static void close_in(struct job *job)
+{
+	if (job->in >= 0 && !job->pty)
+		close(job->in);
+	job->in = -1;
+}
+
+/* Returns -1 when the session is over: the host went, or a new one began. */
+static int from_host(int port, struct job *job, struct frame *f)
+{
+	if (frame_recv(port, f))
+		return -1;
+	switch (f->type) {
+	case FRAME_STDIN:
+		if (!f->len)
+			close_in(job);
+		else if (job->in >= 0 && write_all(job->in, f->data, f->len))
+			close_in(job);
+		return 0;
+	case FRAME_SIGNAL:
+		if (f->len == 1)
+			kill(-job->pid, f->data[0]);
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* Returns 0 at end of file. */
+static int to_host(int port, int fd, int type)
+{
+	char buf[FRAME_MAX];
+	ssize_t n = read(fd, buf, sizeof(buf));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 1;
+	if (n <= 0)
+		return 0;
+	return !frame_send(port, type, buf, n);
+}
+
+/*
+ * A command that has exited may have left a child holding its output open
+ * (a daemon): take what is there and do not wait for more.
+ */
+static void drain(int port, struct job *job)
+{
+	if (job->out >= 0) {
+		set_nonblock(job->out, 1);
+		while (to_host(port, job->out, FRAME_STDOUT) && errno != EAGAIN)
+			;
+	}
+	errno = 0;
+	if (job->err >= 0) {
+		set_nonblock(job->err, 1);
+		while (to_host(port, job->err, FRAME_STDERR) && errno != EAGAIN)
+			;
+	}
+}
+
+static uint8_t exit_code(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+				   128 + WTERMSIG(status);
+}
+
+/* Returns 1 when the command ended, -1 when the host went away. */
+static int serve_once(int port, struct job *job, struct frame *f)
+{
+	struct pollfd p[] = {
+		{ .fd = port, .events = POLLIN },
+		{ .fd = job->out, .events = POLLIN },
+		{ .fd = job->err, .events = POLLIN },
+		{ .fd = job->sigfd, .events = POLLIN },
+	};
+	uint8_t code;
+	int status;
+	char c;
+
+	if (poll(p, 4, -1) < 0)
+		return errno == EINTR ? 0 : -1;
+	if (p[0].revents & POLLHUP)
+		return -1;
+	if (p[0].revents && from_host(port, job, f))
+		return f->type == FRAME_HELLO ? -2 : -1;
+	if (p[1].revents && !to_host(port, job->out, FRAME_STDOUT))
+		job->out = -1;
+	if (p[2].revents && !to_host(port, job->err, FRAME_STDERR))
+		job->err = -1;
+	if (!p[3].revents)
+		return 0;
+	if (read(job->sigfd, &c, 1) < 0 ||
+	    waitpid(job->pid, &status, WNOHANG) != job->pid)
+		return 0;
+	errno = 0;
+	drain(port, job);
+	code = exit_code(status);
+	job->pid = 0;
+	frame_send(port, FRAME_EXIT, &code, 1);
+	return 1;
+}
+
+static void end(struct job *job, const int fds[3])
+{
+	if (job->pid > 0) {
+		kill(-job->pid, SIGKILL);
+		waitpid(job->pid, NULL, 0);
+	}
+	if (!job->pty) {
+		close_in(job);
+		close(fds[1]);
+	}
+	close(fds[0]);
+}
+
+/* Runs one command.  Returns -2 if a new session's hello is in f already. */
+static int session(int port, struct frame *f)
+{
+	struct job job = { .sigfd = child_pipe[0] };
+	int fds[3], ret;
+
+	if (frame_send(port, FRAME_HELLO, f->data, COOKIE_LEN))
+		return -1;
+	if (frame_recv(port, f) || f->type != FRAME_RUN)
+		return f->type == FRAME_HELLO ? -2 : -1;
+	if (start(&job, f))
+		return -1;
+	fds[0] = job.out;
+	fds[1] = job.err;
+	do {
+		ret = serve_once(port, &job, f);
+	} while (!ret);
+	end(&job, fds);
+	return ret;
+}
+
+static void serve_port(const char *dev)
+{
+	struct frame f;
+	int port = open(dev, O_RDWR | O_CLOEXEC);
+
+	if (port < 0 || pipe2(child_pipe, O_CLOEXEC | O_NONBLOCK))
+		_exit(1);
+	signal(SIGCHLD, on_child);
+	signal(SIGPIPE, SIG_IGN);
+	for (;;) {
+		wait_for_host(port);
+		if (frame_recv(port, &f) || f.type != FRAME_HELLO ||
+		    f.len != COOKIE_LEN)
+			continue;
+		while (session(port, &f) == -2)
+			;
+	}
+}
+
+static int is_ours(const char *name)
+{
+	char path[300], label[64] = "";
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", name);
+	in = fopen(path, "r");
+	if (!in)
+		return 0;
+	if (!fgets(label, sizeof(label), in))
+		label[0] = '\0';
+	fclose(in);
+	return !strncmp(label, "sanx.", 5);
+}
+
+int main(void)
+{
+	DIR *dir = opendir("/sys/class/virtio-ports");
+	struct dirent *d;
+	char dev[300];
+
+	if (!dir) {
+		perror("/sys/class/virtio-ports");
+		return 1;
+	}
+	while ((d = readdir(dir))) {
+		if (d->d_name[0] == '.' || !is_ours(d->d_name))
+			continue;
+		snprintf(dev, sizeof(dev), "/dev/%s", d->d_name);
+		if (!fork())
+			serve_port(dev);
+	}
+	closedir(dir);
+	while (wait(NULL) > 0 || errno != ECHILD)
+		;
+	return 1;
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What in a node's console log says that the kernel is unwell.
+
+SPLAT_PATTERN='WARNING: |BUG: |Oops|general protection fault|Kernel panic|kernel BUG at'
+SPLAT_PATTERN+='|KASAN: |UBSAN: |INFO: task .* blocked|INFO: rcu_|rcu: INFO: |self-detected stall'
+SPLAT_PATTERN+='|possible recursive locking|possible circular locking|possible irq lock'
+SPLAT_PATTERN+='|inconsistent lock state|suspicious RCU|suspicious rcu|held lock freed'
+SPLAT_PATTERN+='|lock held when returning|ODEBUG: |refcount_t: |sleeping function called'
+SPLAT_PATTERN+='|scheduling while atomic|list_add corruption|list_del corruption|soft lockup'
+SPLAT_PATTERN+='|hard LOCKUP|workqueue lockup|unregister_netdevice: waiting|leaked reference'
+SPLAT_PATTERN+='|new suspected memory leaks|Objects remaining in|Bad page state|unreferenced object'
+SPLAT_PATTERN+='|Workqueue: .* still has|Unable to handle|segfault at .* in sanx|stack segment'
+
+# node_splat N: print what is new since the last look; status 1 if a splat.
+node_splat() {
+	local n=$1 log=$RUN/node$1.console seen=$RUN/node$1.seen from size
+	[ -f "$log" ] || return 0
+	from=$(cat "$seen" 2>/dev/null || echo 0)
+	size=$(stat -c %s "$log")
+	echo "$size" >"$seen"
+	tail -c "+$((from + 1))" "$log" | head -c "$((size - from))" >"$RUN/node$n.new"
+	grep -qE "$SPLAT_PATTERN" "$RUN/node$n.new" || return 0
+	echo "--- splat on node$n ($KERNEL) ---"
+	grep -E -B 2 -A 60 -m 1 "$SPLAT_PATTERN" "$RUN/node$n.new"
+	return 1
+}

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What a two-node test is written with.  It runs on the host:
+#
+#	. "$(dirname "$0")/../../scripts/lablib.sh"
+#	plan 2
+#	load_verbs && nodemap_std
+#	node2 iperf3 -s -1 -D
+#	node1 sanx-run iperf3 -c node2 && ok "iperf3 runs" || fail "iperf3 runs"
+#	...
+#
+# The nodes have just loaded a fresh af_sanx when a test starts.  $KERNEL is
+# what they run (6.1, 6.12, debug), $SANX_LAB their lab.  A test that stands
+# alone has a lab made for it: make selftests KERNEL=6.1 TEST=name.
+
+[ -z "${LABLIB:-}" ] || return 0
+LABLIB=1
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+export SANX_LAB=${SANX_LAB:-default}
+
+LAB_RUN=$SANX_CACHE/run/$SANX_LAB
+[ -f "$LAB_RUN/config" ] || die "lab '$SANX_LAB' is not up: scripts/lab up"
+lab_field() {
+	sed -n "s/^$1=//p" "$LAB_RUN/config"
+}
+KERNEL=$(lab_field KERNEL)
+RELEASE=$(lab_field RELEASE)
+NODES=$(lab_field NODES)
+MODULES=$SANX_TREE/build/$RELEASE
+export KERNEL RELEASE NODES MODULES
+
+# What waits for a node waits this many times longer on the debug kernel.
+SLOW=1
+[ "$KERNEL" != debug ] || SLOW=5
+export SLOW
+
+lab() {
+	"$SANX_TREE/scripts/lab" "$@"
+}
+
+# node1 CMD ARGS..., node2 CMD ARGS...: run there.  One argument is a shell
+# line.  Standard input is the caller's, so in a loop over lines add </dev/null.
+node1() {
+	lab run 1 "$@"
+}
+
+node2() {
+	lab run 2 "$@"
+}
+
+# nodes CMD ARGS...: on every node, at the same time; fails if it fails on one.
+nodes() {
+	local n pids=() rc=0
+	for ((n = 1; n <= NODES; n++)); do
+		lab run "$n" "$@" </dev/null &
+		pids+=($!)
+	done
+	for n in "${pids[@]}"; do wait "$n" || rc=$?; done
+	return "$rc"
+}
+
+# background N CMD...: start it on node N and go on.  It ends with the test, or
+# with: stop $LAST.  Its output is in the file $LAST_LOG.
+background() {
+	LAST_LOG=$(mktemp "${TMPDIR:-/tmp}/sanx-bg.XXXXXX")
+	"$SANX_TREE/scripts/lab" run "$@" </dev/null >"$LAST_LOG" 2>&1 &
+	LAST=$!
+	LAB_BACKGROUND+=("$LAST")
+}
+
+# stop PID: SIGTERM for the command in the node, and if that does not help,
+# hanging up on it, which kills its session.
+stop() {
+	local i
+	for ((i = 0; i < 20; i++)); do
+		kill "$1" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$1" 2>/dev/null || true
+	wait "$1" 2>/dev/null || true
+}
+
+# wait_port N PORT: until something on node N listens there (TCP).
+wait_port() {
+	eventually 10 "lab run $1 'ss -Hltn sport = :$2 | grep -q .'"
+}
+
+# eventually SECONDS 'SHELL LINE': repeat it until it succeeds.
+eventually() {
+	local end=$((SECONDS + $1 * SLOW))
+	until eval "$2" </dev/null; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.2
+	done
+}
+
+# load_sanx N [PARAM=VALUE...]: insert af_sanx on node N.
+load_sanx() {
+	local n=$1
+	shift
+	lab run "$n" insmod "$MODULES/af_sanx.ko" "$@" </dev/null
+}
+
+# unload_sanx N: both modules; fails if something still holds them.
+unload_sanx() {
+	lab run "$1" '[ ! -d /sys/module/sanx_verbs ] || rmmod sanx_verbs' </dev/null &&
+		lab run "$1" '[ ! -d /sys/module/af_sanx ] || rmmod af_sanx' </dev/null
+}
+
+# fresh: unload everything everywhere and load af_sanx anew.
+fresh() {
+	local n
+	for ((n = 1; n <= NODES; n++)); do
+		unload_sanx "$n" && load_sanx "$n" || return 1
+	done
+}
+
+# load_verbs: an RDMA device ($RDMA: rxe, or siw on the debug kernel) and the
+# verbs transport on every node.
+load_verbs() {
+	local n
+	for ((n = 1; n <= NODES; n++)); do
+		lab rdma "$n" "${RDMA:-rxe}" &&
+			lab run "$n" "[ -d /sys/module/sanx_verbs ] || insmod $MODULES/sanx_verbs.ko" </dev/null ||
+			return 1
+	done
+}
+
+# nodemap_std: both nodes know both nodes, by IPv4 and by IPv6.
+nodemap_std() {
+	nodes 'sanxctl nodemap load - <<-END
+		10.77.0.1 1
+		10.77.0.2 2
+		fd77::1 1 10.77.0.1
+		fd77::2 2 10.77.0.2
+		END'
+}
+
+# stat N KEY: one of node N's counters.
+stat() {
+	lab run "$1" sanxctl -j stats show </dev/null |
+		jq -r --arg key "$2" '(if type == "array" then .[0] else . end)[$key]'
+}
+
+# TAP: plan COUNT first, then one ok, fail or skip for each check.
+TAP_DONE=0
+TAP_FAILED=0
+TAP_PLAN=""
+
+plan() {
+	TAP_PLAN=$1
+	echo "TAP version 13"
+	echo "1..$1"
+}
+
+ok() {
+	echo "ok $((++TAP_DONE)) $*"
+}
+
+fail() {
+	echo "not ok $((++TAP_DONE)) $*"
+	TAP_FAILED=$((TAP_FAILED + 1))
+	return 0
+}
+
+skip() {
+	echo "ok $((++TAP_DONE)) $1 # SKIP ${2:-}"
+}
+
+# check NAME CMD ARGS...: ok if the command succeeds; shows what it said if not.
+check() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1 </dev/null); then
+		ok "$name"
+	else
+		[ -z "$out" ] || printf '%s\n' "# ${out//$'\n'/$'\n'# }"
+		fail "$name"
+	fi
+}
+
+# is NAME GOT WANTED: ok if they are the same.
+is() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		echo "# got '$2', not '$3'"
+		fail "$1"
+	fi
+}
+
+# A test's end: nothing stays behind, and its status says what happened.
+LAB_BACKGROUND=()
+LAB_CLEANUP=()
+
+# at_exit 'SHELL LINE': done when the test ends, last in first out.
+at_exit() {
+	LAB_CLEANUP=("$1" "${LAB_CLEANUP[@]}")
+}
+
+lab_end() {
+	local rc=$? line
+	trap - EXIT
+	for line in "${LAB_CLEANUP[@]}"; do eval "$line" || true; done
+	for line in "${LAB_BACKGROUND[@]}"; do stop "$line"; done
+	[ "$rc" = 0 ] || exit "$rc"
+	[ -z "$TAP_PLAN" ] || [ "$TAP_DONE" = "$TAP_PLAN" ] || {
+		echo "# $TAP_DONE checks made of $TAP_PLAN planned"
+		exit 1
+	}
+	[ "$TAP_FAILED" = 0 ] || exit 1
+	exit 0
+}
+trap lab_end EXIT

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What every script here starts with: where things are, and how to say things.
+
+SANX_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SANX_CACHE=${SANX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/af_sanx}
+export SANX_TREE SANX_CACHE
+mkdir -p "$SANX_CACHE"
+
+# say WORDS...: progress, on stderr so that a command's output stays clean.
+say() {
+	printf '%s\n' "== $*" >&2
+}
+
+warn() {
+	printf '%s\n' "warning: $*" >&2
+}
+
+die() {
+	printf '%s\n' "error: $*" >&2
+	exit 1
+}
+
+# with_lock NAME CMD...: one at a time among all scripts that share the cache.
+# CMD runs under set -e as long as nobody puts with_lock itself in a condition.
+with_lock() {
+	local name=$1 fd
+	shift
+	exec {fd}>"$SANX_CACHE/$name.lock"
+	flock "$fd"
+	"$@" {fd}>&-
+	exec {fd}>&-
+}
