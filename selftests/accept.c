@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The server's side: accept() and what waits for it. */
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "sanx_test.h"
+
+SANX_TEST(blocks_until_connect)
+{
+	struct task t = { .fn = task_accept, .fd = self->listener };
+
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	ASSERT_LE(0, connect_to(variant, &self->addr));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_LE(0, t.ret);
+}
+
+SANX_TEST(nonblocking)
+{
+	int s;
+
+	ASSERT_EQ(0, set_nonblock(self->listener, true));
+	EXPECT_EQ(-EAGAIN, rc(accept(self->listener, NULL, NULL)));
+	EXPECT_EQ(0, poll_one(self->listener, POLLIN, 0));
+	ASSERT_LE(0, connect_to(variant, &self->addr));
+	ASSERT_EQ(POLLIN, poll_one(self->listener, POLLIN, SOON));
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	/* On Linux the flag is not handed down. */
+	EXPECT_EQ(0, fcntl(s, F_GETFL) & O_NONBLOCK);
+	EXPECT_EQ(-EAGAIN, rc(accept(self->listener, NULL, NULL)));
+	EXPECT_EQ(0, poll_one(self->listener, POLLIN, 0));
+}
+
+SANX_TEST(flags)
+{
+	int s;
+
+	ASSERT_LE(0, connect_to(variant, &self->addr));
+	s = rc(accept4(self->listener, NULL, NULL,
+		       SOCK_NONBLOCK | SOCK_CLOEXEC));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(O_NONBLOCK, fcntl(s, F_GETFL) & O_NONBLOCK);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(s, F_GETFD));
+	EXPECT_EQ(-EINVAL, rc(accept4(self->listener, NULL, NULL, 1)));
+}
+
+SANX_TEST(names_the_client)
+{
+	struct address peer, name;
+	int c = connect_to(variant, &self->addr), s;
+
+	ASSERT_LE(0, c);
+	memset(&peer, 0, sizeof(peer));
+	peer.len = sizeof(peer.ss);
+	s = rc(accept(self->listener, &peer.sa, &peer.len));
+	ASSERT_LE(0, s);
+	ASSERT_EQ(0, local_address(c, &name));
+	EXPECT_TRUE(address_equal(&name, &peer));
+}
+
+SANX_TEST(timeout)
+{
+	long start = now_ms();
+
+	ASSERT_EQ(0, set_timeout(self->listener, SO_RCVTIMEO, 60));
+	EXPECT_EQ(-EAGAIN, rc(accept(self->listener, NULL, NULL)));
+	EXPECT_LE(50, now_ms() - start);
+	EXPECT_GE(SOON, now_ms() - start);
+}
+
+/* Clients that have sent and gone before accept() are served all the same. */
+SANX_TEST(client_gone)
+{
+	struct address peer;
+	char buf[8];
+	int c, s;
+
+	c = connect_to(variant, &self->addr);
+	ASSERT_LE(0, c);
+	EXPECT_EQ(5, send(c, "hello", 5, 0));
+	close(c);
+	peer.len = sizeof(peer.ss);
+	s = rc(accept(self->listener, &peer.sa, &peer.len));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(variant->family, peer.sa.sa_family);
+	EXPECT_EQ(5, recv_exact(s, buf, sizeof(buf)));
+	EXPECT_EQ(0, memcmp(buf, "hello", 5));
+	EXPECT_EQ(0, recv(s, buf, sizeof(buf), 0));
+}
+
+SANX_TEST(client_reset)
+{
+	char buf[8];
+	int c, s;
+
+	c = connect_to(variant, &self->addr);
+	ASSERT_LE(0, c);
+	EXPECT_EQ(0, close_reset(c));
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(-ECONNRESET, rc(recv(s, buf, sizeof(buf), 0)));
+	EXPECT_EQ(0, recv(s, buf, sizeof(buf), 0));
+}
+
+/* First come, first served. */
+SANX_TEST(in_order)
+{
+	int c[8], s, i;
+	char got;
+
+	for (i = 0; i < 8; i++) {
+		c[i] = connect_to(variant, &self->addr);
+		ASSERT_LE(0, c[i]);
+		got = 'a' + i;
+		ASSERT_EQ(1, send(c[i], &got, 1, 0));
+	}
+	for (i = 0; i < 8; i++) {
+		s = rc(accept(self->listener, NULL, NULL));
+		ASSERT_LE(0, s);
+		ASSERT_EQ(1, recv(s, &got, 1, 0));
+		EXPECT_EQ('a' + i, got);
+	}
+}
+
+/* Clients that nobody accepted learn it when the listener goes. */
+SANX_TEST(listener_closed)
+{
+	int c = connect_to(variant, &self->addr);
+	int d = connect_to(variant, &self->addr);
+	char buf[8];
+
+	ASSERT_LE(0, c);
+	ASSERT_LE(0, d);
+	EXPECT_EQ(5, send(d, "hello", 5, 0));
+	close(self->listener);
+	EXPECT_EQ(-ECONNRESET, rc(recv(c, buf, sizeof(buf), 0)));
+	EXPECT_EQ(-ECONNRESET, rc(recv(d, buf, sizeof(buf), 0)));
+	/* The pair that was accepted before goes on. */
+	EXPECT_EQ(1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(1, recv(self->server, buf, sizeof(buf), 0));
+}
+
+SANX_TEST(listener_shutdown)
+{
+	struct task t = { .fn = task_accept, .fd = self->listener };
+
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	EXPECT_EQ(0, rc(shutdown(self->listener, SHUT_RD)));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(-EINVAL, t.ret);
+	EXPECT_EQ(-EINVAL, rc(accept(self->listener, NULL, NULL)));
+	EXPECT_EQ(-ECONNREFUSED, connect_to(variant, &self->addr));
+	self->fallbacks = 1;
+}
+
+/* What shutdown() stopped, listen() starts again. */
+SANX_TEST(listen_again)
+{
+	struct address a;
+
+	EXPECT_EQ(0, rc(shutdown(self->listener, SHUT_RD)));
+	ASSERT_EQ(0, rc(listen(self->listener, 5)));
+	ASSERT_EQ(0, local_address(self->listener, &a));
+	/* Perhaps on another port, as nobody asked for this one. */
+	ASSERT_LE(0, connect_to(variant, &a));
+	ASSERT_LE(0, rc(accept(self->listener, NULL, NULL)));
+}
+
+SANX_TEST(not_listening)
+{
+	int fd = server_socket(variant);
+
+	EXPECT_EQ(-EINVAL, rc(accept(fd, NULL, NULL)));
+	EXPECT_EQ(-EINVAL, rc(accept(self->server, NULL, NULL)));
+	EXPECT_EQ(-EINVAL, rc(accept(self->client, NULL, NULL)));
+}
+
+/* What a listener was set to, its connections are. */
+SANX_TEST(inherits)
+{
+	struct linger linger = { 1, 7 }, got = { 0, 0 };
+	socklen_t len = sizeof(got);
+	int l = self->listener, s, size;
+
+	ASSERT_EQ(0, set_option(l, SOL_TCP, TCP_NODELAY, 1));
+	ASSERT_EQ(0, set_option(l, SOL_TCP, TCP_KEEPIDLE, 77));
+	ASSERT_EQ(0, set_option(l, SOL_SOCKET, SO_KEEPALIVE, 1));
+	ASSERT_EQ(0, set_option(l, SOL_SOCKET, SO_RCVBUF, 50000));
+	ASSERT_EQ(0, set_option(l, SOL_SOCKET, SO_SNDBUF, 60000));
+	ASSERT_EQ(0, setsockopt(l, SOL_SOCKET, SO_LINGER, &linger,
+				sizeof(linger)));
+	ASSERT_EQ(0, set_timeout(l, SO_RCVTIMEO, 3000));
+	ASSERT_LE(0, connect_to(variant, &self->addr));
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(1, get_option(s, SOL_TCP, TCP_NODELAY));
+	EXPECT_EQ(77, get_option(s, SOL_TCP, TCP_KEEPIDLE));
+	EXPECT_EQ(1, get_option(s, SOL_SOCKET, SO_KEEPALIVE));
+	size = get_option(l, SOL_SOCKET, SO_RCVBUF);
+	EXPECT_EQ(size, get_option(s, SOL_SOCKET, SO_RCVBUF));
+	size = get_option(l, SOL_SOCKET, SO_SNDBUF);
+	EXPECT_EQ(size, get_option(s, SOL_SOCKET, SO_SNDBUF));
+	ASSERT_EQ(0, getsockopt(s, SOL_SOCKET, SO_LINGER, &got, &len));
+	EXPECT_EQ(1, got.l_onoff);
+	EXPECT_EQ(7, got.l_linger);
+	EXPECT_EQ(0, get_option(s, SOL_SOCKET, SO_ACCEPTCONN));
+	/* Not to keep the close waiting. */
+	linger.l_onoff = 0;
+	ASSERT_EQ(0, setsockopt(s, SOL_SOCKET, SO_LINGER, &linger,
+				sizeof(linger)));
+}
+
+/* A server that says hello first. */
+SANX_TEST(server_speaks_first)
+{
+	char buf[8];
+	int c, s;
+
+	c = connect_to(variant, &self->addr);
+	ASSERT_LE(0, c);
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(3, send(s, "220", 3, 0));
+	close(s);
+	EXPECT_EQ(3, recv_exact(c, buf, sizeof(buf)));
+	EXPECT_EQ(0, recv(c, buf, sizeof(buf), 0));
+}
+
+/* Several threads wait in accept(); each client wakes one. */
+SANX_TEST(threads)
+{
+	struct task t[4] = {};
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		t[i].fn = task_accept;
+		t[i].fd = self->listener;
+		task_start(&t[i]);
+		ASSERT_TRUE(task_blocked(&t[i]));
+	}
+	for (i = 0; i < 4; i++)
+		ASSERT_LE(0, connect_to(variant, &self->addr));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, task_wait(&t[i]));
+		EXPECT_LE(0, t[i].ret);
+	}
+}
+
+#define CHILDREN 3
+#define PER_CHILD 8
+
+/* Child of prefork: answers PER_CHILD clients. */
+static int serve(int listener)
+{
+	int i, s;
+	char c;
+
+	for (i = 0; i < PER_CHILD; i++) {
+		s = accept(listener, NULL, NULL);
+		if (s < 0 || recv(s, &c, 1, 0) != 1 || send(s, &c, 1, 0) != 1)
+			return 1;
+		close(s);
+	}
+	return 0;
+}
+
+/* Several processes accept from one listener. */
+SANX_TEST(prefork)
+{
+	pid_t pid[CHILDREN];
+	int i, fd;
+	char c;
+
+	for (i = 0; i < CHILDREN; i++) {
+		pid[i] = child_start();
+		if (!pid[i])
+			_exit(serve(self->listener));
+	}
+	for (i = 0; i < CHILDREN * PER_CHILD; i++) {
+		fd = connect_to(variant, &self->addr);
+		ASSERT_LE(0, fd);
+		c = i;
+		ASSERT_EQ(1, send(fd, &c, 1, 0));
+		ASSERT_EQ(1, recv(fd, &c, 1, 0));
+		EXPECT_EQ(i, c);
+		EXPECT_EQ(0, recv(fd, &c, 1, 0));
+		close(fd);
+	}
+	for (i = 0; i < CHILDREN; i++)
+		EXPECT_EQ(0, child_wait(pid[i]));
+}
+
+SANX_TEST_MAIN

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Connections under way, which a full backlog keeps so for a while. */
+
+/* TCP takes a second for most of these. */
+#define DEFAULT_VARIANTS "tcp4 loop fallback4"
+
+#include "sanx_test.h"
+
+/*
+ * A listener whose backlog of none is full, so that an attempt stays under way
+ * until somebody accepts.
+ */
+static int full_listener(const FIXTURE_VARIANT(stream) *v, struct address *a)
+{
+	int fd = listen_any(v, 0, a);
+
+	connect_to(v, a);
+	return fd;
+}
+
+SANX_TEST(in_progress)
+{
+	struct address a, name;
+	int l = full_listener(variant, &a), fd = client_socket(variant);
+	struct task t = { .fn = task_connect, .buf = &a };
+	char c;
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_EQ(-EALREADY, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_EQ(0, poll_one(fd, POLLIN | POLLOUT | POLLRDHUP, A_WHILE));
+	EXPECT_EQ(0, get_option(fd, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(0, local_address(fd, &name));
+	EXPECT_NE(0, address_port(&name));
+	EXPECT_EQ(-ENOTCONN, peer_address(fd, &name));
+	EXPECT_EQ(-EAGAIN, rc(send(fd, "x", 1, 0)));
+	EXPECT_EQ(-EAGAIN, rc(recv(fd, &c, 1, 0)));
+	EXPECT_EQ(-EINVAL, rc(bind(fd, &a.sa, a.len)));
+	EXPECT_EQ(-EINVAL, rc(listen(fd, 1)));
+
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	ASSERT_EQ(POLLOUT, poll_one(fd, POLLOUT, SOON));
+	EXPECT_EQ(0, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_EQ(-EISCONN, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_EQ(0, peer_address(fd, &name));
+	EXPECT_TRUE(address_equal(&a, &name));
+
+	/* Full again.  One after the other: two at once are too much for TCP. */
+	t.fd = client_socket(variant);
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+}
+
+/* What is given up leaves nothing behind for the listener to accept. */
+SANX_TEST(in_progress_closed)
+{
+	struct address a;
+	int l = full_listener(variant, &a), fd = client_socket(variant);
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
+	close(fd);
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	EXPECT_EQ(0, poll_one(l, POLLIN, 3 * A_WHILE));
+}
+
+SANX_TEST(in_progress_shutdown)
+{
+	struct address a;
+	int l = full_listener(variant, &a), fd = client_socket(variant);
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_EQ(0, rc(shutdown(fd, SHUT_RDWR)));
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	EXPECT_EQ(0, poll_one(l, POLLIN, 3 * A_WHILE));
+	close(fd);
+}
+
+/* A listener that goes away ends what is under way to it. */
+SANX_TEST(in_progress_listener_closed)
+{
+	struct address a;
+	int l = full_listener(variant, &a), fd = client_socket(variant);
+	int events;
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
+	close(l);
+	events = poll_one(fd, POLLOUT, SOON);
+	EXPECT_EQ(POLLOUT | POLLERR | POLLHUP, events);
+	EXPECT_EQ(ECONNREFUSED, get_option(fd, SOL_SOCKET, SO_ERROR));
+	self->fallbacks = 1;
+}
+
+SANX_TEST(timeout)
+{
+	struct address a;
+	int l = full_listener(variant, &a), fd = client_socket(variant);
+	long start = now_ms();
+
+	ASSERT_EQ(0, set_timeout(fd, SO_SNDTIMEO, 100));
+	EXPECT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_LE(90, now_ms() - start);
+	EXPECT_GE(SOON, now_ms() - start);
+	EXPECT_EQ(-EALREADY, rc(connect(fd, &a.sa, a.len)));
+	close(l);
+	close(fd);
+}
+
+/* A backlog of n lets n + 1 wait; all of them get their turn. */
+SANX_TEST(backlog)
+{
+	struct address a;
+	int l = listen_any(variant, 3, &a), fd[8], i, now = 0;
+
+	for (i = 0; i < 8; i++) {
+		fd[i] = client_socket(variant);
+		ASSERT_EQ(0, set_nonblock(fd[i], true));
+		if (connect(fd[i], &a.sa, a.len))
+			ASSERT_EQ(EINPROGRESS, errno);
+	}
+	for (i = 0; i < 8; i++)
+		now += poll_one(fd[i], POLLOUT, A_WHILE) == POLLOUT;
+	EXPECT_EQ(4, now);
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(POLLIN, poll_one(l, POLLIN, SOON));
+		ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	}
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(POLLOUT, poll_one(fd[i], POLLOUT, SOON));
+}
+
+/* A second listen() changes the backlog of the same listener. */
+SANX_TEST(backlog_changed)
+{
+	int i, fd;
+
+	ASSERT_EQ(0, rc(listen(self->listener, 0)));
+	ASSERT_LE(0, connect_to(variant, &self->addr));
+	fd = client_socket(variant);
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &self->addr.sa,
+					   self->addr.len)));
+	EXPECT_EQ(0, poll_one(fd, POLLOUT, A_WHILE));
+	ASSERT_EQ(0, rc(listen(self->listener, 8)));
+	EXPECT_EQ(POLLOUT, poll_one(fd, POLLOUT, SOON));
+	for (i = 0; i < 2; i++)
+		ASSERT_LE(0, rc(accept(self->listener, NULL, NULL)));
+}
+
+/* An interrupted connect() goes on by itself. */
+SANX_TEST(interrupted)
+{
+	struct address a;
+	int l = full_listener(variant, &a);
+	struct task t = { .fn = task_connect, .buf = &a };
+
+	t.fd = client_socket(variant);
+	signal_handle(false);
+	ASSERT_TRUE(task_interrupt(&t));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(-EINTR, t.ret);
+	ASSERT_EQ(0, set_nonblock(t.fd, true));
+	EXPECT_EQ(-EALREADY, rc(connect(t.fd, &a.sa, a.len)));
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	EXPECT_EQ(POLLOUT, poll_one(t.fd, POLLOUT, SOON));
+	EXPECT_EQ(0, rc(connect(t.fd, &a.sa, a.len)));
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+}
+
+SANX_TEST(restarted)
+{
+	struct address a;
+	int l = full_listener(variant, &a);
+	struct task t = { .fn = task_connect, .buf = &a };
+
+	t.fd = client_socket(variant);
+	signal_handle(true);
+	ASSERT_TRUE(task_interrupt(&t));
+	ASSERT_TRUE(task_blocked(&t));
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+}
+
+SANX_TEST_MAIN

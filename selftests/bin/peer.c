@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One end of a connection, for the tests over two nodes.
+ *
+ *	peer [-t] [-1] [-T SECONDS] listen [ADDRESS] PORT ACTION...
+ *	peer [-t] [-n TIMES] [-T SECONDS] connect ADDRESS PORT ACTION...
+ *
+ * It makes an AF_SANX socket, or with -t plain TCP's, and does one action after
+ * the other on each connection.  The bytes are always the same stream, checked
+ * where they are received.  What fails is told on standard output, as
+ * "recv: ECONNRESET after 4096 bytes, 120 ms", with exit status 1.
+ */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/sanx.h>
+
+#include "lib/node.h"
+#include "lib/util.h"
+
+static bool tcp, once;
+static int seconds = 120;
+static const char *action = "start";
+
+/* Told by fail(). */
+static size_t bytes;
+static long started;
+
+static void say(int err)
+{
+	printf("%s: %s after %zu bytes, %ld ms\n", action,
+	       err == ENODATA ? "END" : strerrorname_np(err), bytes,
+	       now_ms() - started);
+	fflush(stdout);
+}
+
+static void fail(int err)
+{
+	say(err);
+	exit(1);
+}
+
+static void too_late(int sig)
+{
+	say(ETIME);
+	_exit(3);
+}
+
+static size_t number(char ***args)
+{
+	char *end, *arg = *(*args)++;
+	size_t n;
+
+	if (!arg) {
+		fprintf(stderr, "%s: how much?\n", action);
+		exit(2);
+	}
+	n = strtoul(arg, &end, 0);
+	if (*end == 'k')
+		n <<= 10;
+	if (*end == 'M')
+		n <<= 20;
+	return n;
+}
+
+#define CHUNK	65000
+
+/* Sends bytes of the stream, up to @len of them. */
+static void do_send(int fd, size_t len)
+{
+	static char buf[CHUNK];
+	ssize_t n;
+
+	for (bytes = 0; bytes < len; bytes += n) {
+		n = len - bytes < CHUNK ? len - bytes : CHUNK;
+		pattern_fill(buf, n, bytes);
+		n = send(fd, buf, n, MSG_NOSIGNAL);
+		if (n < 0)
+			fail(errno);
+	}
+}
+
+/* Receives @len bytes of the stream; with @to_end, until its end. */
+static void do_recv(int fd, size_t len, bool to_end)
+{
+	static char buf[CHUNK];
+	ssize_t n;
+
+	for (bytes = 0; bytes < len; bytes += n) {
+		n = len - bytes < CHUNK ? len - bytes : CHUNK;
+		n = recv(fd, buf, n, 0);
+		if (n < 0)
+			fail(errno);
+		if (!n && to_end)
+			return;
+		if (!n)
+			fail(ENODATA);
+		if (!pattern_check(buf, n, bytes))
+			fail(EBADMSG);
+	}
+}
+
+/* Sends and receives @len bytes at the same time. */
+static void do_both(int fd, size_t len)
+{
+	struct task t = { .fn = task_send_all, .fd = fd, .len = len };
+
+	task_start(&t);
+	do_recv(fd, len, false);
+	pthread_join(t.thread, NULL);
+	if (t.ret)
+		fail(-t.ret);
+}
+
+static void do_echo(int fd)
+{
+	static char buf[CHUNK];
+	ssize_t n, done, m;
+
+	for (bytes = 0; (n = recv(fd, buf, sizeof(buf), 0)) > 0; bytes += n) {
+		for (done = 0; done < n; done += m) {
+			m = send(fd, buf + done, n - done, MSG_NOSIGNAL);
+			if (m < 0)
+				fail(errno);
+		}
+	}
+	if (n < 0)
+		fail(errno);
+}
+
+/* A request and its answer, @times times. */
+static void do_ping(int fd, size_t times)
+{
+	char buf[64];
+
+	for (bytes = 0; bytes < 64 * times; bytes += 64) {
+		pattern_fill(buf, 64, bytes);
+		if (send(fd, buf, 64, MSG_NOSIGNAL) != 64)
+			fail(errno);
+		errno = ENODATA;
+		if (recv_exact(fd, buf, 64) != 64)
+			fail(errno);
+		if (!pattern_check(buf, 64, bytes))
+			fail(EBADMSG);
+	}
+}
+
+static void do_end(int fd)
+{
+	char c;
+	ssize_t n = recv(fd, &c, 1, 0);
+
+	bytes = 0;
+	if (n)
+		fail(n < 0 ? errno : EBADMSG);
+}
+
+/* Waits for whatever may happen to an idle connection. */
+static void do_hold(int fd)
+{
+	int events = poll_one(fd, POLLIN | POLLRDHUP, -1);
+
+	bytes = 0;
+	if (events & POLLERR)
+		fail(get_option(fd, SOL_SOCKET, SO_ERROR) ?: EPROTO);
+	do_end(fd);
+}
+
+/* Does what there is to do, and closes the socket. */
+static void act(int fd, char **args)
+{
+	for (;;) {
+		action = *args++;
+		started = now_ms();
+		if (!action)
+			break;
+		if (!strcmp(action, "send"))
+			do_send(fd, number(&args));
+		else if (!strcmp(action, "recv"))
+			do_recv(fd, number(&args), false);
+		else if (!strcmp(action, "both"))
+			do_both(fd, number(&args));
+		else if (!strcmp(action, "ping"))
+			do_ping(fd, number(&args));
+		else if (!strcmp(action, "flood"))
+			do_send(fd, SIZE_MAX);
+		else if (!strcmp(action, "drain"))
+			do_recv(fd, SIZE_MAX, true);
+		else if (!strcmp(action, "echo"))
+			do_echo(fd);
+		else if (!strcmp(action, "end"))
+			do_end(fd);
+		else if (!strcmp(action, "hold"))
+			do_hold(fd);
+		else if (!strcmp(action, "shut"))
+			shutdown(fd, SHUT_WR);
+		else if (!strcmp(action, "sleep"))
+			sleep_ms(number(&args));
+		else if (!strcmp(action, "reset"))
+			set_linger(fd, 0);
+		else
+			exit(2);
+	}
+	action = "close";
+	close(fd);
+}
+
+static int make_socket(int family)
+{
+	int fd;
+
+	if (tcp)
+		fd = socket(family, SOCK_STREAM, 0);
+	else
+		fd = socket(node_family(), SOCK_STREAM, family == AF_INET6 ?
+			    SANXPROTO_INET6 : SANXPROTO_INET);
+	if (fd < 0)
+		fail(errno);
+	return fd;
+}
+
+static void resolve(const char *host, const char *port, struct address *a)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
+
+	if (getaddrinfo(host, port, &hints, &ai)) {
+		fprintf(stderr, "%s: unknown host\n", host);
+		exit(2);
+	}
+	memcpy(&a->ss, ai->ai_addr, ai->ai_addrlen);
+	a->len = ai->ai_addrlen;
+	freeaddrinfo(ai);
+}
+
+static void serve(const struct address *a, char **args)
+{
+	int l = make_socket(a->sa.sa_family), fd;
+
+	signal(SIGCHLD, SIG_IGN);
+	set_option(l, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (bind(l, &a->sa, a->len) || listen(l, 128))
+		fail(errno);
+	for (;;) {
+		action = "accept";
+		started = now_ms();
+		fd = accept(l, NULL, NULL);
+		if (fd < 0)
+			fail(errno);
+		if (once) {
+			close(l);
+			act(fd, args);
+			return;
+		}
+		if (!fork()) {
+			close(l);
+			act(fd, args);
+			exit(0);
+		}
+		close(fd);
+	}
+}
+
+static void call(const struct address *a, char **args)
+{
+	int fd = make_socket(a->sa.sa_family);
+
+	action = "connect";
+	started = now_ms();
+	bytes = 0;
+	if (connect(fd, &a->sa, a->len))
+		fail(errno);
+	printf("connected in %ld ms\n", now_ms() - started);
+	fflush(stdout);
+	act(fd, args);
+}
+
+int main(int argc, char **argv)
+{
+	const char *host, *port;
+	int opt, times = 1;
+	struct address a;
+
+	started = now_ms();
+	while ((opt = getopt(argc, argv, "+t1n:T:")) != -1) {
+		if (opt == 't')
+			tcp = true;
+		else if (opt == '1')
+			once = true;
+		else if (opt == 'n')
+			times = atoi(optarg);
+		else if (opt == 'T')
+			seconds = atoi(optarg);
+		else
+			return 2;
+	}
+	argv += optind;
+	if (argc - optind < 3)
+		return 2;
+	signal(SIGALRM, too_late);
+	alarm(seconds);
+	host = argv[1];
+	port = argv[2];
+	if (!strcmp(argv[0], "listen")) {
+		/* Without an address: any, of both families. */
+		if (!strchr(host, '.') && !strchr(host, ':')) {
+			port = host;
+			host = "::";
+			argv--;
+		}
+		resolve(host, port, &a);
+		serve(&a, argv + 3);
+	} else if (!strcmp(argv[0], "connect")) {
+		resolve(host, port, &a);
+		while (times--)
+			call(&a, argv + 3);
+	} else {
+		return 2;
+	}
+	puts("done");
+	return 0;
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How connections come to be: connect(), bind() and names. */
+#include <arpa/inet.h>
+
+#define DEFAULT_VARIANTS "tcp loop fallback tcpclient tcpserver"
+
+#include "sanx_test.h"
+
+/* Both ends agree on who they are. */
+SANX_TEST(names)
+{
+	struct address client, server, a;
+
+	ASSERT_EQ(0, local_address(self->client, &client));
+	ASSERT_EQ(0, local_address(self->server, &server));
+	EXPECT_TRUE(address_equal(&self->addr, &server));
+	EXPECT_EQ(0, peer_address(self->client, &a));
+	EXPECT_TRUE(address_equal(&server, &a));
+	EXPECT_EQ(0, peer_address(self->server, &a));
+	EXPECT_TRUE(address_equal(&client, &a));
+	EXPECT_NE(0, address_port(&client));
+	EXPECT_EQ(0, local_address(self->listener, &a));
+	EXPECT_TRUE(address_equal(&self->addr, &a));
+	EXPECT_EQ(-ENOTCONN, peer_address(self->listener, &a));
+}
+
+/* A short buffer gets what fits, and learns how much there is. */
+SANX_TEST(names_truncated)
+{
+	struct address whole;
+	struct sockaddr_storage ss;
+	socklen_t len = 4;
+
+	ASSERT_EQ(0, peer_address(self->client, &whole));
+	memset(&ss, 0xaa, sizeof(ss));
+	EXPECT_EQ(0, getpeername(self->client, (struct sockaddr *)&ss, &len));
+	EXPECT_EQ(whole.len, len);
+	EXPECT_EQ(0, memcmp(&ss, &whole.ss, 4));
+	EXPECT_EQ(0xaa, ((unsigned char *)&ss)[4]);
+	len = -1;
+	EXPECT_EQ(-EINVAL, rc(getpeername(self->client, (struct sockaddr *)&ss,
+					  &len)));
+}
+
+/* Programs must find the socket that they think they asked for. */
+SANX_TEST(identity)
+{
+	int fd[] = { self->listener, self->client, self->server,
+		     client_socket(variant) };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fd); i++) {
+		EXPECT_EQ(variant->family,
+			  get_option(fd[i], SOL_SOCKET, SO_DOMAIN));
+		EXPECT_EQ(SOCK_STREAM, get_option(fd[i], SOL_SOCKET, SO_TYPE));
+		EXPECT_EQ(IPPROTO_TCP,
+			  get_option(fd[i], SOL_SOCKET, SO_PROTOCOL));
+		EXPECT_EQ(i == 0,
+			  get_option(fd[i], SOL_SOCKET, SO_ACCEPTCONN));
+	}
+}
+
+SANX_TEST(connected_already)
+{
+	EXPECT_EQ(-EISCONN, rc(connect(self->client, &self->addr.sa,
+				       self->addr.len)));
+	EXPECT_EQ(-EISCONN, rc(connect(self->server, &self->addr.sa,
+				       self->addr.len)));
+	EXPECT_EQ(-EISCONN, rc(connect(self->listener, &self->addr.sa,
+				       self->addr.len)));
+	EXPECT_EQ(-EINVAL, rc(listen(self->client, 1)));
+	EXPECT_EQ(-EINVAL, rc(bind(self->client, &self->addr.sa,
+				   self->addr.len)));
+	EXPECT_EQ(3, send(self->client, "abc", 3, 0));
+}
+
+/* EINPROGRESS or at once; then, writable means connected. */
+SANX_TEST(nonblocking)
+{
+	int fd = client_socket(variant), s, err;
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	err = rc(connect(fd, &self->addr.sa, self->addr.len));
+	if (err)
+		ASSERT_EQ(-EINPROGRESS, err);
+	ASSERT_EQ(POLLOUT, poll_one(fd, POLLOUT, SOON));
+	EXPECT_EQ(0, get_option(fd, SOL_SOCKET, SO_ERROR));
+	/* The first call after EINPROGRESS brings the result. */
+	if (err)
+		EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	EXPECT_EQ(-EISCONN, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(3, send(fd, "abc", 3, 0));
+	EXPECT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+}
+
+/* Nobody listens.  A socket that was refused may try again, and elsewhere. */
+SANX_TEST(refused)
+{
+	int fd = client_socket(variant);
+	struct address deaf;
+
+	deaf_address(variant, &deaf);
+	ASSERT_EQ(-ECONNREFUSED, rc(connect(fd, &deaf.sa, deaf.len)));
+	EXPECT_EQ(0, get_option(fd, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(-ECONNREFUSED, rc(connect(fd, &deaf.sa, deaf.len)));
+	EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	ASSERT_LE(0, rc(accept(self->listener, NULL, NULL)));
+	/* Refused means TCP from there on, at both ends. */
+	self->fallbacks = 2;
+}
+
+SANX_TEST(refused_nonblocking)
+{
+	int fd = client_socket(variant), err, events;
+	struct address deaf;
+
+	deaf_address(variant, &deaf);
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	err = rc(connect(fd, &deaf.sa, deaf.len));
+	self->fallbacks = 1;
+	ASSERT_EQ(-EINPROGRESS, err);
+	events = poll_one(fd, POLLIN | POLLOUT, SOON);
+	EXPECT_EQ(POLLIN | POLLOUT | POLLERR | POLLHUP, events);
+	EXPECT_EQ(ECONNREFUSED, get_option(fd, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(0, get_option(fd, SOL_SOCKET, SO_ERROR));
+}
+
+/* The result of a refused attempt can be had from the next connect() too. */
+SANX_TEST(refused_nonblocking_connect)
+{
+	int fd = client_socket(variant), err;
+	struct address deaf;
+
+	deaf_address(variant, &deaf);
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	err = rc(connect(fd, &deaf.sa, deaf.len));
+	self->fallbacks = 1;
+	ASSERT_EQ(-EINPROGRESS, err);
+	poll_one(fd, POLLOUT, SOON);
+	EXPECT_EQ(-ECONNREFUSED, rc(connect(fd, &deaf.sa, deaf.len)));
+}
+
+/* AF_UNSPEC: the connection breaks off and the socket may connect again. */
+SANX_TEST(disconnect)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct address name;
+	char c;
+
+	ASSERT_EQ(0, rc(connect(self->client, &none, sizeof(none))));
+	EXPECT_EQ(-ECONNRESET, rc(recv(self->server, &c, 1, 0)));
+	EXPECT_EQ(-ENOTCONN, peer_address(self->client, &name));
+	EXPECT_EQ(ECONNRESET, get_option(self->client, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(-EPIPE, rc(send(self->client, "x", 1, 0)));
+	EXPECT_EQ(-ENOTCONN, rc(recv(self->client, &c, 1, 0)));
+	ASSERT_EQ(0, rc(connect(self->client, &self->addr.sa,
+				self->addr.len)));
+	self->server = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, self->server);
+	EXPECT_EQ(1, send(self->client, "y", 1, 0));
+	EXPECT_EQ(1, recv(self->server, &c, 1, 0));
+	EXPECT_EQ('y', c);
+}
+
+SANX_TEST(wrong_address)
+{
+	int fd = client_socket(variant);
+	struct address a = self->addr;
+
+	EXPECT_EQ(-EINVAL, rc(connect(fd, &a.sa, 1)));
+	EXPECT_EQ(-EINVAL, rc(connect(fd, &a.sa, 8)));
+	EXPECT_EQ(-EFAULT, rc(connect(fd, (void *)1, a.len)));
+	a.sa.sa_family = AF_UNIX;
+	EXPECT_EQ(-EAFNOSUPPORT, rc(connect(fd, &a.sa, a.len)));
+	/* The right one does all the same. */
+	EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	ASSERT_LE(0, rc(accept(self->listener, NULL, NULL)));
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+/* The port that was bound is the one that the server sees. */
+SANX_TEST(bound_client)
+{
+	struct address a, name;
+	int fd = client_socket(variant), s;
+
+	address_make(&a, variant_address(variant), 0);
+	ASSERT_EQ(0, rc(bind(fd, &a.sa, a.len)));
+	EXPECT_EQ(0, local_address(fd, &a));
+	ASSERT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	name.len = sizeof(name.ss);
+	s = rc(accept(self->listener, &name.sa, &name.len));
+	ASSERT_LE(0, s);
+	EXPECT_TRUE(address_equal(&a, &name));
+	EXPECT_EQ(-EADDRINUSE, rc(bind(client_socket(variant), &a.sa, a.len)));
+}
+
+/* One port space: a port that one family has, the other has not. */
+SANX_TEST(port_taken)
+{
+	bool sanx;
+	int i, fd;
+
+	for (i = 0; i < 2; i++) {
+		sanx = i && (variant->client || variant->server);
+		fd = stream_socket(sanx, variant->family);
+		EXPECT_EQ(-EADDRINUSE, rc(bind(fd, &self->addr.sa,
+					       self->addr.len)));
+		close(fd);
+	}
+}
+
+/* A listener without bind() has a port of its own. */
+SANX_TEST(listen_unbound)
+{
+	int fd = server_socket(variant);
+	struct address name, a;
+
+	ASSERT_EQ(0, rc(listen(fd, 4)));
+	EXPECT_EQ(0, local_address(fd, &name));
+	EXPECT_NE(0, address_port(&name));
+	a = self->addr;
+	address_set_port(&a, address_port(&name));
+	ASSERT_LE(0, connect_to(variant, &a));
+	ASSERT_LE(0, rc(accept(fd, NULL, NULL)));
+}
+
+/* Bound to any address: the connection has the address that was asked for. */
+SANX_TEST(listen_any_address)
+{
+	struct address any, a = self->addr, name;
+	int l = server_socket(variant), s;
+
+	address_make(&any, variant->family == AF_INET ? "0.0.0.0" : "::", 0);
+	ASSERT_EQ(0, rc(bind(l, &any.sa, any.len)));
+	ASSERT_EQ(0, rc(listen(l, 4)));
+	ASSERT_EQ(0, local_address(l, &any));
+	address_set_port(&a, address_port(&any));
+	ASSERT_LE(0, connect_to(variant, &a));
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(0, local_address(s, &name));
+	EXPECT_TRUE(address_equal(&a, &name));
+}
+
+/* Connecting to "any" means this node. */
+SANX_TEST(connect_any_address)
+{
+	struct address any, a;
+	int l = server_socket(variant), fd = client_socket(variant);
+
+	/* Which address that is, is not for the node map to say. */
+	if (variant->carried == SANX_A_STATS_CONNS_VERBS)
+		self->fallbacks = 2;
+	address_make(&any, variant->family == AF_INET ? "0.0.0.0" : "::", 0);
+	ASSERT_EQ(0, rc(bind(l, &any.sa, any.len)));
+	ASSERT_EQ(0, rc(listen(l, 4)));
+	ASSERT_EQ(0, local_address(l, &any));
+	ASSERT_EQ(0, rc(connect(fd, &any.sa, any.len)));
+	ASSERT_LE(0, rc(accept(l, NULL, NULL)));
+	EXPECT_EQ(0, peer_address(fd, &a));
+	EXPECT_EQ(address_port(&any), address_port(&a));
+}
+
+/* TCP lets a socket connect to itself, and so must a socket that becomes it. */
+SANX_TEST(connect_self)
+{
+	int fd = client_socket(variant);
+	struct address a;
+	char c;
+
+	address_make(&a, variant_address(variant), 0);
+	ASSERT_EQ(0, rc(bind(fd, &a.sa, a.len)));
+	ASSERT_EQ(0, local_address(fd, &a));
+	ASSERT_EQ(0, rc(connect(fd, &a.sa, a.len)));
+	EXPECT_EQ(1, send(fd, "s", 1, 0));
+	EXPECT_EQ(1, recv(fd, &c, 1, 0));
+	EXPECT_EQ('s', c);
+	self->fallbacks = 1;
+}
+
+/* An IPv4 address of this variant: its own, or the one beside it. */
+static void v4_address(const FIXTURE_VARIANT(stream) *v, struct address *a,
+		       uint16_t port)
+{
+	FIXTURE_VARIANT(stream) v4 = *v;
+
+	v4.family = AF_INET;
+	address_make(a, variant_address(&v4), port);
+}
+
+/* An IPv6 listener takes IPv4 clients and shows them v4-mapped. */
+SANX_TEST(mapped_server)
+{
+	struct address any, a, name, mapped, peer;
+	int l = stream_socket(variant->server, AF_INET6), fd, s;
+
+	address_make(&any, "::", 0);
+	ASSERT_EQ(0, set_option(l, SOL_IPV6, IPV6_V6ONLY, 0));
+	ASSERT_EQ(0, rc(bind(l, &any.sa, any.len)));
+	ASSERT_EQ(0, rc(listen(l, 4)));
+	ASSERT_EQ(0, local_address(l, &any));
+	v4_address(variant, &a, address_port(&any));
+	fd = stream_socket(variant->client, AF_INET);
+	ASSERT_EQ(0, rc(connect(fd, &a.sa, a.len)));
+	peer.len = sizeof(peer.ss);
+	s = rc(accept(l, &peer.sa, &peer.len));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(AF_INET6, get_option(s, SOL_SOCKET, SO_DOMAIN));
+	EXPECT_EQ(0, local_address(s, &name));
+	address_map(&mapped, &a);
+	EXPECT_TRUE(address_equal(&mapped, &name));
+	EXPECT_EQ(0, local_address(fd, &name));
+	address_map(&mapped, &name);
+	EXPECT_TRUE(address_equal(&mapped, &peer));
+	EXPECT_EQ(2, send(fd, "46", 2, 0));
+	EXPECT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+}
+
+/* An IPv6 socket reaches an IPv4 listener by the v4-mapped address. */
+SANX_TEST(mapped_client)
+{
+	int l = stream_socket(variant->server, AF_INET), s;
+	int fd = stream_socket(variant->client, AF_INET6);
+	struct address a, mapped, name;
+
+	v4_address(variant, &a, 0);
+	ASSERT_EQ(0, rc(bind(l, &a.sa, a.len)));
+	ASSERT_EQ(0, rc(listen(l, 4)));
+	ASSERT_EQ(0, local_address(l, &a));
+	address_map(&mapped, &a);
+	ASSERT_EQ(0, rc(connect(fd, &mapped.sa, mapped.len)));
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(0, peer_address(fd, &name));
+	EXPECT_TRUE(address_equal(&mapped, &name));
+	EXPECT_EQ(0, peer_address(s, &name));
+	EXPECT_EQ(AF_INET, name.sa.sa_family);
+	EXPECT_EQ(2, send(fd, "64", 2, 0));
+	EXPECT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+}
+
+/* IPV6_V6ONLY keeps IPv4 out, and leaves the port to an IPv4 listener. */
+SANX_TEST(v6only)
+{
+	int l = stream_socket(variant->server, AF_INET6);
+	int l4 = stream_socket(variant->server, AF_INET);
+	struct address any, a;
+
+	address_make(&any, "::", 0);
+	ASSERT_EQ(0, set_option(l, SOL_IPV6, IPV6_V6ONLY, 1));
+	ASSERT_EQ(0, rc(bind(l, &any.sa, any.len)));
+	ASSERT_EQ(0, rc(listen(l, 4)));
+	ASSERT_EQ(0, local_address(l, &any));
+	v4_address(variant, &a, address_port(&any));
+	EXPECT_EQ(-ECONNREFUSED, rc(connect(stream_socket(variant->client,
+							  AF_INET),
+					    &a.sa, a.len)));
+	self->fallbacks = 1;
+	address_make(&a, "0.0.0.0", address_port(&any));
+	ASSERT_EQ(0, rc(bind(l4, &a.sa, a.len)));
+	ASSERT_EQ(0, rc(listen(l4, 4)));
+	v4_address(variant, &a, address_port(&any));
+	ASSERT_EQ(0, rc(connect(stream_socket(variant->client, AF_INET),
+				&a.sa, a.len)));
+	EXPECT_EQ(POLLIN, poll_one(l4, POLLIN, SOON));
+	EXPECT_EQ(0, poll_one(l, POLLIN, A_WHILE));
+}
+
+/* SO_REUSEADDR: the listener's port is free again for who has it too. */
+SANX_TEST(rebind)
+{
+	struct address a;
+	int l, i, c, s;
+
+	for (i = 0; i < 5; i++) {
+		l = server_socket(variant);
+		if (!i)
+			address_make(&a, variant_address(variant), 0);
+		ASSERT_EQ(0, set_option(l, SOL_SOCKET, SO_REUSEADDR, 1));
+		ASSERT_EQ(0, rc(bind(l, &a.sa, a.len)));
+		ASSERT_EQ(0, rc(listen(l, 4)));
+		ASSERT_EQ(0, local_address(l, &a));
+		c = connect_to(variant, &a);
+		ASSERT_LE(0, c);
+		s = rc(accept(l, NULL, NULL));
+		ASSERT_LE(0, s);
+		/* The server ends first, and would keep the port a while. */
+		close(s);
+		close(c);
+		close(l);
+	}
+}
+
+/* A listener that was there and is gone does not answer. */
+SANX_TEST(listener_gone)
+{
+	close(self->listener);
+	EXPECT_EQ(-ECONNREFUSED, connect_to(variant, &self->addr));
+	self->fallbacks = 1;
+	/* What it had accepted lives on. */
+	EXPECT_EQ(1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(POLLIN, poll_one(self->server, POLLIN, SOON));
+}
+
+/* SO_REUSEPORT: several listeners on a port share its clients. */
+SANX_TEST(reuseport)
+{
+	int l[2], i, got[2] = { 0, 0 };
+	struct address a;
+
+	address_make(&a, variant_address(variant), 0);
+	for (i = 0; i < 2; i++) {
+		l[i] = server_socket(variant);
+		ASSERT_EQ(0, set_option(l[i], SOL_SOCKET, SO_REUSEPORT, 1));
+		ASSERT_EQ(0, rc(bind(l[i], &a.sa, a.len)));
+		ASSERT_EQ(0, rc(listen(l[i], 64)));
+		ASSERT_EQ(0, local_address(l[i], &a));
+		ASSERT_EQ(0, set_nonblock(l[i], true));
+	}
+	for (i = 0; i < 32; i++)
+		ASSERT_LE(0, connect_to(variant, &a));
+	for (i = 0; i < 2; i++)
+		while (accept(l[i], NULL, NULL) >= 0)
+			got[i]++;
+	EXPECT_EQ(32, got[0] + got[1]);
+	EXPECT_LT(0, got[0]);
+	EXPECT_LT(0, got[1]);
+}
+
+SANX_TEST_MAIN

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Every way to become TCP, and the counter that tells of each.
+# timeout: 240
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# works NAME N ARGS...: the program notices nothing.  Sets MS, what its
+# connect() took.
+works() {
+	local name=$1 out rc=0
+	shift
+	out=$(peer "$@" both 100000 shut end 2>&1) || rc=$?
+	is "$name: works" "$rc ${out##*$'\n'}" "0 done"
+	MS=$(sed -n 's/^connected in \([0-9]*\) ms/\1/p' <<<"$out")
+}
+
+# What should be over verbs is, or the rest would prove nothing.
+nothing_in_the_way() {
+	remember
+	works "listed, allowed, listening" 2 connect 10.77.0.1 5001
+	check "listed, allowed, listening: client" moves 2 conns_verbs=1
+	check "listed, allowed, listening: server" moves 1 conns_verbs=1
+}
+
+plain_server() {
+	remember
+	works "plain TCP server" 2 connect 10.77.0.1 5002
+	check "plain TCP server: the client's counter" moves 2 fallback_refused=1
+	check "plain TCP server: nothing at the server" moves 1
+}
+
+plain_client() {
+	remember
+	works "plain TCP client" 2 -t connect 10.77.0.1 5001
+	check "plain TCP client: nothing at the client" moves 2
+	check "plain TCP client: the server's counter" moves 1 fallback_accept=1
+}
+
+no_listener() {
+	local out rc=0
+	remember
+	out=$(peer 2 connect 10.77.0.1 5009 hold) || rc=$?
+	is "no listener at all: refused" "$rc ${out%% after*}" "1 connect: ECONNREFUSED"
+	check "no listener at all: the client's counter" moves 2 fallback_refused=1
+}
+
+port_rules() {
+	node2 sanxctl ports add deny 5001 </dev/null
+	remember
+	works "port denied" 2 connect 10.77.0.1 5001
+	check "port denied: the client's counter" moves 2 fallback_port=1
+	check "port denied: the server's counter" moves 1 fallback_accept=1
+	node2 sanxctl ports load - <<-END
+		allow 5001
+		deny 1-65535
+	END
+	remember
+	works "the first rule decides" 2 connect 10.77.0.1 5001
+	check "the first rule decides: over verbs" moves 2 conns_verbs=1
+	node2 sanxctl ports flush </dev/null
+}
+
+not_in_the_map() {
+	node2 sanxctl nodemap del 10.77.0.1 </dev/null
+	remember
+	works "peer not in the map" 2 connect 10.77.0.1 5001
+	check "peer not in the map: the client's counter" moves 2 fallback_unmapped=1
+	check "peer not in the map: the server's counter" moves 1 fallback_accept=1
+	remember
+	works "its other address still is" 2 connect fd77::1 5001
+	check "its other address still is: over verbs" moves 2 conns_verbs=1
+	node2 sanxctl nodemap add 10.77.0.1 1 </dev/null
+	remember
+	works "back in the map" 2 connect 10.77.0.1 5001
+	check "back in the map: over verbs" moves 2 conns_verbs=1
+}
+
+# A client that the server's map does not have is nobody to it.
+client_not_in_the_map() {
+	node1 'sanxctl nodemap del 10.77.0.2 && sanxctl nodemap del fd77::2' </dev/null
+	remember
+	works "client not in the server's map" 2 connect 10.77.0.1 5001
+	is "client not in the server's map: not over verbs" "$(moved 2 conns_verbs)" 0
+	is "client not in the server's map: fell back once" "$(moved 2 conns_fallback)" 1
+	nodemap_std
+}
+
+nobody_there() {
+	local start=$SECONDS
+	node2 sanxctl nodemap add 10.77.0.9 9 </dev/null
+	remember
+	peer 2 connect 10.77.0.9 5001 hold >/dev/null || true
+	below "nobody at the address: an end" $((SECONDS - start)) $((20 * SLOW))
+	check "nobody at the address: the client's counter" moves 2 fallback_link=1
+	node2 sanxctl nodemap del 10.77.0.9 </dev/null
+}
+
+# A device of one's own is for that device's stack.
+only_tcp() {
+	remember
+	check "bound to a device: works" node2 \
+		"head -c 1000 /dev/zero | sanx-run socat -u - TCP:10.77.0.1:5005,so-bindtodevice=eth0"
+	check "bound to a device: the client's counter" moves 2 fallback_option=1
+}
+
+# The peer's module goes.  The first to find out waits for link_timeout_ms, 3 s;
+# the next ones know, for link_hold_ms, 10 s.
+peer_without_module() {
+	local pid
+	for pid in "${LAB_BACKGROUND[@]}"; do stop "$pid"; done
+	check "the peer's module goes" unload_sanx 1
+	OPTS=-t serve 1 5003 both 100000 end
+	remember 2
+	works "peer without the module" 2 connect 10.77.0.1 5003
+	below "peer without the module: bounded wait" "$MS" $((8000 * SLOW))
+	works "peer without the module, again" 2 connect 10.77.0.1 5003
+	below "peer without the module: remembered" "$MS" $((500 * SLOW))
+	check "peer without the module: the client's counter" moves 2 fallback_link=2
+	load_sanx 1
+	node1 insmod "$MODULES/sanx_verbs.ko" </dev/null
+	nodemap_std
+	serve 1 5004 both 100000 end
+	remember 2
+	check "peer with the module again: found" eventually 30 over_verbs_again
+}
+
+over_verbs_again() {
+	peer 2 connect 10.77.0.1 5004 both 100000 shut end >/dev/null &&
+		[ "$(moved 2 conns_verbs)" -ge 1 ]
+}
+
+no_device() {
+	check "our module goes" unload_sanx 2
+	node2 rdma link del rxe0 </dev/null
+	load_sanx 2
+	node2 insmod "$MODULES/sanx_verbs.ko" </dev/null
+	nodemap_std
+	remember 2
+	works "no device" 2 connect 10.77.0.1 5004
+	below "no device: bounded wait" "$MS" $((8000 * SLOW))
+	works "no device, again" 2 connect 10.77.0.1 5004
+	below "no device: remembered" "$MS" $((500 * SLOW))
+	check "no device: the client's counter" moves 2 fallback_link=2
+	# And the other way: the peer has one, we do not.
+	serve 2 5006 both 100000 end
+	remember 1
+	works "no device at the peer" 1 connect 10.77.0.2 5006
+	below "no device at the peer: bounded wait" "$MS" $((8000 * SLOW))
+	check "no device at the peer: the client's counter" moves 1 fallback_link=1
+}
+
+plan 49
+load_verbs
+nodemap_std
+serve 1 5001 both 100000 end
+OPTS=-t serve 1 5002 both 100000 end
+OPTS=-t serve 1 5005 drain
+
+nothing_in_the_way
+plain_server
+plain_client
+no_listener
+port_rules
+not_in_the_map
+client_not_in_the_map
+nobody_there
+only_tcp
+peer_without_module
+no_device
