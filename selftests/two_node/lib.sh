@@ -35,7 +35,7 @@ remember() {
 		BEFORE[n]=$(counters "$n")
 	done
 }
-declare -A BEFORE
+BEFORE=()
 
 # counters N: KEY VALUE lines.
 counters() {

@@ -1,181 +1,175 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 600
-# Ends that come early: programs killed, modules unloaded, devices and
-# namespaces and nodes that go.  The other side gets the error that TCP would
-# give, and nothing hangs or is left over.
+# Things that come and go while they are in use: programs, modules, namespaces,
+# devices, cables, nodes.  What is left learns of it, in bounded time.
+# timeout: 300
 set -euo pipefail
-. "$(dirname "$0")/../../scripts/lablib.sh"
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-plan 22
-
-# A peer that sends, and one that reads; what ends it is on its last line.
-TALK='import socket, sys
-s = socket.create_connection((sys.argv[1], int(sys.argv[2])))
-try:
-    if sys.argv[3] == "send":
-        while True: s.send(b"x" * 50000)
-    n = 0
-    while True:
-        b = s.recv(50000)
-        if not b: break
-        n += len(b)
-    print("EOF")
-except OSError as e:
-    print(type(e).__name__)'
-SERVE='import socket, sys
-l = socket.socket()
-l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-l.bind(("", int(sys.argv[1]))); l.listen()
-c, _ = l.accept()
-if sys.argv[2] == "send":
-    while True: c.send(b"x" * 50000)
-if sys.argv[2] == "idle":
-    import time
-    time.sleep(1000)
-while c.recv(50000): pass'
-
-# Brings up a server on node 2 and a client on node 1: pair PORT SERVER CLIENT.
-pair() {
-	background 2 "exec sanx-run --strict python3 -c '$SERVE' $1 $2"
-	SERVER=$LAST
-	wait_port 2 "$1"
-	background 1 "exec sanx-run --strict python3 -c '$TALK' 10.77.0.2 $1 $3"
-	CLIENT=$LAST
-	CLIENT_LOG=$LAST_LOG
-	eventually 10 "[ \"\$(node1 \"sanxctl -j socket show | jq '[.[] | select(.state == \\\"ESTAB\\\")] | length'\")\" -ge 1 ]"
+# client NAME ARGS...: a client on node 2, in the background; its log is in
+# LOG[NAME].
+client() {
+	local name=$1
+	shift
+	background 2 "$PEER" -T $((PATIENCE * 4)) connect "$@"
+	LOG[$name]=$LAST_LOG
+	says "$LAST_LOG" connected
 }
+declare -A LOG
 
-# ends NAME PID LOG WANTED...: it ends by itself, saying one of these.
+# ends NAME SECONDS PATTERN: the client's last word comes in time, and is that.
 ends() {
-	local name=$1 pid=$2 log=$3 i said
-	shift 3
-	for ((i = 0; i < 300 * SLOW; i++)); do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
-	if kill -0 "$pid" 2>/dev/null; then
-		echo "# it hangs"
-		fail "$name"
-		return
+	local start=$SECONDS
+	eventually "$2" "grep -qE ': |done' '${LOG[$1]}'" || true
+	if tail -n 1 "${LOG[$1]}" | grep -qE "^($3)"; then
+		ok "$4"
+	else
+		echo "# after $((SECONDS - start)) s: $(tail -n 1 "${LOG[$1]}")"
+		fail "$4"
 	fi
-	said=$(tail -n 1 "$log" | tr -d '\r')
-	for i in "$@"; do
-		[ "$said" != "$i" ] || { ok "$name: $said" && return; }
-	done
-	echo "# it said: $said"
-	fail "$name"
 }
 
-unloads() {
-	eventually 5 "unload_sanx $1 2>/dev/null"
+# both_up: the modules on both nodes, verbs and all.
+both_up() {
+	load_verbs && nodemap_std
 }
 
-load_verbs
-nodemap_std
+program_killed() {
+	serve 1 5001 drain
+	client flood 10.77.0.1 5001 flood
+	sleep 1
+	node1 "pkill -9 -f '[l]isten 5001'" </dev/null
+	ends flood 10 "flood: (ECONNRESET|EPIPE)" "the reader is killed: the sender gets an error"
 
-pair 7201 recv send
-node2 "pkill -9 -f 'python3 -c.* 7201'" || true
-ends "the reader is killed: the sender gets" "$CLIENT" "$CLIENT_LOG" ConnectionResetError BrokenPipeError
-stop "$SERVER"
+	serve 1 5002 flood
+	client drain 10.77.0.1 5002 drain
+	sleep 1
+	node1 "pkill -9 -f '[l]isten 5002'" </dev/null
+	ends drain 10 "done|drain: ECONNRESET" "the sender is killed: the reader gets an end"
 
-pair 7202 send recv
-node2 "pkill -9 -f 'python3 -c.* 7202'" || true
-ends "the sender is killed: the reader gets" "$CLIENT" "$CLIENT_LOG" EOF ConnectionResetError
-stop "$SERVER"
+	serve 1 5003 hold
+	client hold 10.77.0.1 5003 hold
+	node1 "pkill -9 -f '[l]isten 5003'" </dev/null
+	ends hold 10 "done" "an idle peer is killed: the other gets an end"
 
-pair 7203 send recv
-node1 "pkill -9 -f 'python3 -c.* 7203'" || true
-check "the client is killed: the server ends" eventually 20 "! kill -0 $SERVER 2>/dev/null"
-
-pair 7204 idle recv
-check "rmmod sanx_verbs is refused" node1 '! rmmod sanx_verbs'
-check "rmmod af_sanx is refused" node1 '! rmmod af_sanx'
-node1 'rdma link del rxe0'
-ends "the device goes: the reader gets" "$CLIENT" "$CLIENT_LOG" ConnectionResetError TimeoutError
-stop "$SERVER"
-
-check "the modules can go after that" unloads 1
-load_sanx 1
-load_verbs
-nodemap_std
-
-# Again and again, with traffic before and after.
-TRIP='import socket, threading
-l = socket.socket(); l.bind(("127.0.0.1", 0)); l.listen()
-c = socket.create_connection(l.getsockname()); s, _ = l.accept()
-c.sendall(b"x" * 20000); assert len(s.recv(20000, socket.MSG_WAITALL)) == 20000
-s.close(); assert c.recv(1) == b""'
-check "loop carries bytes before" node1 "sanx-run --strict python3 -c '$TRIP'"
-unloads 1
-rounds=100
-check "$rounds times in and out" node1 "for i in \$(seq $rounds); do
-		insmod $MODULES/af_sanx.ko || exit 1
-		[ \$((i % 10)) != 0 ] || sanx-run --strict python3 -c '$TRIP' || exit 1
-		for try in \$(seq 100); do rmmod af_sanx 2>/dev/null && break; sleep 0.05; done
-		[ ! -d /sys/module/af_sanx ] || exit 1
-	done"
-load_sanx 1
-check "$((rounds / 10)) times in and out, with verbs and a live link" node1 "for i in \$(seq $((rounds / 10))); do
-		[ -d /sys/module/af_sanx ] || insmod $MODULES/af_sanx.ko || exit 1
-		insmod $MODULES/sanx_verbs.ko || exit 1
-		printf '10.77.0.1 1\n10.77.0.2 2\n' | sanxctl nodemap load - || exit 1
-		sanx-run python3 -c 'import socket
-try: socket.create_connection((\"10.77.0.2\", 9))
-except ConnectionRefusedError: pass' || exit 1
-		for try in \$(seq 100); do rmmod sanx_verbs 2>/dev/null && break; sleep 0.05; done
-		for try in \$(seq 100); do rmmod af_sanx 2>/dev/null && break; sleep 0.05; done
-		[ ! -d /sys/module/af_sanx ] || exit 1
-	done"
-load_sanx 1
-check "loop carries bytes after" node1 "sanx-run --strict python3 -c '$TRIP'"
-
-# A namespace that goes while sockets live in it: it goes when they have.
-check "a namespace with live sockets is deleted" node1 "ip netns add gone &&
-	ip -n gone link set lo up &&
-	{ ip netns exec gone sanx-run --strict python3 -c 'import socket, time
-l = socket.socket(); l.bind((\"127.0.0.1\", 7300)); l.listen()
-c = socket.create_connection((\"127.0.0.1\", 7300)); s, _ = l.accept()
-print(\"up\", flush=True); time.sleep(3)
-c.sendall(b\"still\"); assert s.recv(9) == b\"still\"' >/tmp/ns.log & } &&
-	for i in \$(seq 100); do grep -q up /tmp/ns.log && break; sleep 0.1; done &&
-	ip netns del gone && wait \$!"
-check "and its counters were its own" node1 "ip netns add other && ip -n other link set lo up &&
-	ip netns exec other sanxctl -j stats show | jq -e '.conns_loop == 0' && ip netns del other"
-load_verbs
-nodemap_std
-check "the node map was its own, too" node1 "ip netns add other &&
-	[ \"\$(ip netns exec other sanxctl -j nodemap show)\" = '[]' ] && ip netns del other"
-check "nothing holds the modules" unloads 1
-load_sanx 1
-load_verbs
-nodemap_std
-
-# The peer loses power.
-pair 7205 idle recv
-lab kill 2
-ends "the node dies: the reader gets" "$CLIENT" "$CLIENT_LOG" TimeoutError ConnectionResetError
-is "no socket is left" "$(node1 'sanxctl -j socket show')" '[]'
-before=$(stat 1 fallback_link)
-start=$SECONDS
-check "nobody answers" node1 "! sanx-run --strict python3 -c 'import socket
-socket.create_connection((\"10.77.0.2\", 7206), 15)'"
-check "within a bounded time" [ $((SECONDS - start)) -le $((20 * SLOW)) ]
-check "and TCP was asked" [ "$(stat 1 fallback_link)" -gt "$before" ]
-
-lab boot 2
-load_sanx 2
-load_verbs
-nodemap_std
-background 2 'sanx-run --strict socat TCP4-LISTEN:7207,reuseaddr,fork SYSTEM:cat'
-wait_port 2 7207
-verbs=$(stat 1 conns_verbs)
-# speaks: by verbs, or by TCP while the node is still left alone.
-speaks() {
-	[ "$(node1 'echo again | sanx-run --strict socat -t 20 - TCP4:10.77.0.2:7207')" = again ]
+	background 1 "$PEER" -1 listen 5004 drain
+	SERVER_LOG=$LAST_LOG
+	wait_port 1 5004
+	client killed 10.77.0.1 5004 send 100k hold
+	node2 "pkill -9 -f '[5]004 send'" </dev/null
+	LOG[server]=$SERVER_LOG
+	ends server 10 "done" "the client is killed: the server has all it sent"
 }
-speaks_verbs() {
-	speaks && [ "$(stat 1 conns_verbs)" -gt "$verbs" ]
+
+module_in_use() {
+	serve 1 5005 echo
+	client user 10.77.0.1 5005 hold
+	check "rmmod sanx_verbs is refused under a connection" node2 '! rmmod sanx_verbs 2>/dev/null'
+	check "rmmod af_sanx is refused under a socket" node2 '! rmmod af_sanx 2>/dev/null'
+	stop "$LAST"
+	stop "${LAB_BACKGROUND[-2]}"
+	check "and granted after it" eventually 10 "unload_sanx 2"
+	load_sanx 2
+	both_up
+	serve 1 5006 echo
+	check "and all is well" peer 2 connect 10.77.0.1 5006 ping 10 shut end
 }
-check "the node is back" eventually 30 speaks
-check "and speaks verbs again" eventually 30 speaks_verbs
+
+# The module comes and goes, with connections in between.
+load_unload() {
+	unload_sanx 1
+	check "100 times insmod, traffic, rmmod" node1 "
+		set -e
+		for i in \$(seq 100); do
+			insmod $MODULES/af_sanx.ko
+			$PEER -T 60 -1 listen 127.0.0.1 5007 both 50000 end & pid=\$!
+			until ss -Hltn sport = :5007 | grep -q .; do :; done
+			$PEER -T 60 connect 127.0.0.1 5007 both 50000 shut end >/dev/null
+			wait \$pid
+			[ \$((i % 10)) != 0 ] || sanxctl -j stats show | jq -e '.[0].conns_loop == 2' >/dev/null
+			rmmod af_sanx
+		done" </dev/null
+	load_sanx 1
+	both_up
+}
+
+namespace_deleted() {
+	node1 '
+		ip netns add gone
+		ip -n gone link set lo up' </dev/null
+	background 1 ip netns exec gone "$PEER" -T "$PATIENCE" listen 5008 echo
+	local server=$LAST
+	eventually 10 "node1 'ip netns exec gone ss -Hltn | grep -q 5008'"
+	background 1 ip netns exec gone "$PEER" -T "$PATIENCE" connect 127.0.0.1 5008 ping 5 hold
+	says "$LAST_LOG" connected
+	check "a namespace is deleted under its sockets" node1 ip netns del gone
+	stop "$LAST"
+	stop "$server"
+	check "and goes with them" eventually 20 "unload_sanx 1"
+	load_sanx 1
+	both_up
+}
+
+device_goes() {
+	serve 1 5010 drain
+	serve 1 5011 flood
+	client flood 10.77.0.1 5010 flood
+	client drain 10.77.0.1 5011 drain
+	client hold 10.77.0.1 5010 hold
+	sleep 1
+	check "the RDMA device goes under traffic" node2 timeout $((30 * SLOW)) rdma link del rxe0
+	ends flood 60 "flood: E[A-Z]+ " "the sender gets an error"
+	ends drain 60 "drain: E[A-Z]+ " "the reader gets an error"
+	ends hold 60 "hold: E[A-Z]+ |done" "the idle one gets an error"
+	lab rdma 2 rxe
+	serve 1 5012 echo
+	check "it comes back: connections work" peer 2 connect 10.77.0.1 5012 ping 10 shut end
+	check "and are over verbs again" eventually 40 over_verbs_again
+}
+
+over_verbs_again() {
+	remember 2
+	peer 2 connect 10.77.0.1 5012 ping 3 shut end >/dev/null && [ "$(moved 2 conns_verbs)" = 1 ]
+}
+
+cable_cut() {
+	serve 1 5013 both 400k end
+	client short 10.77.0.1 5013 sleep 1000 both 400k shut end
+	lab wire cut
+	sleep 2
+	lab wire mend
+	ends short 60 "done" "a cable cut for two seconds: nothing is lost"
+}
+
+node_dies() {
+	serve 1 5014 drain
+	serve 1 5015 flood
+	client flood 10.77.0.1 5014 flood
+	client drain 10.77.0.1 5015 drain
+	client hold 10.77.0.1 5014 hold
+	sleep 1
+	lab kill 1
+	ends flood 60 "flood: E[A-Z]+ " "a node dies: the sender gets an error"
+	ends drain 60 "drain: E[A-Z]+ " "a node dies: the reader gets an error"
+	ends hold 60 "hold: E[A-Z]+ " "a node dies: the idle one gets an error"
+	background 2 "$PEER" -T 20 connect 10.77.0.1 5014 hold
+	LOG[dead]=$LAST_LOG
+	ends dead 60 "connect: (EHOSTUNREACH|ETIMEDOUT|ETIME)" "a dead node: connect() is TCP's"
+	lab boot 1
+	load_sanx 1
+	both_up
+	serve 1 5012 echo
+	check "it comes back: connections work" peer 2 connect 10.77.0.1 5012 ping 10 shut end
+	check "and are over verbs again" eventually 40 over_verbs_again
+}
+
+plan 24
+both_up
+program_killed
+module_in_use
+load_unload
+namespace_deleted
+device_goes
+cable_cut
+node_dies

@@ -1,121 +1,98 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# timeout: 400
-# Unmodified programs: iperf3, nginx, redis and ssh, with both ends and with
-# one end under sanx-run.  Each pair's way is read from the counters.
+# Programs that know nothing of AF_SANX: both ends under sanx-run go over
+# verbs, and with one end only they work as TCP.
+# timeout: 240
 set -euo pipefail
-. "$(dirname "$0")/../../scripts/lablib.sh"
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
 
-plan 20
+# Where the programs keep their things on a node.
+DIR=/tmp/programs
 
-# What a server of each kind is run with, and what its connections count as.
-RUN=
-WAY=
-
-# came NAME BEFORE: connections were counted as they should be.
-came() {
-	local now
-	now=$(stat 1 "$WAY")
-	if [ "$now" -gt "$2" ]; then
-		ok "$1: $WAY"
-	else
-		echo "# $WAY is still $now"
-		fail "$1: $WAY"
-	fi
+# three_ways NAME PORT 'SERVER' 'CLIENT' LIMIT: SERVER on node 1, CLIENT on node
+# 2, the one, the other and both under sanx-run.  CLIENT succeeds or not; at
+# least LIMIT bytes pass.
+three_ways() {
+	local name=$1 port=$2 server=$3 client=$4 limit=$5
+	run_pair "$name" "sanx-run --strict" "sanx-run --strict" "$@"
+	check "$name: over verbs at the client" over_verbs 2 "$limit"
+	check "$name: over verbs at the server" over_verbs 1 "$limit"
+	run_pair "$name, client only" "" "sanx-run --strict" "$@"
+	check "$name, client only: it fell back" only_fell_back 2 fallback_refused
+	run_pair "$name, server only" "sanx-run --strict" "" "$@"
+	check "$name, server only: it took TCP's clients" only_fell_back 1 fallback_accept
 }
 
-# program NAME PORT 'SERVER' 'CLIENT': the server on node 2, the client on node 1.
-program() {
-	local name=$1 port=$2 server=$3 client=$4 before
-	background 2 "$RUN $server"
-	wait_port 2 "$port"
-	before=$(stat 1 "$WAY")
-	check "$name runs" node1 "$client"
-	came "$name" "$before"
+# run_pair NAME SERVER-PREFIX CLIENT-PREFIX . PORT SERVER CLIENT .
+run_pair() {
+	local name=$1 server="$2 $6" client="$3 $7" port=$5
+	remember
+	background 1 "exec $server"
+	if ! wait_port 1 "$port"; then
+		sed 's/^/# /' "$LAST_LOG"
+		fail "$name: the server starts"
+		return
+	fi
+	check "$name" timeout $((40 * SLOW)) "$SANX_TREE/scripts/lab" run 2 "$client"
 	stop "$LAST"
 }
 
-iperf() {
-	program "iperf3, $1" "$2" "iperf3 -s -p $2 -1" \
-		"sanx-run --strict iperf3 -c 10.77.0.2 -p $2 -t 2 -J >/tmp/iperf.json &&
-		jq -e '.end.sum_received.bytes > 0' /tmp/iperf.json"
+# over_verbs N BYTES: connections and bytes did, and nothing fell back.
+over_verbs() {
+	local rx
+	[ "$(moved "$1" conns_verbs)" -ge 1 ] || { echo "nothing over verbs"; return 1; }
+	[ "$(moved "$1" conns_fallback)" = 0 ] || { echo "something fell back"; return 1; }
+	rx=$(($(moved "$1" rx_bytes) + $(moved "$1" tx_bytes)))
+	[ "$rx" -ge "$2" ] || { echo "only $rx bytes"; return 1; }
 }
 
-nginx_conf() {
-	node2 "mkdir -p /tmp/nginx/html && head -c 200000 /dev/urandom >/tmp/nginx/html/file &&
-		cat >/tmp/nginx/$1.conf <<-END
-		daemon off; pid /tmp/nginx/$1.pid; error_log stderr;
+# only_fell_back N KEY: nothing over verbs, and all fallbacks are of that kind.
+only_fell_back() {
+	local all
+	all=$(moved "$1" conns_fallback)
+	[ "$(moved "$1" conns_verbs)" = 0 ] || { echo "something over verbs"; return 1; }
+	[ "$all" -ge 1 ] || { echo "nothing fell back"; return 1; }
+	[ "$(moved "$1" "$2")" = "$all" ] || { echo "other fallbacks than $2"; return 1; }
+}
+
+prepare() {
+	nodes "mkdir -p $DIR && chmod 755 $DIR"
+	node1 "cat >$DIR/nginx.conf" <<-END
+		daemon off;
+		worker_processes 2;
+		pid $DIR/nginx.pid;
+		error_log stderr;
+		user root;
 		events { worker_connections 512; }
 		http {
-			access_log off; sendfile on; keepalive_requests 1000;
-			client_body_temp_path /tmp/nginx/b; proxy_temp_path /tmp/nginx/p;
-			fastcgi_temp_path /tmp/nginx/f; uwsgi_temp_path /tmp/nginx/u;
-			scgi_temp_path /tmp/nginx/s;
-			server { listen $1; root /tmp/nginx/html; }
+			access_log off;
+			server { listen 8080 reuseport; root $DIR; }
 		}
-		END" </dev/null
+	END
+	node1 "head -c 100000 /dev/urandom >$DIR/page" </dev/null
+	node1 "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f $DIR/host && ssh-keygen -q -t ed25519 -N '' -f $DIR/key" </dev/null
+	node1 cat $DIR/key </dev/null | node2 "umask 077; cat >$DIR/key"
 }
 
-nginx_() {
-	nginx_conf "$2"
-	program "nginx, $1" "$2" "nginx -c /tmp/nginx/$2.conf" \
-		"sanx-run --strict curl -fsS -o /tmp/file http://10.77.0.2:$2/file &&
-		sanx-run --strict ab -q -k -n 50 -c 5 http://10.77.0.2:$2/file >/tmp/ab &&
-		grep -q 'Failed requests: *0' /tmp/ab && grep -q 'Complete requests: *50' /tmp/ab"
-}
+SSHD="/usr/sbin/sshd -D -e -p 2222 -h $DIR/host -o PidFile=none -o StrictModes=no"
+SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"
+SSH="ssh -p 2222 -i $DIR/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+SSH+=" -o LogLevel=ERROR -o BatchMode=yes root@10.77.0.1"
 
-redis() {
-	program "redis, $1" "$2" \
-		"redis-server --port $2 --bind 10.77.0.2 --protected-mode no --save '' --dir /tmp" \
-		"sanx-run --strict redis-benchmark -h 10.77.0.2 -p $2 -q -n 200 -c 5 -t set,get,lpush"
-}
-
-ssh_keys() {
-	node2 'mkdir -p /run/sshd /tmp/ssh && ssh-keygen -q -t ed25519 -N "" -f /tmp/ssh/host' </dev/null
-	node1 'mkdir -p /tmp/ssh && ssh-keygen -q -t ed25519 -N "" -f /tmp/ssh/user && cat /tmp/ssh/user.pub' </dev/null |
-		node2 'cat >/tmp/ssh/authorized && chmod 600 /tmp/ssh/authorized'
-}
-
-ssh_() {
-	program "ssh, $1" "$2" \
-		"/usr/sbin/sshd -D -e -p $2 -h /tmp/ssh/host -o PidFile=none -o StrictModes=no \
-			-o UsePAM=no -o AuthorizedKeysFile=/tmp/ssh/authorized -o PermitRootLogin=yes" \
-		"head -c 500000 /dev/urandom >/tmp/in && sanx-run --strict ssh -p $2 -i /tmp/ssh/user \
-			-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes \
-			root@10.77.0.2 'cat; exit 3' </tmp/in >/tmp/out; [ \$? = 3 ] && cmp /tmp/in /tmp/out"
-}
-
+plan 44
 load_verbs
 nodemap_std
-ssh_keys
+prepare
 
-RUN='sanx-run --strict' WAY=conns_verbs
-iperf "both ends" 7101
-nginx_ "both ends" 7102
-redis "both ends" 7103
-ssh_ "both ends" 7104
-
-RUN='' WAY=fallback_refused
-iperf "client alone" 7111
-nginx_ "client alone" 7112
-redis "client alone" 7113
-ssh_ "client alone" 7114
-
-# A plain client of a server under sanx-run; counted where it is accepted.
-server_alone() {
-	local before
-	background 2 "sanx-run --strict $3"
-	wait_port 2 "$2"
-	before=$(stat 2 fallback_accept)
-	check "$1, server alone, runs" node1 "$4"
-	if [ "$(stat 2 fallback_accept)" -gt "$before" ]; then
-		ok "$1, server alone: fallback_accept"
-	else
-		fail "$1, server alone: fallback_accept"
-	fi
-	stop "$LAST"
-}
-nginx_conf 7122
-server_alone iperf3 7121 "iperf3 -s -p 7121 -1" "iperf3 -c 10.77.0.2 -p 7121 -t 2"
-server_alone nginx 7122 "nginx -c /tmp/nginx/7122.conf" \
-	"curl -fsS -o /tmp/file http://10.77.0.2:7122/file"
+three_ways iperf3 5201 "iperf3 -s" "iperf3 -c 10.77.0.1 -n 3M" 3000000
+three_ways "iperf3, reverse" 5201 "iperf3 -s" "iperf3 -c 10.77.0.1 -R -P 2 -n 2M" 2000000
+three_ways nginx 8080 "nginx -c $DIR/nginx.conf" \
+	"ab -q -n 60 -c 6 http://10.77.0.1:8080/page | tee /dev/stderr | grep -q 'Failed requests: *0$'" 6000000
+three_ways "nginx, kept alive" 8080 "nginx -c $DIR/nginx.conf" \
+	"ab -q -k -n 60 -c 6 http://10.77.0.1:8080/page | tee /dev/stderr | grep -q 'Failed requests: *0$'" 6000000
+three_ways redis 6379 "redis-server --port 6379 --save '' --protected-mode no --dir $DIR" \
+	"redis-benchmark -h 10.77.0.1 -n 300 -c 10 -q -t set,get,lrange_100" 30000
+three_ways ssh 2222 "$SSHD" \
+	"$SSH 'head -c 500000 /dev/zero; cat | wc -c' </etc/services | tail -c 6 | grep -q \$(wc -c </etc/services)" 500000
+nodes "rm -rf $DIR"
