@@ -19,9 +19,13 @@
 /* Private data of a rejection that only asks to wait for our own request. */
 #define REJECT_TIE	0x534e5854	/* "SNXT" */
 
-/* How long a packet may stay unacknowledged: 4.096 us * 2^17 = 0.5 s */
-#define ACK_TIMEOUT	17
-#define RETRIES		7
+/*
+ * A packet may stay unacknowledged for 4.096 us * 2^18 = 1 s, and is sent 7
+ * times.  The largest number of retries, 7, means for ever to some devices.
+ */
+#define ACK_TIMEOUT	18
+#define RETRIES		6
+#define RNR_RETRIES	7	/* for ever; but see link credits in post.c */
 
 static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev);
 
@@ -92,11 +96,10 @@ static void param_fill(struct rdma_conn_param *param,
 		.responder_resources	= 1,
 		.initiator_depth	= 1,
 		.retry_count		= RETRIES,
-		.rnr_retry_count	= RETRIES,
+		.rnr_retry_count	= RNR_RETRIES,
 	};
 }
 
-/* Packets are for the link's own sake: a lost one ends it, and is told. */
 static int cm_connect(struct vlink *link)
 {
 	struct rdma_conn_param param;

@@ -151,7 +151,7 @@ no_device() {
 	check "no device at the peer: the client's counter" moves 1 fallback_link=1
 }
 
-plan 49
+plan 46
 load_verbs
 nodemap_std
 serve 1 5001 both 100000 end
