@@ -34,7 +34,7 @@ prepare() {
 	"$SCRIPTS/build-modules.sh" "$KERNEL"
 	make -s -C "$SANX_TREE/tools" O="$SANX_TREE/build/tools"
 	"$SCRIPTS/lab" up --kernel "$KERNEL" --owner $$
-	# shellcheck source=SCRIPTDIR/lablib.sh
+	# shellcheck source=scripts/lablib.sh
 	. "$SCRIPTS/lablib.sh"
 	trap 'lab down' EXIT
 }

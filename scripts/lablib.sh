@@ -16,6 +16,7 @@
 [ -z "${LABLIB:-}" ] || return 0
 LABLIB=1
 
+# shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 export SANX_LAB=${SANX_LAB:-default}
 

@@ -13,7 +13,7 @@ export SANX_LAB=${SANX_LAB:-nodes}
 lab=$SCRIPTS/lab
 
 setup() {
-	# shellcheck source=SCRIPTDIR/lablib.sh
+	# shellcheck source=scripts/lablib.sh
 	. "$SCRIPTS/lablib.sh"
 	trap - EXIT
 	say "loading af_sanx and sanx_verbs, making rxe0, loading a node map"

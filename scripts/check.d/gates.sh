@@ -51,7 +51,7 @@ gate_shellcheck() {
 	local files
 	mapfile -t files < <(shell_scripts)
 	cd "$SANX_TREE" || return
-	shellcheck -x -P SCRIPTDIR "${files[@]}"
+	shellcheck -x -P SCRIPTDIR -P "$SANX_TREE" "${files[@]}"
 }
 
 gate_kernel_doc() {

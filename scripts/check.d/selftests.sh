@@ -83,12 +83,7 @@ dump_stacks() {
 	lab stacks
 }
 
-# lab_boot, lab_reboot: a node that lost its kernel is no use to the next test.
-lab_boot() {
-	lab up --kernel "$KERNEL" --owner $$ || return 1
-	fresh
-}
-
+# lab_reboot: a node that lost its kernel is no use to the next test.
 lab_reboot() {
 	echo "# booting both nodes again"
 	lab kill 1
@@ -110,7 +105,7 @@ check_leaks() {
 	local log=$LOGS/$KERNEL/leaks-$2.log
 	[ "$KERNEL" = debug ] || return 0
 	# What is loaded anew comes to where it was, so addresses keep their names.
-	fresh >"$log" 2>&1 && load_verbs >>"$log" 2>&1 || true
+	{ fresh && load_verbs; } >"$log" 2>&1 || true
 	if nodes "$SCRIPTS/guest/leaks" >>"$log" 2>&1; then
 		result ok "$KERNEL $1: no memory is lost" "$(again "$2")"
 	else
@@ -155,13 +150,6 @@ run_test() {
 	say "$KERNEL $name took $((SECONDS - start)) s"
 }
 
-# runs_here SOURCE: "kernels: NAMES" in it says that others lack what it needs.
-runs_here() {
-	local kernels
-	kernels=$(sed -n 's/^# kernels: *//p' "$1")
-	[[ -z "$kernels" || " $kernels " = *" $KERNEL "* ]]
-}
-
 # all_tests: KIND NAME LIMIT, a line each.
 all_tests() {
 	local name limit
@@ -199,7 +187,7 @@ selftests_on() {
 		result fail "$KERNEL: nodes boot" "make selftests KERNEL=$KERNEL"
 		return
 	}
-	# shellcheck source=SCRIPTDIR/../lablib.sh
+	# shellcheck source=scripts/lablib.sh
 	. "$SCRIPTS/lablib.sh"
 	trap 'lab down' EXIT
 	if fresh; then

@@ -21,13 +21,15 @@ prepare() {
 	node2 "mkdir -p $DIR/mnt && modprobe nbd" </dev/null
 }
 
+# start [COMMAND...]: the server, under that command.
 start() {
-	background 1 "exec sanx-run --strict nbd-server -d -C $DIR/conf"
+	background 1 "exec $* nbd-server -d -C $DIR/conf"
 	wait_port 1 10809
 }
 
+# attach [COMMAND...]: the client, likewise.  It gives requests up after 5 s.
 attach() {
-	node2 sanx-run --strict nbd-client -N disk 10.77.0.1 /dev/nbd0 </dev/null
+	node2 "$@" nbd-client -t 5 -N disk 10.77.0.1 /dev/nbd0 </dev/null
 }
 
 # limited SECONDS 'SHELL LINE': on node 2; 124 if it takes longer.
@@ -47,13 +49,13 @@ file_system() {
 	check "umount again" limited 30 "umount $DIR/mnt"
 }
 
-plan 19
+plan 21
 load_verbs
 nodemap_std
 prepare
 remember
-start
-check "nbd-client attaches" attach
+start sanx-run --strict
+check "nbd-client attaches" attach sanx-run --strict
 is "the connection is over verbs" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "1 0"
 file_system
 check "what was written went over verbs" at_least 2 tx_bytes 6000000
@@ -65,16 +67,24 @@ stop "$LAST"
 check "the server's disk is a clean file system" node1 e2fsck -fn $DIR/disk
 
 # A server that dies is an error for who uses the disk, and not the end.
-start
-check "attach again" attach
-background 2 "timeout $((60 * SLOW)) dd if=/dev/zero of=/dev/nbd0 bs=1M count=$SIZE oflag=direct; echo rc \$?"
-sleep 0.5
-node1 pkill -9 nbd-server </dev/null
-if says "$LAST_LOG" 'rc [0-9]+'; then
-	is "the server is killed: an end" "$(grep -c 'rc 124' "$LAST_LOG" || true)" 0
-else
-	fail "the server is killed: the writer hangs"
-fi
-node2 "nbd-client -d /dev/nbd0; rmdir $DIR/mnt" </dev/null >/dev/null 2>&1 || true
-node1 "rm -rf $DIR" </dev/null
+# killed NAME [COMMAND...]: as over TCP.
+killed() {
+	local name=$1
+	shift
+	start "$@"
+	check "$name, attach" attach "$@"
+	background 2 "timeout -k 1 $((60 * SLOW)) dd if=/dev/zero of=/dev/nbd0 bs=1M count=$SIZE oflag=direct; echo rc \$?"
+	sleep 1
+	node1 pkill -9 nbd-server </dev/null
+	if says "$LAST_LOG" 'rc [0-9]+'; then
+		is "$name, the server is killed: an error" "$(tail -n 1 "$LAST_LOG")" "rc 1"
+	else
+		fail "$name, the server is killed: the writer hangs"
+	fi
+	node2 nbd-client -d /dev/nbd0 </dev/null >/dev/null 2>&1 || true
+}
+
+killed "plain TCP"
+killed "AF_SANX" sanx-run --strict
+nodes "rm -rf $DIR"
 check "nothing is left of it" eventually 10 "unload_sanx 2"

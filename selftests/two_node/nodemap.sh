@@ -140,8 +140,12 @@ namespaces() {
 	is "which is shown there" "$(node1 ip netns exec other sanxctl nodemap show </dev/null)" "10.1.1.1 11 10.1.1.1"
 	is "and not here" "$(shown)" "10.77.0.1 1 10.77.0.1"
 	is "nor are its port rules" "$(shown ports show)" ""
-	check "counters are of the namespace" node1 \
-		"ip netns exec other sh -c 'ip link set lo up; $PEER listen 5000 echo & sleep 1; $PEER connect 127.0.0.1 5000 ping 3 shut end >/dev/null; sanxctl -j stats show' | grep -q '\"conns_loop\": *2'"
+	check "counters are of the namespace" node1 "ip netns exec other sh -c '
+		ip link set lo up
+		$PEER -1 listen 5000 echo &
+		until $PEER connect 127.0.0.1 5000 ping 3 shut end >/dev/null; do sleep 0.1; done
+		wait
+		sanxctl -j stats show' | jq -e '.[0].conns_loop == 2'"
 	is "and not of this one" "$(moved 1 conns_loop)" 0
 	check "the namespace goes with its map" node1 'ip netns del other'
 }

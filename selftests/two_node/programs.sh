@@ -80,7 +80,7 @@ SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"
 SSH="ssh -p 2222 -i $DIR/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
 SSH+=" -o LogLevel=ERROR -o BatchMode=yes root@10.77.0.1"
 
-plan 44
+plan 42
 load_verbs
 nodemap_std
 prepare
