@@ -14,7 +14,7 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check gates kunit selftests \
+.PHONY: all modules tools install uninstall clean check check-debug gates kunit selftests \
 	demo nodes deps help
 
 all: modules tools
@@ -42,6 +42,10 @@ check:
 
 gates kunit selftests:
 	@scripts/check.sh $@
+
+# Longer than make check may take: every test and variant on the debug kernel.
+check-debug:
+	@KERNEL=debug SANX_ALL_TESTS=1 SANX_ALL_VARIANTS=1 scripts/check.sh selftests
 
 demo:
 	@scripts/demo.sh

@@ -108,8 +108,7 @@ only_tcp() {
 # The peer's module goes.  The first to find out waits for link_timeout_ms, 3 s;
 # the next ones know, for link_hold_ms, 10 s.
 peer_without_module() {
-	local pid
-	for pid in "${LAB_BACKGROUND[@]}"; do stop "$pid"; done
+	stop_all
 	check "the peer's module goes" unload_sanx 1
 	OPTS=-t serve 1 5003 both 100000 end
 	remember 2

@@ -27,6 +27,13 @@ serve() {
 	wait_port "$n" "$port"
 }
 
+# stop_all: whatever runs in the background.
+stop_all() {
+	local pid
+	for pid in "${LAB_BACKGROUND[@]}"; do stop "$pid"; done
+	LAB_BACKGROUND=()
+}
+
 # remember [N...]: the counters of the nodes, which moved() then compares with.
 remember() {
 	local n

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The socket tests over verbs.  Connections to this node itself would go over
 # loop, so it is switched off, and node 1 is its own peer through its device.
-# timeout: 240
+# timeout: 300
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
