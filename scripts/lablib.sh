@@ -103,10 +103,17 @@ load_sanx() {
 	lab run "$n" insmod "$MODULES/af_sanx.ko" "$@" </dev/null
 }
 
-# unload_sanx N: both modules; fails if something still holds them.
+# unload_sanx N: both modules; fails if something still holds them.  A closed
+# connection holds them until the peer has answered (sanx_verbs) or until its
+# socket has been reaped (af_sanx), so this asks for some seconds.
 unload_sanx() {
-	lab run "$1" '[ ! -d /sys/module/sanx_verbs ] || rmmod sanx_verbs' </dev/null &&
-		lab run "$1" '[ ! -d /sys/module/af_sanx ] || rmmod af_sanx' </dev/null
+	eventually 5 "lab run $1 '
+		[ ! -d /sys/module/sanx_verbs ] || rmmod sanx_verbs 2>/dev/null
+		[ ! -d /sys/module/af_sanx ] || rmmod af_sanx 2>/dev/null
+		[ ! -d /sys/module/af_sanx ]'" || {
+		lab run "$1" 'grep sanx /proc/modules' </dev/null
+		return 1
+	}
 }
 
 # fresh: unload everything everywhere and load af_sanx anew.

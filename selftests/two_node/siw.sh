@@ -16,7 +16,7 @@ fi
 plan 8
 nodes 'rdma link del rxe0 2>/dev/null || true'
 at_exit 'unload_sanx 1; unload_sanx 2; nodes "rdma link del siw0"'
-load_verbs siw
+RDMA=siw load_verbs
 nodemap_std
 serve 1 5001 both 1M end
 serve 1 5002 echo
