@@ -26,6 +26,7 @@ static void release_work(struct work_struct *work)
 void vconn_init(struct vconn *vc)
 {
 	INIT_LIST_HEAD(&vc->wait);
+	INIT_LIST_HEAD(&vc->reg);
 	INIT_LIST_HEAD(&vc->pend);
 	INIT_LIST_HEAD(&vc->room);
 	INIT_LIST_HEAD(&vc->node);
@@ -60,9 +61,11 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 		refcount_inc(&link->users);
 		list_add_tail(&vc->node, &link->conns);
 		WRITE_ONCE(link->n_conns, link->n_conns + 1);
+		vpost_reg(vc);
+		vpost_pump(link);
 		err = 0;
 	}
-	spin_unlock_bh(&link->tx_lock);
+	vpost_unlock(link);
 	return err;
 }
 
@@ -165,6 +168,13 @@ static bool conn_over(const struct vconn *vc)
 	return vc->flags & VCONN_CLOSE_ACKED;
 }
 
+/* Who calls this sees to vconn_release(). */
+static void conn_set_released(struct vconn *vc)
+{
+	vc->flags |= VCONN_RELEASED;
+	list_del_init(&vc->reg);
+}
+
 /**
  * vconn_check_over() - release a connection about which all is said
  * @vc: an attached connection
@@ -176,7 +186,7 @@ void vconn_check_over(struct vconn *vc)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if ((vc->flags & VCONN_RELEASED) || !conn_over(vc))
 		return;
-	vc->flags |= VCONN_RELEASED;
+	conn_set_released(vc);
 	queue_work(vconn_wq, &vc->work);
 }
 
@@ -215,7 +225,9 @@ void vconn_release(struct vconn *vc)
 	list_del_init(&vc->room);
 	list_del_init(&vc->node);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);
-	spin_unlock_bh(&link->tx_lock);
+	/* All others may have waited for its registration. */
+	vpost_pump(link);
+	vpost_unlock(link);
 	vlink_user_put(link);
 	sanx_conn_put(vconn_conn(vc));
 }
@@ -230,8 +242,9 @@ static struct vconn *fail_next(struct vlink *link, u32 *flags)
 		if (vc->flags & VCONN_RELEASED)
 			continue;
 		*flags = vc->flags;
-		vc->flags |= VCONN_OVER | VCONN_RELEASED;
+		vc->flags |= VCONN_OVER;
 		vc->pending = 0;
+		conn_set_released(vc);
 		sanx_conn_get(vconn_conn(vc));
 		spin_unlock_bh(&link->tx_lock);
 		return vc;

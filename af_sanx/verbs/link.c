@@ -176,6 +176,7 @@ static void link_init_lists(struct vlink *link)
 {
 	INIT_LIST_HEAD(&link->free);
 	INIT_LIST_HEAD(&link->posted);
+	INIT_LIST_HEAD(&link->regs);
 	INIT_LIST_HEAD(&link->pending);
 	INIT_LIST_HEAD(&link->openers);
 	INIT_LIST_HEAD(&link->starved);
@@ -384,6 +385,7 @@ int vlink_setup(struct vlink *link)
 	strscpy(link->devname, dev->name, sizeof(link->devname));
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
+	link->reg_alone = dev->ops.driver_id == RDMA_DRIVER_RXE;
 	err = setup_objects(link, dev);
 	if (!err)
 		err = frames_alloc(&link->tx_mem, dev, VLINK_SLOTS,

@@ -68,14 +68,10 @@ static bool open_allowed(const struct vopen *o)
 static void open_undo(struct vconn *vc)
 {
 	struct vlink *link = vc->link;
-	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = !(vc->flags & VCONN_RELEASED);
-	vc->flags |= VCONN_OVER | VCONN_RELEASED;
+	vconn_abort(vc);
 	spin_unlock_bh(&link->tx_lock);
-	if (ours)
-		vconn_release(vc);
 }
 
 /* The answer may go out, and what was pended behind it. */

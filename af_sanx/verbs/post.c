@@ -43,6 +43,12 @@
  *    consumed at that PING.  But X sent at most RESERVE frames after t, and up
  *    to t no more than N beyond what Y had consumed then.  So RESERVE is at
  *    least (RESERVE - 1) * N/4: with 4 and 128, a contradiction.
+ *
+ * Registrations on rxe: it repeats one together with what it has to send again,
+ * finds the region taken, and ends the queue pair.  So on such a device (see
+ * vlink.reg_alone) nothing that may have to be sent again stands before one:
+ * posting waits until all is acknowledged, then a registration goes out with a
+ * PONG, which tells when the region may be given back.
  */
 #include "verbs.h"
 
@@ -95,17 +101,23 @@ static u32 credits(const struct vlink *link)
 	return link->peer_grant - link->sent;
 }
 
+static bool post_room(const struct vlink *link)
+{
+	return READ_ONCE(link->state) == VLINK_UP &&
+	       credits(link) > VLINK_RESERVE && !list_empty(&link->free);
+}
+
 /**
  * vpost_ok() - can an ordinary frame be posted now?
  * @link: the link
  *
  * Context: tx_lock held, or to be asked again with it.
- * Return: true if there is a slot and a link credit.
+ * Return: true if there is a slot and a link credit, and no registration that
+ * all has to wait for.
  */
 bool vpost_ok(const struct vlink *link)
 {
-	return READ_ONCE(link->state) == VLINK_UP &&
-	       credits(link) > VLINK_RESERVE && !list_empty(&link->free);
+	return post_room(link) && list_empty(&link->regs);
 }
 
 static struct vslot *slot_take(struct vlink *link)
@@ -150,6 +162,7 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_CLOSE:
 	case SANX_FRAME_CLOSE_ACK:
+	case SANX_FRAME_PONG:
 		due = true;
 		break;
 	default:
@@ -313,6 +326,35 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 	}
 }
 
+/* A frame that is always completed, and that a peer need not have asked for. */
+static void post_pong(struct vlink *link, struct vconn *vc, struct chain *c)
+{
+	struct sanx_frame f = { .type = SANX_FRAME_PONG };
+
+	post_frame(link, slot_take(link), c, vc, &f);
+}
+
+/* Registrations that stand alone, one a round trip; mostly nothing waits. */
+static void pump_regs(struct vlink *link)
+{
+	struct vconn *vc;
+	struct chain c;
+
+	while (!list_empty(&link->regs) && post_room(link)) {
+		chain_init(&c);
+		if (!list_empty(&link->posted)) {
+			if (link->unsignaled)
+				post_pong(link, NULL, &c);
+			return;
+		}
+		vc = list_first_entry(&link->regs, struct vconn, reg);
+		list_del_init(&vc->reg);
+		chain_reg(&c, link, vc->ring.registered ? &vc->staging :
+			  &vc->ring);
+		post_pong(link, vc, &c);
+	}
+}
+
 /*
  * The peer keeps memory for SANX_OPENS_MAX requests, so that it need not get
  * any, nor leave a request in a receive and so hold up what comes behind it.
@@ -371,19 +413,20 @@ static void pump_rejects(struct vlink *link)
 
 static void pump_pings(struct vlink *link)
 {
-	struct sanx_frame f = { .type = SANX_FRAME_PONG };
+	struct sanx_frame f = { .type = SANX_FRAME_PING };
+	struct chain c;
 	bool owed;
 
 	if (link->pong && vpost_ok(link)) {
 		link->pong = false;
-		post_plain(link, NULL, &f);
+		chain_init(&c);
+		post_pong(link, NULL, &c);
 	}
 	owed = link->received - link->granted >= VLINK_RECVS / 4 &&
 	       link->state == VLINK_UP && credits(link) &&
 	       !list_empty(&link->free);
 	if (owed || (link->ping && vpost_ok(link))) {
 		link->ping = false;
-		f.type = SANX_FRAME_PING;
 		post_plain(link, NULL, &f);
 	}
 }
@@ -397,6 +440,7 @@ static void pump_pings(struct vlink *link)
 void vpost_pump(struct vlink *link)
 {
 	lockdep_assert_held(&link->tx_lock);
+	pump_regs(link);
 	pump_rejects(link);
 	pump_conns(link);
 	pump_opens(link);
@@ -452,6 +496,23 @@ void vpost_pend(struct vconn *vc, u32 frames)
 		list_add_tail(&vc->pend, frames & VCONN_P_OPEN ?
 			      &link->openers : &link->pending);
 	vpost_pump(link);
+}
+
+/**
+ * vpost_reg() - a connection has a ring to be registered
+ * @vc: an attached connection, its ring or its staging memory mapped
+ *
+ * Otherwise it is registered with the first frame that needs it.
+ *
+ * Context: tx_lock held; vpost_pump() is up to the caller.
+ */
+void vpost_reg(struct vconn *vc)
+{
+	struct vlink *link = vc->link;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (link->reg_alone)
+		list_add_tail(&vc->reg, &link->regs);
 }
 
 /**

@@ -60,9 +60,12 @@ static bool staging_publish(struct vconn *vc, const struct vring *ring)
 
 	spin_lock_bh(&link->tx_lock);
 	ours = !(vc->flags & VCONN_RELEASED);
-	if (ours)
+	if (ours) {
 		vc->staging = *ring;
-	spin_unlock_bh(&link->tx_lock);
+		vpost_reg(vc);
+		vpost_pump(link);
+	}
+	vpost_unlock(link);
 	return ours;
 }
 
@@ -127,6 +130,17 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 len)
 	return n;
 }
 
+/* Staging memory may take a while to be registered; poll() said "now". */
+static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 len)
+{
+	ssize_t n = send_inline(vc, from, len);
+
+	/* Should there be none, small frames have to do this time too. */
+	if (n > 0)
+		staging_make(vc);
+	return n;
+}
+
 /**
  * vconn_send() - sanx_transport_ops.send
  * @conn: the connection
@@ -136,7 +150,7 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 len)
  *
  * A few bytes travel in the frame that announces them (INLINE), more are
  * gathered in the staging memory and written into the peer's ring by the
- * device.  Should there be no staging memory, small frames have to do.
+ * device.
  *
  * Context: process, tx_mutex held.
  * Return: as send().
@@ -152,8 +166,10 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		return -EAGAIN;
 	if (n <= most)
 		return send_inline(vc, from, n);
+	if (!vc->staging.buf && most)
+		return send_first(vc, from, most);
 	if (!vc->staging.buf && staging_make(vc))
-		return most ? send_inline(vc, from, most) : -ENOMEM;
+		return -ENOMEM;
 	if (staging_full(vc))
 		return -EAGAIN;
 	return send_ring(vc, from, n);

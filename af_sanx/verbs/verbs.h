@@ -225,6 +225,7 @@ struct vframes {
  * @cq: of both directions
  * @qp: the queue pair, from setup to the end of teardown
  * @live: @qp has left the initial states and must be drained
+ * @reg_alone: no work that is not acknowledged may stand before a registration
  * @tx_mem: memory of @slots
  * @rx_mem: memory of @recvs
  * @chain_cqe: of work requests that are no frames; they complete only if they
@@ -248,6 +249,7 @@ struct vframes {
  * @granted: the value of @received that the peer was told last
  * @ping: a PING is due
  * @pong: a PONG is due
+ * @regs: &struct vconn with a registration that all else waits for
  * @pending: &struct vconn with frames to send, OPEN apart
  * @openers: &struct vconn with an OPEN to send
  * @opening: OPENs posted and not answered, SANX_OPENS_MAX at most
@@ -289,6 +291,7 @@ struct vlink {
 	struct ib_cq		*cq;
 	struct ib_qp		*qp;
 	bool			live;
+	bool			reg_alone;
 	struct vframes		tx_mem;
 	struct vframes		rx_mem;
 	struct ib_cqe		chain_cqe;
@@ -310,6 +313,7 @@ struct vlink {
 	u32			granted;
 	bool			ping;
 	bool			pong;
+	struct list_head	regs;
 	struct list_head	pending;
 	struct list_head	openers;
 	u32			opening;
@@ -413,6 +417,7 @@ struct vring {
  * @flags: VCONN_*
  * @pending: VCONN_P_*
  * @inflight: frames posted and not completed
+ * @reg: in vlink.regs
  * @pend: in vlink.pending or vlink.openers
  * @room: in vlink.starved or vlink.ready
  * @node: in vlink.conns
@@ -433,6 +438,7 @@ struct vconn {
 	u32			flags;
 	u32			pending;
 	u32			inflight;
+	struct list_head	reg;
 	struct list_head	pend;
 	struct list_head	room;
 	struct list_head	node;
@@ -497,6 +503,7 @@ bool vpost_ok(const struct vlink *link);
 void vpost_pump(struct vlink *link);
 void vpost_pend(struct vconn *vc, u32 frames);
 int vpost_data(struct vconn *vc, const void *data, u32 len);
+void vpost_reg(struct vconn *vc);
 void vpost_starve(struct vconn *vc);
 void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
 void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
