@@ -26,14 +26,18 @@ runs_here() {
 	[[ -z $kernels || " $kernels " == *" $KERNEL "* ]]
 }
 
-# single_tests, pair_tests: their names.
+# single_tests, pair_tests: their names; "last: WHY" in a test's source puts it
+# behind the others.
 single_tests() {
 	find "$SANX_TREE/build/selftests" -maxdepth 1 -type f -executable -printf '%f\n' 2>/dev/null | sort
 }
 
 pair_tests() {
-	find "$SANX_TREE/selftests/two_node" -maxdepth 1 -name '*.sh' -executable -printf '%f\n' 2>/dev/null |
-		sed 's/\.sh$//' | sort
+	local test
+	for test in "$SANX_TREE"/selftests/two_node/*.sh; do
+		[ ! -x "$test" ] ||
+			echo "$(grep -c '^# last:' "$test") $(basename "$test" .sh)"
+	done | sort | sed 's/.* //'
 }
 
 # variants SOURCE: which variants a program runs; empty leaves it to the program.
