@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Things that come and go while they are in use: programs, modules, namespaces,
-# devices, nodes.  What is left learns of it, in bounded time.
+# devices, cables, nodes.  What is left learns of it, in bounded time.
 # timeout: 300
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
@@ -133,6 +133,20 @@ over_verbs_again() {
 	peer 2 connect 10.77.0.1 5012 ping 3 shut end >/dev/null && [ "$(moved 2 conns_verbs)" = 1 ]
 }
 
+# One is in the middle of its bytes, one begins while there is no cable.
+cable_cut() {
+	stop_all
+	serve 1 5013 both 40M end
+	serve 1 5016 both 400k end
+	client late 10.77.0.1 5016 sleep 1000 both 400k shut end
+	client busy 10.77.0.1 5013 both 40M shut end
+	lab wire cut
+	sleep 2
+	lab wire mend
+	ends late 60 "done" "a cable cut for two seconds: what is sent meanwhile arrives"
+	ends busy 90 "done" "a cable cut for two seconds: what is under way arrives"
+}
+
 node_dies() {
 	stop_all
 	serve 1 5014 drain
@@ -156,11 +170,12 @@ node_dies() {
 	check "and are over verbs again" eventually 40 over_verbs_again
 }
 
-plan 23
+plan 25
 both_up
 program_killed
 module_in_use
 load_unload
 namespace_deleted
 device_goes
+cable_cut
 node_dies
