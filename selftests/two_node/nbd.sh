@@ -73,7 +73,9 @@ killed() {
 	shift
 	start "$@"
 	check "$name, attach" attach "$@"
-	background 2 "timeout -k 1 $((60 * SLOW)) dd if=/dev/zero of=/dev/nbd0 bs=1M count=$SIZE oflag=direct; echo rc \$?"
+	background 2 "timeout -k 1 $((60 * SLOW)) sh -c '
+		while dd if=/dev/zero of=/dev/nbd0 bs=1M count=$SIZE oflag=direct; do :; done
+		exit 1'; echo rc \$?"
 	sleep 1
 	node1 pkill -9 nbd-server </dev/null
 	if says "$LAST_LOG" 'rc [0-9]+'; then
