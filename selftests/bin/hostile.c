@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer that breaks the protocol, in one way each time it is run.
+ *
+ *	hostile list
+ *	hostile ADDRESS CASE
+ *
+ * It asks the node at ADDRESS for a link, with a queue pair of its own, does
+ * what the case says and prints in one word what came of it:
+ *
+ *	rejected	no link
+ *	up		the link answers a PING
+ *	down		the link was ended by the other side
+ *	open		OPEN_ACK
+ *	listener, denied, busy	OPEN_REJ, and why
+ *	silent		nothing, for long
+ *
+ * The node that it claims to be, and the ports, are two_node/hostile.sh's.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#include "lib/util.h"
+
+#define SERVICE		"6180"
+#define MAGIC		0x534e5831
+#define US		2	/* node ids */
+#define THEM		1
+#define HOLD_PORT	5001	/* accepts, and neither reads nor writes */
+#define ECHO_PORT	5002
+#define DENIED_PORT	5003
+#define NO_PORT		5009
+
+#define DEPTH		128	/* of both queues */
+#define RECVS		64
+#define SLOT		512
+#define RING		65536
+
+enum {
+	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG
+};
+
+#define IN_RING		0x01
+#define ID		UINT32_MAX	/* in a case: the id that we were told */
+
+/* On the wire, little endian; none of them has holes. */
+struct wire_hello {
+	__u32 magic;
+	__u16 version, reserved;
+	__u32 from, to, recvs;
+	__u16 inline_max, reserved2;
+};
+
+struct wire_header {
+	__u8 type, flags;
+	__u16 len;
+	__u32 conn;
+	__u64 offset, credit;
+	__u32 count, grant;
+};
+
+struct wire_window {
+	__u64 addr;
+	__u32 rkey, size;
+};
+
+struct wire_open {
+	struct in6_addr src, dst;
+	__u16 sport, dport;
+	__u32 conn;
+	struct wire_window window;
+};
+
+struct wire_open_ack {
+	__u32 conn, reserved;
+	struct wire_window window;
+};
+
+struct hello {
+	__u32 magic;
+	__u16 version, reserved;
+	__u32 from, to, recvs;
+	__u16 inline_max, reserved2;
+};
+
+/* @bytes: of the whole frame, if it is not that of header and @len. */
+struct frame {
+	__u8 type, flags;
+	__u16 len;
+	__u32 conn;
+	__u64 offset, credit;
+	__u32 count, grant;
+	__u16 bytes;
+};
+
+/* @src, @dst: this side's and the other's address, if NULL. */
+struct request {
+	const char *src, *dst;
+	__u16 sport, dport;
+	__u32 conn;
+	__u64 addr;
+	__u32 size;
+	__u16 len;
+};
+
+/* @at: from the ring's start; @key: to add to the key; @late: after CLOSE. */
+struct write {
+	__s64 at;
+	__u32 key;
+	bool late;
+};
+
+struct test {
+	const char *name;
+	const char *(*run)(const struct test *t);
+	struct hello hello;
+	struct request open;
+	struct write write;
+	struct frame frames[4];
+};
+
+static const struct hello good_hello = { MAGIC, 1, 0, US, THEM, RECVS, 256 };
+static const struct request good_open = {
+	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING, .len = 56,
+};
+
+static const char *address;
+static struct rdma_cm_id *id;
+static struct ibv_mr *mr;
+static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
+static unsigned int sent;
+
+/* What OPEN_ACK told. */
+static __u32 conn;
+static struct wire_window window;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static void make_id(void)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
+	struct ibv_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+	struct ibv_mr *recv_mr;
+	unsigned long i;
+
+	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai) ||
+	    rdma_create_ep(&id, ai, NULL, &attr))
+		die(address);
+	recv_mr = rdma_reg_msgs(id, recvs, sizeof(recvs));
+	mr = rdma_reg_msgs(id, sends, sizeof(sends));
+	if (!recv_mr || !mr)
+		die("register");
+	for (i = 0; i < RECVS; i++)
+		if (rdma_post_recv(id, (void *)i, recvs[i], SLOT, recv_mr))
+			die("receive");
+}
+
+/* Asks for a link; false if that is rejected. */
+static bool link_up(const struct hello *h)
+{
+	struct wire_hello wire = {
+		.magic		= htole32(h->magic),
+		.version	= htole16(h->version),
+		.reserved	= htole16(h->reserved),
+		.from		= htole32(h->from),
+		.to		= htole32(h->to),
+		.recvs		= htole32(h->recvs),
+		.inline_max	= htole16(h->inline_max),
+		.reserved2	= htole16(h->reserved2),
+	};
+	struct rdma_conn_param param = {
+		.private_data		= &wire,
+		.private_data_len	= sizeof(wire),
+		.retry_count		= 6,
+		.rnr_retry_count	= 7,
+		.initiator_depth	= 1,
+		.responder_resources	= 1,
+	};
+
+	make_id();
+	if (!rdma_connect(id, &param))
+		return true;
+	if (errno != ECONNREFUSED)
+		die("connect");
+	return false;
+}
+
+/* Nothing is waited for: what becomes of it is seen by what comes back. */
+static void post(const struct frame *f, const void *body)
+{
+	char *buf = sends[sent++ % DEPTH];
+	struct wire_header h = {
+		.type	= f->type,
+		.flags	= f->flags,
+		.len	= htole16(f->len),
+		.conn	= htole32(f->conn == ID ? conn : f->conn),
+		.offset	= htole64(f->offset),
+		.credit	= htole64(f->credit),
+		.count	= htole32(f->count),
+		.grant	= htole32(f->grant ?: RECVS),
+	};
+
+	if (!f->credit && f->type >= DATA && f->type <= FIN)
+		h.credit = htole64(RING);
+	memcpy(buf, &h, sizeof(h));
+	if (body)
+		memcpy(buf + sizeof(h), body, f->len);
+	if (rdma_post_send(id, NULL, buf, f->bytes ?: sizeof(h) + f->len, mr, 0))
+		die("send");
+}
+
+static bool was_ended(void)
+{
+	struct pollfd p = { .fd = id->channel->fd, .events = POLLIN };
+	struct rdma_cm_event *ev;
+
+	if (poll(&p, 1, 1) <= 0)
+		return false;
+	if (rdma_get_cm_event(id->channel, &ev))
+		die("event");
+	return ev->event == RDMA_CM_EVENT_DISCONNECTED;
+}
+
+/*
+ * Waits for a frame of type @type, or @other, and returns it; NULL when the
+ * link has ended, with *@word saying so.  A disconnect may get lost: what is
+ * sent then fails, and takes the receives with it.
+ */
+static const struct wire_header *await(int type, int other, const char **word)
+{
+	const struct wire_header *h;
+	long end = now_ms() + SOON;
+	struct ibv_wc wc;
+
+	*word = "down";
+	while (now_ms() < end) {
+		if (ibv_poll_cq(id->recv_cq, 1, &wc) > 0) {
+			if (wc.status)
+				return NULL;
+			h = (const struct wire_header *)recvs[wc.wr_id];
+			if (h->type == type || h->type == other)
+				return h;
+		} else if (was_ended()) {
+			return NULL;
+		}
+	}
+	*word = "silent";
+	return NULL;
+}
+
+/* Frames are taken in order, so that a PONG vouches for all before it. */
+static const char *link_state(void)
+{
+	static const struct frame ping = { .type = PING };
+	const char *word;
+
+	post(&ping, NULL);
+	return await(PONG, PONG, &word) ? "up" : word;
+}
+
+static void map_address(struct in6_addr *to, const char *text)
+{
+	struct sockaddr_in *local = (struct sockaddr_in *)rdma_get_local_addr(id);
+
+	memset(to, 0, sizeof(*to));
+	to->s6_addr[10] = 0xff;
+	to->s6_addr[11] = 0xff;
+	if (!text)
+		memcpy(&to->s6_addr[12], &local->sin_addr, 4);
+	else if (inet_pton(AF_INET, text, &to->s6_addr[12]) != 1)
+		die(text);
+}
+
+static void post_open(const struct request *r)
+{
+	struct frame f = { .type = OPEN, .len = r->len };
+	char body[SLOT] = "";
+	struct wire_open o = {
+		.sport	= htons(r->sport),
+		.dport	= htons(r->dport),
+		.conn	= htole32(r->conn),
+		.window	= { htole64(r->addr), htole32(1), htole32(r->size) },
+	};
+
+	map_address(&o.src, r->src);
+	map_address(&o.dst, r->dst ?: address);
+	memcpy(body, &o, sizeof(o));
+	post(&f, body);
+}
+
+static const char *open_answer(void)
+{
+	static const char * const why[] = { "?", "listener", "denied", "busy" };
+	const struct wire_header *h;
+	struct wire_open_ack ack;
+	const char *word;
+
+	h = await(OPEN_ACK, OPEN_REJ, &word);
+	if (!h)
+		return word;
+	if (h->type == OPEN_REJ)
+		return why[le32toh(h->count) & 3];
+	memcpy(&ack, h + 1, sizeof(ack));
+	conn = le32toh(ack.conn);
+	window = ack.window;
+	return "open";
+}
+
+static const char *try_hello(const struct test *t)
+{
+	return link_up(&t->hello) ? link_state() : "rejected";
+}
+
+static const char *post_frames(const struct frame *f)
+{
+	static const char body[SLOT] = "hello...";
+
+	for (; f->type || f->bytes; f++)
+		post(f, f->len ? body : NULL);
+	return link_state();
+}
+
+static const char *try_frames(const struct test *t)
+{
+	return link_up(&good_hello) ? post_frames(t->frames) : "rejected";
+}
+
+static const char *try_open(const struct test *t)
+{
+	if (!link_up(&good_hello))
+		return "rejected";
+	post_open(&t->open);
+	return open_answer();
+}
+
+/* A connection to @port; NULL, or what happened instead. */
+static const char *make_conn(__u16 port)
+{
+	struct request r = good_open;
+	const char *word;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.dport = port;
+	post_open(&r);
+	word = open_answer();
+	return strcmp(word, "open") ? word : NULL;
+}
+
+static const char *try_conn(const struct test *t)
+{
+	return make_conn(HOLD_PORT) ?: post_frames(t->frames);
+}
+
+/* What a correct peer does, to show that the rest is not refused for that. */
+static const char *try_dialogue(const struct test *t)
+{
+	static const struct frame data = { .type = DATA, .conn = ID, .len = 8, .count = 8 };
+	static const struct frame end = { .type = CLOSE, .conn = ID };
+	const char *word = make_conn(ECHO_PORT);
+
+	if (word)
+		return word;
+	post(&data, "hello...");
+	if (!await(DATA, DATA, &word))
+		return word;
+	post(&end, NULL);
+	if (!await(CLOSE_ACK, CLOSE_ACK, &word))
+		return word;
+	return link_state();
+}
+
+static const char *try_write(const struct test *t)
+{
+	static const struct frame end = { .type = CLOSE, .conn = ID };
+	const char *word = make_conn(HOLD_PORT);
+
+	if (word)
+		return word;
+	if (t->write.late) {
+		post(&end, NULL);
+		if (!await(CLOSE_ACK, CLOSE_ACK, &word))
+			return word;
+		/* It is taken back when the CLOSE_ACK is acknowledged. */
+		sleep_ms(500);
+	}
+	if (rdma_post_write(id, NULL, sends[DEPTH - 1], 64, mr, 0,
+			    le64toh(window.addr) + t->write.at,
+			    le32toh(window.rkey) + t->write.key))
+		die("write");
+	return link_state();
+}
+
+/* Answers need credits of ours: with few, they cannot make room for OPENs. */
+static const char *try_flood(const struct test *t)
+{
+	struct frame f = { .type = PONG, .grant = t->hello.recvs };
+	struct request r = good_open;
+	int i;
+
+	if (!link_up(&t->hello))
+		return "rejected";
+	post(&f, NULL);
+	r.dport = NO_PORT;
+	for (i = 0; i < 80; i++) {
+		r.conn++;
+		post_open(&r);
+	}
+	return link_state();
+}
+
+static const char *try_vanish(const struct test *t)
+{
+	return make_conn(ECHO_PORT) ?: "open";
+}
+
+#define HELLO(name, ...) \
+	{ "hello-" name, try_hello, .hello = { __VA_ARGS__ } }
+#define OPENING(name, ...) \
+	{ "open-" name, try_open, .open = { __VA_ARGS__ } }
+#define WRITE(name, ...) \
+	{ "write-" name, try_write, .write = { __VA_ARGS__ } }
+#define FRAME(...)	{ __VA_ARGS__ }
+#define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
+#define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
+#define HELLO_DATA	FRAME(DATA, .conn = ID, .len = 8, .count = 8)
+
+static const struct test tests[] = {
+	/*            magic, version, 0, from, to, recvs, inline, 0 */
+	HELLO("good", MAGIC, 1, 0, US, THEM, RECVS, 256, 0),
+	HELLO("none", 0),
+	HELLO("magic", MAGIC + 1, 1, 0, US, THEM, RECVS, 256, 0),
+	HELLO("version", MAGIC, 2, 0, US, THEM, RECVS, 256, 0),
+	HELLO("reserved", MAGIC, 1, 1, US, THEM, RECVS, 256, 0),
+	HELLO("reserved2", MAGIC, 1, 0, US, THEM, RECVS, 256, 1),
+	HELLO("from-0", MAGIC, 1, 0, 0, THEM, RECVS, 256, 0),
+	HELLO("from-unknown", MAGIC, 1, 0, 77, THEM, RECVS, 256, 0),
+	HELLO("from-another", MAGIC, 1, 0, 3, THEM, RECVS, 256, 0),
+	HELLO("from-them", MAGIC, 1, 0, THEM, THEM, RECVS, 256, 0),
+	HELLO("to-0", MAGIC, 1, 0, US, 0, RECVS, 256, 0),
+	HELLO("to-another", MAGIC, 1, 0, US, 3, RECVS, 256, 0),
+	HELLO("recvs-few", MAGIC, 1, 0, US, THEM, 15, 256, 0),
+	HELLO("recvs-many", MAGIC, 1, 0, US, THEM, 65537, 256, 0),
+	HELLO("inline", MAGIC, 1, 0, US, THEM, RECVS, 257, 0),
+
+	LINK("frame-pong", FRAME(PONG)),
+	LINK("frame-short", FRAME(PING, .bytes = 31)),
+	LINK("frame-long", FRAME(PING, .bytes = 33)),
+	LINK("frame-cut", FRAME(DATA, .conn = 5, .len = 8, .count = 8, .bytes = 36)),
+	LINK("frame-huge", FRAME(PING, .bytes = 300)),
+	LINK("type-0", FRAME(0, .bytes = 32)),
+	LINK("type-11", FRAME(11)),
+	LINK("flag", FRAME(PING, .flags = 0x80)),
+	LINK("flag-of-another", FRAME(PING, .flags = IN_RING)),
+	LINK("ping-id", FRAME(PING, .conn = 5)),
+	LINK("ping-body", FRAME(PING, .len = 8)),
+	LINK("ping-count", FRAME(PING, .count = 1)),
+	LINK("id-0", FRAME(DATA, .len = 8, .count = 8)),
+	LINK("id-unknown", FRAME(DATA, .conn = 5, .len = 8, .count = 8)),
+	LINK("id-unknown-close", FRAME(CLOSE, .conn = 5)),
+	LINK("grant-back", FRAME(PONG), FRAME(PONG, .grant = 3)),
+	LINK("grant-far", FRAME(PONG, .grant = 5000)),
+
+	/* src, dst, sport, dport, id, address, size, len */
+	OPENING("good", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("foreign-src", "10.77.0.77", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("another-src", "10.77.0.3", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("their-src", "10.77.0.1", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("foreign-dst", NULL, "10.1.2.3", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("denied", NULL, NULL, 999, DENIED_PORT, 7, 0, RING, 56),
+	OPENING("no-listener", NULL, NULL, 999, NO_PORT, 7, 0, RING, 56),
+	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("dport-0", NULL, NULL, 999, 0, 7, 0, RING, 56),
+	OPENING("id-0", NULL, NULL, 999, HOLD_PORT, 0, 0, RING, 56),
+	OPENING("ring-odd", NULL, NULL, 999, HOLD_PORT, 7, 0, 12345, 56),
+	OPENING("ring-small", NULL, NULL, 999, HOLD_PORT, 7, 0, 2048, 56),
+	OPENING("ring-large", NULL, NULL, 999, HOLD_PORT, 7, 0, 2097152, 56),
+	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING, 56),
+	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 55),
+	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 64),
+	{ "open-flood", try_flood, .hello = { MAGIC, 1, 0, US, THEM, 16, 256 } },
+
+	{ "dialogue", try_dialogue },
+	CONN("data", HELLO_DATA),
+	CONN("data-offset", FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 100)),
+	CONN("data-again", HELLO_DATA, HELLO_DATA),
+	CONN("data-count-0", FRAME(DATA, .conn = ID)),
+	CONN("data-count", FRAME(DATA, .conn = ID, .len = 200, .count = 100)),
+	CONN("data-count-far", FRAME(DATA, IN_RING, .conn = ID, .count = 1048577)),
+	CONN("data-beyond", FRAME(DATA, IN_RING, .conn = ID, .count = 1048576),
+	     FRAME(DATA, IN_RING, .conn = ID, .count = 1048576, .offset = 1048576)),
+	CONN("data-ring-body", FRAME(DATA, IN_RING, .conn = ID, .len = 8, .count = 8)),
+	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING)),
+	CONN("credit-back", FRAME(CREDIT, .conn = ID, .credit = 1)),
+	CONN("fin-offset", HELLO_DATA, FRAME(FIN, .conn = ID, .offset = 9)),
+	CONN("fin-twice", FRAME(FIN, .conn = ID), FRAME(FIN, .conn = ID)),
+	CONN("fin-data", FRAME(FIN, .conn = ID), HELLO_DATA),
+	CONN("fin-credit", FRAME(FIN, .conn = ID), FRAME(CREDIT, .conn = ID)),
+	CONN("close-twice", FRAME(CLOSE, .conn = ID), FRAME(CLOSE, .conn = ID)),
+	CONN("close-data", FRAME(CLOSE, .conn = ID), HELLO_DATA),
+	CONN("close-ack", FRAME(CLOSE_ACK, .conn = ID)),
+	CONN("open-ack", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
+	CONN("open-rej", FRAME(OPEN_REJ, .conn = ID, .count = 1)),
+
+	WRITE("good", 0),
+	WRITE("before", -64),
+	WRITE("beyond", 1048576),
+	WRITE("key", 0, 256),
+	WRITE("late", 0, 0, true),
+	{ "vanish", try_vanish },
+};
+
+int main(int argc, char **argv)
+{
+	const struct test *t;
+
+	for (t = tests; t < tests + sizeof(tests) / sizeof(*tests); t++) {
+		if (argc == 2 && !strcmp(argv[1], "list"))
+			puts(t->name);
+		if (argc != 3 || strcmp(argv[2], t->name))
+			continue;
+		address = argv[1];
+		puts(t->run(t));
+		return 0;
+	}
+	return argc == 2 ? 0 : 2;
+}

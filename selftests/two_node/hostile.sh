@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A peer that breaks the protocol loses its link, and nobody else notices.
+# timeout: 300
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+HOSTILE=$BIN/hostile
+
+# Each case, what comes of it, and how many protocol errors node 1 counts.
+CASES='
+hello-good		up		0
+hello-none		rejected	0
+hello-magic		rejected	0
+hello-version		rejected	0
+hello-reserved		rejected	0
+hello-reserved2		rejected	0
+hello-from-0		rejected	0
+hello-from-unknown	rejected	0
+hello-from-another	rejected	0
+hello-from-them		rejected	0
+hello-to-0		rejected	0
+hello-to-another	rejected	0
+hello-recvs-few		rejected	0
+hello-recvs-many	rejected	0
+hello-inline		rejected	0
+frame-pong		up		0
+frame-short		down		1
+frame-long		down		1
+frame-cut		down		1
+frame-huge		down		0
+type-0			down		1
+type-11			down		1
+flag			down		1
+flag-of-another		down		1
+ping-id			down		1
+ping-body		down		1
+ping-count		down		1
+id-0			down		1
+id-unknown		down		1
+id-unknown-close	down		1
+grant-back		down		1
+grant-far		down		1
+open-good		open		0
+open-foreign-src	denied		0
+open-another-src	denied		0
+open-their-src		denied		0
+open-foreign-dst	denied		0
+open-denied		denied		0
+open-no-listener	listener	0
+open-sport-0		down		1
+open-dport-0		down		1
+open-id-0		down		1
+open-ring-odd		down		1
+open-ring-small		down		1
+open-ring-large		down		1
+open-ring-wraps		down		1
+open-body-short		down		1
+open-body-long		down		1
+open-flood		down		1
+dialogue		up		0
+data			up		0
+data-offset		down		1
+data-again		down		1
+data-count-0		down		1
+data-count		down		1
+data-count-far		down		1
+data-beyond		down		1
+data-ring-body		down		1
+credit-far		down		1
+credit-back		down		1
+fin-offset		down		1
+fin-twice		down		1
+fin-data		down		1
+fin-credit		up		0
+close-twice		down		1
+close-data		down		1
+close-ack		down		1
+open-ack		down		1
+open-rej		down		1
+write-good		up		0
+write-before		down		0
+write-beyond		down		0
+write-key		down		0
+write-late		down		0
+vanish			open		0
+'
+
+errors() {
+	stat 1 protocol_errors
+}
+
+# try CASE WORD ERRORS
+try() {
+	local before word rc=0
+	before=$(errors)
+	word=$(lab run 2 "$HOSTILE" 10.77.0.1 "$1" 2>&1 </dev/null) || rc=$?
+	is "$1: $2, errors: $3" "${word:-status $rc} $(($(errors) - before))" "$2 $3"
+}
+
+# Only the program speaks for node 2.
+bring_up() {
+	load_verbs
+	node2 rmmod sanx_verbs </dev/null
+	nodemap_std
+	node1 sanxctl nodemap load - <<-END
+		10.77.0.1 1
+		10.77.0.2 2
+		10.77.0.3 3
+		fd77::1 1 10.77.0.1
+		fd77::2 2 10.77.0.2
+	END
+	node1 sanxctl ports add deny 5003 </dev/null
+	serve 1 5001 sleep 600000
+	serve 1 5002 echo
+}
+
+# What a node is for still works.
+others_work() {
+	remember
+	check "loop connection" peer 1 connect 10.77.0.1 5002 ping 3 shut end
+	check "loop connection: over loop" moves 1 conns_loop=2
+	load_verbs
+	remember
+	check "verbs connection" peer 2 connect 10.77.0.1 5002 ping 3 shut end
+	check "verbs connection: the client's counter" moves 2 conns_verbs=1
+	check "verbs connection: the server's counter" moves 1 conns_verbs=1
+}
+
+CASES=$(sed '/^$/d' <<<"$CASES")
+plan $(($(wc -l <<<"$CASES") + 6))
+is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")"
+bring_up
+while read -r name word count; do
+	try "$name" "$word" "$count"
+done <<<"$CASES"
+others_work
