@@ -55,6 +55,15 @@ static int disconnect(int fd)
 	return connect(fd, &a, sizeof(a));
 }
 
+/* It may not have come to its system call yet. */
+static void interrupt_until_end(pthread_t thread)
+{
+	while (pthread_tryjoin_np(thread, NULL)) {
+		pthread_kill(thread, SIGUSR1);
+		usleep(5000);
+	}
+}
+
 /* A byte there and back by a listener and a client of their own. */
 static int works(int port)
 {
@@ -187,8 +196,7 @@ TEST(listener_closed_under_an_interrupted_accept)
 		ASSERT_EQ(0, pthread_create(&thread, NULL, accept_once, &fd));
 		usleep(2000);
 		close(fd);
-		pthread_kill(thread, SIGUSR1);
-		pthread_join(thread, NULL);
+		interrupt_until_end(thread);
 	}
 	EXPECT_TRUE(works(PORT));
 }
@@ -221,10 +229,8 @@ TEST(disconnected_under_a_waiting_connect)
 		disconnect(fds);
 		shutdown(fds, SHUT_RDWR);
 		usleep(5000);
-		pthread_kill(a, SIGUSR1);
-		pthread_kill(b, SIGUSR1);
-		pthread_join(a, NULL);
-		pthread_join(b, NULL);
+		interrupt_until_end(a);
+		interrupt_until_end(b);
 		close(fds);
 	}
 	for (i = 0; i < 16; i++)

@@ -143,7 +143,8 @@ namespaces() {
 	check "counters are of the namespace" node1 "ip netns exec other sh -c '
 		ip link set lo up
 		$PEER -1 listen 5000 echo >/dev/null &
-		until $PEER connect 127.0.0.1 5000 ping 3 shut end >/dev/null; do sleep 0.1; done
+		until ss -Hltn sport = :5000 | grep -q .; do sleep 0.1; done
+		$PEER connect 127.0.0.1 5000 ping 3 shut end >/dev/null
 		wait
 		sanxctl -j stats show' | jq -e '.conns_loop == 2'"
 	is "and not of this one" "$(moved 1 conns_loop)" 0
