@@ -24,6 +24,7 @@ struct netlink_ext_ack;
  * @local: address (:: for any) and port
  * @v4: takes connections to IPv4 addresses
  * @v6: takes connections to IPv6 addresses
+ * @soon: its listen() is under way, and takes no connections yet
  * @sk: the listening sock, woken for each connection
  * @backlog: connections that may wait
  * @queued: connections that wait
@@ -37,6 +38,7 @@ struct sanx_listener {
 	struct sanx_endpoint	local;
 	bool			v4;
 	bool			v6;
+	bool			soon;
 	struct sock		*sk;
 	unsigned int		backlog;
 	unsigned int		queued;

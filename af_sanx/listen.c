@@ -41,18 +41,25 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
 	return lsk->v4 && lsk->v6 && v4 ? 1 : 2;
 }
 
-/* The best match; among equals (SO_REUSEPORT) the client's hash decides. */
+/*
+ * The best match; among equals (SO_REUSEPORT) the client's hash decides.  One
+ * that will listen soon, perhaps, is better than none.
+ */
 static struct sanx_listener *lookup(const struct net *net,
 				    const struct sanx_endpoint *local,
 				    const struct sanx_endpoint *remote)
 {
 	struct hlist_head *head = bucket(net, local->port);
-	struct sanx_listener *lsk, *found = NULL;
+	struct sanx_listener *lsk, *found = NULL, *soon = NULL;
 	int best = 0, equal = 0, n;
 
 	lockdep_assert_held(&table_lock);
 	hlist_for_each_entry(lsk, head, node) {
 		n = match(lsk, net, local);
+		if (n && lsk->soon) {
+			soon = lsk;
+			continue;
+		}
 		if (n > best) {
 			best = n;
 			equal = 0;
@@ -61,11 +68,11 @@ static struct sanx_listener *lookup(const struct net *net,
 		equal += n && n == best;
 	}
 	if (equal < 2)
-		return found;
+		return found ?: soon;
 	n = reciprocal_scale(jhash(remote, sizeof(remote->addr),
 				   (__force u16)remote->port), equal);
 	hlist_for_each_entry(lsk, head, node)
-		if (match(lsk, net, local) == best && n-- == 0)
+		if (!lsk->soon && match(lsk, net, local) == best && n-- == 0)
 			return lsk;
 	return found;
 }
@@ -78,7 +85,8 @@ static struct sanx_listener *lookup(const struct net *net,
  *
  * Context: process or softirq.
  * Return: 0 and the connection is established at this end; -ECONNREFUSED if
- * nothing of AF_SANX listens there; -EAGAIN if the backlog is full.
+ * nothing of AF_SANX listens there; -EAGAIN if the backlog is full, or its
+ * listen() is not through yet.
  */
 int sanx_conn_incoming(struct sanx_conn *conn)
 {
@@ -91,7 +99,7 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 		goto out;
 	err = -EAGAIN;
 	/* One more than the backlog, as TCP's sk_acceptq_is_full(). */
-	if (lsk->queued > lsk->backlog)
+	if (lsk->soon || lsk->queued > lsk->backlog)
 		goto out;
 	err = sanx_conn_accept(conn);
 	if (err)
@@ -155,7 +163,7 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 }
 
 /* Again for a socket that listens already: the port can be another by now. */
-static void listener_add(struct sanx_sock *ss)
+static void listener_add(struct sanx_sock *ss, bool soon)
 {
 	struct sanx_listener *lsk = &ss->lsk;
 
@@ -165,10 +173,44 @@ static void listener_add(struct sanx_sock *ss)
 	spin_lock_bh(&table_lock);
 	if (!hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
+	lsk->soon = soon;
 	lsk->backlog = READ_ONCE(ss->sk->sk_max_ack_backlog);
 	listener_fill(lsk, ss->sk);
 	hlist_add_head(&lsk->node, bucket(lsk->net, lsk->local.port));
 	spin_unlock_bh(&table_lock);
+}
+
+static bool may_listen(const struct sanx_sock *ss)
+{
+	return !READ_ONCE(ss->fell_back) && !ss->tcp_only;
+}
+
+/*
+ * TCP clients are served from a moment within the native listen() on.  An
+ * AF_SANX client that comes then is to find something here, or it would go on
+ * as TCP; but nothing that takes a connection, as listen() can fail.
+ */
+static void listen_begin(struct sanx_sock *ss)
+{
+	struct sock *sk = ss->sk;
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_CLOSE && inet_sk(sk)->inet_num &&
+	    may_listen(ss))
+		listener_add(ss, true);
+	release_sock(sk);
+}
+
+static void listen_end(struct sanx_sock *ss)
+{
+	struct sock *sk = ss->sk;
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_LISTEN && may_listen(ss))
+		listener_add(ss, false);
+	else
+		sanx_listener_stop(ss);
+	release_sock(sk);
 }
 
 /**
@@ -181,7 +223,6 @@ static void listener_add(struct sanx_sock *ss)
 int sanx_listen(struct socket *sock, int backlog)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
-	struct sock *sk = sock->sk;
 	int err;
 
 	if (!ss)
@@ -189,15 +230,10 @@ int sanx_listen(struct socket *sock, int backlog)
 	/* Connected is an error in TCP's eyes too, but not in the native one's. */
 	if (sanx_sock_conn(ss))
 		return -EINVAL;
+	listen_begin(ss);
 	err = ss->native->listen(sock, backlog);
-	if (err)
-		return err;
-	lock_sock(sk);
-	if (sk->sk_state == TCP_LISTEN && !READ_ONCE(ss->fell_back) &&
-	    !ss->tcp_only)
-		listener_add(ss);
-	release_sock(sk);
-	return 0;
+	listen_end(ss);
+	return err;
 }
 
 /**
