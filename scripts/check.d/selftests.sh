@@ -187,7 +187,7 @@ all_tests() {
 
 # What make check runs on the debug kernel, which is slow; make check-debug
 # runs everything there.
-DEBUG_TESTS="abuse data data-verbs siw"
+DEBUG_TESTS="abuse data data-verbs stress-verbs hostile siw"
 
 # in_time NAME: is it run now, where no test was named?
 in_time() {
