@@ -169,6 +169,18 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen);
 
+/* urgent.c */
+void sanx_urg_init(struct sanx_urg *urg);
+bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos);
+u32 sanx_urg_run(struct sanx_conn *conn, const struct sock *sk, u64 pos,
+		 u32 avail, bool *hole);
+void sanx_urg_passed(struct sanx_conn *conn);
+__poll_t sanx_urg_poll(struct sanx_conn *conn, const struct sock *sk,
+		       u32 *avail);
+u32 sanx_urg_inq(struct sanx_conn *conn, const struct sock *sk);
+int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
+		  struct msghdr *msg, size_t len, int flags);
+
 /* connect.c */
 int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		 int flags);
@@ -197,6 +209,7 @@ int sanx_conn_connect(struct sanx_conn *conn);
 int sanx_conn_accept(struct sanx_conn *conn);
 int sanx_conn_give_up(struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);
+struct sock *sanx_conn_sk(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
 bool sanx_lock_sock_soon(struct sock *sk);
 void sanx_conn_stop(struct sanx_conn *conn);

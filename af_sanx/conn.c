@@ -54,6 +54,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	spin_lock_init(&conn->lock);
 	mutex_init(&conn->tx_mutex);
 	mutex_init(&conn->rx_mutex);
+	sanx_urg_init(&conn->urg);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
 	kthread_init_delayed_work(&conn->work, sanx_fallback_work);
@@ -138,8 +139,14 @@ void sanx_conn_detach(struct sanx_conn *conn)
 	call_rcu(&conn->detach_rcu, conn_detach_rcu);
 }
 
-/* The sock to wake, or NULL.  Under RCU. */
-static struct sock *conn_sk(struct sanx_conn *conn)
+/**
+ * sanx_conn_sk() - the sock to wake
+ * @conn: the connection
+ *
+ * Context: any, under RCU.
+ * Return: the sock, while RCU is held, or NULL.
+ */
+struct sock *sanx_conn_sk(struct sanx_conn *conn)
 {
 	struct sock *sk;
 
@@ -263,7 +270,7 @@ int sanx_conn_established(struct sanx_conn *conn)
 		return err;
 	conn_count(conn);
 	rcu_read_lock();
-	sk = conn_sk(conn);
+	sk = sanx_conn_sk(conn);
 	if (sk) {
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
@@ -340,7 +347,7 @@ struct sock *sanx_conn_sk_get(struct sanx_conn *conn)
 	struct sock *sk;
 
 	rcu_read_lock();
-	sk = conn_sk(conn);
+	sk = sanx_conn_sk(conn);
 	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
 		sk = NULL;
 	rcu_read_unlock();
@@ -426,7 +433,7 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 	struct sock *sk;
 
 	rcu_read_lock();
-	sk = conn_sk(conn);
+	sk = sanx_conn_sk(conn);
 	if (sk)
 		sk->sk_data_ready(sk);
 	rcu_read_unlock();
@@ -444,7 +451,7 @@ void sanx_conn_tx_ready(struct sanx_conn *conn)
 	struct sock *sk;
 
 	rcu_read_lock();
-	sk = conn_sk(conn);
+	sk = sanx_conn_sk(conn);
 	if (sk)
 		sk->sk_write_space(sk);
 	rcu_read_unlock();
@@ -456,7 +463,7 @@ static void conn_wake_end(struct sanx_conn *conn)
 	struct sock *sk;
 
 	rcu_read_lock();
-	sk = conn_sk(conn);
+	sk = sanx_conn_sk(conn);
 	if (sk) {
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
@@ -536,7 +543,7 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	conn->peer_gone = true;
 	conn_set_shutdown(conn, SHUTDOWN_MASK);
 	rcu_read_lock();
-	sk = conn_sk(conn);
+	sk = sanx_conn_sk(conn);
 	if (sk)
 		WRITE_ONCE(sk->sk_err, err);
 	spin_unlock_bh(&conn->lock);

@@ -91,7 +91,7 @@ static int loop_ring(struct sanx_conn *peer)
 }
 
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
-			 size_t len, bool nowait)
+			 size_t len, int flags)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
@@ -105,6 +105,8 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
 	if (!n)
 		return -EFAULT;
+	if (flags & MSG_OOB)
+		sanx_conn_urgent(peer, conn->tx.next + n - 1);
 	sanx_txq_advance(&conn->tx, n);
 	sanx_rxq_arrive(&peer->rx, conn->tx.next - n, n);
 	if (sanx_conn_deaf(peer)) {

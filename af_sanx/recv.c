@@ -86,30 +86,65 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 	return RECV_STOP;
 }
 
+/* Moves a reader on; @skip is how far behind the ring's head a peek is. */
+static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
+{
+	if (flags & MSG_PEEK) {
+		*skip += n;
+		return;
+	}
+	sanx_rxq_consume(&conn->rx, n);
+	sanx_urg_passed(conn);
+	conn->ops->consumed(conn);
+}
+
+/* Bytes that can be read in one go; urgent ones before them are left out. */
+static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
+		    int flags, u32 *skip)
+{
+	bool hole;
+	u32 n;
+
+	do {
+		n = sanx_rxq_avail(&conn->rx);
+		n = n > *skip ? n - *skip : 0;
+		n = sanx_urg_run(conn, ss->sk, conn->rx.head + *skip, n, &hole);
+		if (hole)
+			recv_pass(conn, 1, flags, skip);
+	} while (hole);
+	return n;
+}
+
 /*
- * Takes what is there; under rx_mutex.  @peeked counts what MSG_PEEK has seen.
+ * Takes what is there; under rx_mutex.
  * Return: bytes, 0 for none, -EFAULT.
  */
-static ssize_t recv_some(struct sanx_conn *conn, struct msghdr *msg, size_t len,
-			 int flags, size_t peeked)
+static ssize_t recv_some(const struct sanx_sock *ss, struct sanx_conn *conn,
+			 struct msghdr *msg, size_t len, int flags, u32 *skip)
 {
-	u32 skip = flags & MSG_PEEK ? peeked : 0;
-	u32 avail = sanx_rxq_avail(&conn->rx);
 	size_t n;
 
-	if (avail <= skip || !len)
+	if (!len)
 		return 0;
-	n = min_t(size_t, len, avail - skip);
-	if (!(flags & MSG_TRUNC)) {
-		n = sanx_rxq_read(&conn->rx, skip, &msg->msg_iter, n);
+	n = min_t(size_t, len, recv_run(ss, conn, flags, skip));
+	if (n && !(flags & MSG_TRUNC)) {
+		n = sanx_rxq_read(&conn->rx, *skip, &msg->msg_iter, n);
 		if (!n)
 			return -EFAULT;
 	}
-	if (!(flags & MSG_PEEK)) {
-		sanx_rxq_consume(&conn->rx, n);
-		conn->ops->consumed(conn);
-	}
+	if (n)
+		recv_pass(conn, n, flags, skip);
 	return n;
+}
+
+/*
+ * Reading stops at the mark of urgent data if it has read anything, or if a
+ * signal, SIGURG for one, is to be handled first.
+ */
+static bool recv_stop_at_mark(struct sanx_conn *conn, u32 skip, size_t done)
+{
+	return (done || signal_pending(current)) &&
+	       sanx_urg_at_mark(conn, conn->rx.head + skip);
 }
 
 static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
@@ -118,14 +153,19 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	long timeo = sock_rcvtimeo(ss->sk, flags & MSG_DONTWAIT);
 	size_t target = sock_rcvlowat(ss->sk, flags & MSG_WAITALL, len);
 	size_t done = 0;
+	u32 skip = 0;
 	ssize_t n;
-	u32 seen;
 	int err = 0;
+	bool mark;
 
 	for (;;) {
 		mutex_lock(&conn->rx_mutex);
-		n = recv_some(conn, msg, len - done, flags, done);
+		mark = recv_stop_at_mark(conn, skip, done);
+		n = mark ? 0 : recv_some(ss, conn, msg, len - done, flags,
+					 &skip);
 		mutex_unlock(&conn->rx_mutex);
+		if (mark)
+			return done ?: timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (n < 0)
 			return done ?: n;
 		done += n;
@@ -141,10 +181,9 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		 * granted before, however long it waits.
 		 */
 		if (flags & MSG_PEEK &&
-		    done >= conn->rx.size - conn->rx.size / 4)
+		    skip >= conn->rx.size - conn->rx.size / 4)
 			break;
-		seen = flags & MSG_PEEK ? done : 0;
-		switch (recv_end(ss, conn, seen, !done, &err)) {
+		switch (recv_end(ss, conn, skip, !done, &err)) {
 		case RECV_STOP:
 			return done ?: err;
 		case RECV_AGAIN:
@@ -152,7 +191,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		case RECV_WAIT:
 			break;
 		}
-		err = recv_wait(ss, conn, seen, &timeo);
+		err = recv_wait(ss, conn, skip, &timeo);
 		if (err)
 			return done ?: err;
 	}
@@ -180,11 +219,10 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	conn = sanx_sock_conn(ss);
 	if (!conn || (flags & MSG_ERRQUEUE))
 		return ss->native->recvmsg(sock, msg, len, flags);
-	/* No urgent data ever comes: what TCP says where none is. */
 	if (flags & MSG_OOB)
-		return -EINVAL;
-
-	n = recv_all(ss, conn, msg, len, flags);
+		n = sanx_urg_recv(conn, sk, msg, len, flags);
+	else
+		n = recv_all(ss, conn, msg, len, flags);
 	if (n > 0 && !(flags & MSG_PEEK))
 		sanx_stat_add(sock_net(sk), SANX_STAT_RX_BYTES, n);
 	if (n < 0 && READ_ONCE(ss->fell_back))

@@ -66,7 +66,7 @@ static ssize_t send_to_nobody(struct sanx_conn *conn, struct msghdr *msg)
 
 /* One go at sending; under tx_mutex. */
 static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
-			 struct msghdr *msg, bool nowait)
+			 struct msghdr *msg, int flags)
 {
 	/* sk_stream_error() finds the true error. */
 	if (READ_ONCE(ss->sk->sk_err))
@@ -80,19 +80,19 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		return send_to_nobody(conn, msg);
 	if (!msg_data_left(msg))
 		return 0;
-	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg),
-			       nowait);
+	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
 }
 
 static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, long *timeo)
 {
+	int flags = (msg->msg_flags & MSG_OOB) | (*timeo ? 0 : MSG_DONTWAIT);
 	size_t sent = 0;
 	ssize_t n;
 
 	for (;;) {
 		mutex_lock(&conn->tx_mutex);
-		n = send_some(ss, conn, msg, !*timeo);
+		n = send_some(ss, conn, msg, flags);
 		mutex_unlock(&conn->tx_mutex);
 		if (n >= 0) {
 			sent += n;
@@ -175,8 +175,6 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	conn = sanx_sock_conn(ss);
 	if (!conn)
 		return ss->native->sendmsg(sock, msg, len);
-	if (msg->msg_flags & MSG_OOB)
-		return -EOPNOTSUPP;
 
 	n = zerocopy_start(sk, msg, len, &uarg);
 	if (n)

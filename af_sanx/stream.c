@@ -143,10 +143,11 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 	struct sock *sk = ss->sk;
 	u8 shutdown = READ_ONCE(conn->shutdown);
 	u32 avail = sanx_rxq_avail(&conn->rx);
-	__poll_t mask = 0;
+	__poll_t mask;
 
 	if (sanx_sock_connecting(ss, conn))
 		return READ_ONCE(sk->sk_err) ? EPOLLERR : 0;
+	mask = sanx_urg_poll(conn, sk, &avail);
 	if (shutdown == SHUTDOWN_MASK || !sanx_conn_open(conn))
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
@@ -206,20 +207,23 @@ static u32 queued_out(const struct sanx_conn *conn)
 	return unread - min(unread, conn->tx.size / 2);
 }
 
-static int ioctl_conn(struct sanx_conn *conn, unsigned int cmd, int __user *arg)
+static int ioctl_conn(const struct sanx_sock *ss, struct sanx_conn *conn,
+		      unsigned int cmd, int __user *arg)
 {
 	u32 n;
 
 	switch (cmd) {
 	case SIOCINQ:
-		n = sanx_rxq_avail(&conn->rx);
+		n = sanx_urg_inq(conn, ss->sk);
 		break;
 	case SIOCOUTQ:
 		n = queued_out(conn);
 		break;
 	case SIOCOUTQNSD:
-	case SIOCATMARK:
 		n = 0;
+		break;
+	case SIOCATMARK:
+		n = sanx_urg_at_mark(conn, READ_ONCE(conn->rx.head));
 		break;
 	default:
 		return -ENOIOCTLCMD;
@@ -237,7 +241,7 @@ static int sanx_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		return sanx_native_ops(sock)->ioctl(sock, cmd, arg);
 	conn = sanx_sock_conn(ss);
 	if (conn && !sanx_sock_connecting(ss, conn)) {
-		err = ioctl_conn(conn, cmd, (int __user *)arg);
+		err = ioctl_conn(ss, conn, cmd, (int __user *)arg);
 		if (err != -ENOIOCTLCMD)
 			return err;
 	}

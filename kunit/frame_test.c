@@ -44,6 +44,10 @@ static const struct good_case good_cases[] = {
 	  { 1, 1, 0, U32_MAX, U64_MAX, U64_MAX, 1 << 20, U32_MAX } },
 	{ "DATA, all fields at their least",
 	  { 1, 1, 0, 1, 0, 0, 1, 0 } },
+	{ "DATA, urgent",
+	  { 1, 4, 8, 7, 100, 8192, 8, 9 } },
+	{ "DATA, urgent, in the ring",
+	  { 1, 5, 0, 7, 100, 8192, 1000, 9 } },
 	{ "CREDIT",
 	  { 2, 0, 0, 7, 0, 8192, 0, 9 } },
 	{ "CREDIT, far",
@@ -92,9 +96,9 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		return false;
 	switch (buf[POS_TYPE]) {
 	case 1:
-		if (buf[POS_FLAGS] > 1 || !conn || !count)
+		if ((buf[POS_FLAGS] & ~5) || !conn || !count)
 			return false;
-		return buf[POS_FLAGS] ? count <= 1048576 && !len :
+		return buf[POS_FLAGS] & 1 ? count <= 1048576 && !len :
 				       count <= 256 && len == count;
 	case 2:
 	case 3:

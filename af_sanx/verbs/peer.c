@@ -51,6 +51,10 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	err = frame_check_open(vc, f, &ignore);
 	if (err || ignore)
 		return err;
+	if (f->offset != conn->rx.tail)
+		return -EPROTO;
+	if (f->flags & SANX_FRAME_F_URGENT)
+		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_RING))
 		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
 	err = sanx_rxq_arrive(&conn->rx, f->offset, f->count) ?:

@@ -548,12 +548,13 @@ static void chain_write(struct chain *c, int i, struct vconn *vc,
 }
 
 static void post_data(struct vlink *link, struct vconn *vc, const void *data,
-		      u32 len)
+		      u32 len, u8 flags)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct vslot *slot = slot_take(link);
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_DATA,
+		.flags	= flags,
 		.conn	= vc->peer_id,
 		.offset	= conn->tx.next,
 		.count	= len,
@@ -567,7 +568,7 @@ static void post_data(struct vlink *link, struct vconn *vc, const void *data,
 		f.len = len;
 		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
 	} else {
-		f.flags = SANX_FRAME_F_RING;
+		f.flags |= SANX_FRAME_F_RING;
 		vring_sync(&vc->staging, f.offset, len);
 		chain_reg(&c, link, &vc->staging);
 		n = sanx_ring_spans(vc->win.size, f.offset, len, span);
@@ -589,13 +590,14 @@ static void post_data(struct vlink *link, struct vconn *vc, const void *data,
  * @data: at most inline_max bytes to go in the frame; or NULL, and the bytes
  *	are in the staging memory, at the place of the next stream offset
  * @len: bytes, at least 1, no more than the peer's window has room for
+ * @urgent: the last one is urgent
  *
  * Context: process, conn->tx_mutex held.
  * Return: 0; -EAGAIN for no link credit or slot, and sanx_conn_tx_ready() will
  * come, or for an end that the core is about to be told of; -EPIPE if the
  * connection takes no more.
  */
-int vpost_data(struct vconn *vc, const void *data, u32 len)
+int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent)
 {
 	const u32 later = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_ACCEPTING;
 	struct vlink *link = vc->link;
@@ -609,7 +611,8 @@ int vpost_data(struct vconn *vc, const void *data, u32 len)
 		vpost_starve(vc);
 		err = -EAGAIN;
 	} else {
-		post_data(link, vc, data, len);
+		post_data(link, vc, data, len,
+			  urgent ? SANX_FRAME_F_URGENT : 0);
 	}
 	vpost_unlock(link);
 	return err;

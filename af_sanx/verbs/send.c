@@ -91,17 +91,26 @@ static int staging_make(struct vconn *vc)
 	return err;
 }
 
-static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 len)
+/* Is the last of @n bytes urgent, of @len that the caller has? */
+static bool send_urgent(struct vconn *vc, size_t n, size_t len, int flags)
 {
+	return (flags & MSG_OOB) &&
+	       (n == len || n == sanx_txq_room(&vconn_conn(vc)->tx));
+}
+
+static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 most,
+			   int flags)
+{
+	size_t len = iov_iter_count(from);
 	u8 buf[SANX_INLINE_MAX];
 	size_t n;
 	int err;
 
 	/* The copy may fault, which no slot or link credit should wait for. */
-	n = copy_from_iter(buf, len, from);
+	n = copy_from_iter(buf, min_t(size_t, len, most), from);
 	if (!n)
 		return -EFAULT;
-	err = vpost_data(vc, buf, n);
+	err = vpost_data(vc, buf, n, send_urgent(vc, n, len, flags));
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
@@ -109,20 +118,21 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 len)
 	return n;
 }
 
-static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 len)
+static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 most,
+			 int flags)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct sanx_rxq staging = {
 		.buf = vc->staging.buf, .size = vc->win.size,
 	};
-	size_t n;
+	size_t n, len = iov_iter_count(from);
 	int err;
 
-	len = min3(len, staging_room(vc), VPOST_MAX);
-	n = sanx_rxq_fill(&staging, conn->tx.next, from, len);
+	most = min3(most, staging_room(vc), VPOST_MAX);
+	n = sanx_rxq_fill(&staging, conn->tx.next, from, most);
 	if (!n)
 		return -EFAULT;
-	err = vpost_data(vc, NULL, n);
+	err = vpost_data(vc, NULL, n, send_urgent(vc, n, len, flags));
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
@@ -131,9 +141,10 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 len)
 }
 
 /* Staging memory may take a while to be registered; poll() said "now". */
-static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 len)
+static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 most,
+			  int flags)
 {
-	ssize_t n = send_inline(vc, from, len);
+	ssize_t n = send_inline(vc, from, most, flags);
 
 	/* Should there be none, small frames have to do this time too. */
 	if (n > 0)
@@ -146,7 +157,7 @@ static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 len)
  * @conn: the connection
  * @from: what to send
  * @len: bytes of it
- * @nowait: does not matter: as with TCP, memory is waited for
+ * @flags: MSG_OOB; as with TCP, memory is waited for anyway
  *
  * A few bytes travel in the frame that announces them (INLINE), more are
  * gathered in the staging memory and written into the peer's ring by the
@@ -156,7 +167,7 @@ static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 len)
  * Return: as send().
  */
 ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
-		   bool nowait)
+		   int flags)
 {
 	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
 	struct vconn *vc = vconn_of(conn);
@@ -165,14 +176,14 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	if (!n || send_blocked(vc))
 		return -EAGAIN;
 	if (n <= most)
-		return send_inline(vc, from, n);
+		return send_inline(vc, from, n, flags);
 	if (!vc->staging.buf && most)
-		return send_first(vc, from, most);
+		return send_first(vc, from, most, flags);
 	if (!vc->staging.buf && staging_make(vc))
 		return -ENOMEM;
 	if (staging_full(vc))
 		return -EAGAIN;
-	return send_ring(vc, from, n);
+	return send_ring(vc, from, n, flags);
 }
 
 /**

@@ -502,7 +502,7 @@ void vlink_user_put(struct vlink *link);
 bool vpost_ok(const struct vlink *link);
 void vpost_pump(struct vlink *link);
 void vpost_pend(struct vconn *vc, u32 frames);
-int vpost_data(struct vconn *vc, const void *data, u32 len);
+int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent);
 void vpost_reg(struct vconn *vc);
 void vpost_starve(struct vconn *vc);
 void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
@@ -520,7 +520,7 @@ void vopen_put(struct vopen *o);
 
 /* send.c */
 ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
-		   bool nowait);
+		   int flags);
 u32 vconn_room(struct sanx_conn *conn);
 void vconn_consumed(struct sanx_conn *conn);
 void vconn_fin(struct sanx_conn *conn);

@@ -83,13 +83,38 @@ enum sanx_fallback {
 };
 
 /**
+ * enum sanx_urg_state - the mark of urgent data
+ * @SANX_URG_NONE: there is none ahead of the reader
+ * @SANX_URG_NEW: nobody has got the urgent byte
+ * @SANX_URG_READ: recv(MSG_OOB) has; reading still stops there
+ */
+enum sanx_urg_state {
+	SANX_URG_NONE,
+	SANX_URG_NEW,
+	SANX_URG_READ,
+};
+
+/**
+ * struct sanx_urg - urgent data, as the reader sees it
+ * @state: of the mark
+ * @seq: stream offset of the urgent byte
+ * @hole: offset of an earlier one that reading leaves out all the same, or
+ *	U64_MAX
+ */
+struct sanx_urg {
+	enum sanx_urg_state	state;
+	u64			seq;
+	u64			hole;
+};
+
+/**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
  * @net: where it lives; outlived by the transport's net_exit()
  * @local: our end
  * @remote: the peer's end
- * @lock: guards @state, @err, @shutdown, @peer_gone, @detached; taken in
+ * @lock: guards @state, @err, @shutdown, @peer_gone, @detached, @urg; taken in
  *	softirq
  * @state: changed by the functions below only
  * @err: errno (positive) of a connection that died
@@ -103,6 +128,7 @@ enum sanx_fallback {
  * @rx_mutex: serialises readers; guards the reader's part of @rx
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
+ * @urg: urgent data in it
  * @node: in the accept queue of a listener
  * @fallback: why it was refused
  * @retry: connects again after a full backlog
@@ -134,6 +160,7 @@ struct sanx_conn {
 	struct mutex			rx_mutex; /* see above */
 	struct sanx_txq			tx;
 	struct sanx_rxq			rx;
+	struct sanx_urg			urg;
 
 	struct list_head		node;
 	enum sanx_fallback		fallback;
@@ -179,15 +206,17 @@ struct sanx_transport_ops {
 	 *
 	 * Takes what there is room for, in the peer's window and in its own
 	 * resources, and never waits for room; it may fault on @from and may
-	 * wait for memory, unless @nowait.  When room comes
-	 * later it calls sanx_conn_tx_ready().
+	 * wait for memory, unless MSG_DONTWAIT is in @flags.  When room comes
+	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
+	 * last of @len bytes is urgent, and so is the last one taken where the
+	 * peer's window ends: the peer calls sanx_conn_urgent().
 	 *
 	 * Context: process, tx_mutex held.
 	 * Return: bytes taken, at least 1; -EAGAIN for no room; -EFAULT,
 	 * -ENOMEM; or -EPIPE if the connection is no more.
 	 */
 	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
-			size_t len, bool nowait);
+			size_t len, int flags);
 
 	/**
 	 * @room: bytes that send() could take now, roughly; for poll.
@@ -332,6 +361,9 @@ int sanx_conn_fin(struct sanx_conn *conn);
 void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
+
+/* urgent.c */
+void sanx_conn_urgent(struct sanx_conn *conn, u64 offset);
 
 /**
  * sanx_conn_get() - take a reference

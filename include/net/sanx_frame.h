@@ -55,6 +55,8 @@ enum sanx_frame_type {
 
 /* Flags of DATA: the payload is in the ring, not behind the header. */
 #define SANX_FRAME_F_RING	0x01
+/* Flags of DATA: the last byte of the payload is urgent. */
+#define SANX_FRAME_F_URGENT	0x04
 /* Flags of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
 #define SANX_FRAME_F_RESET	0x02
 

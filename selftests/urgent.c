@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Urgent data: the mark in the stream, and the byte there. */
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+
+#include <linux/sockios.h>
+
+#include "sanx_test.h"
+
+static volatile sig_atomic_t urgent_signals;
+
+static void on_sigurg(int sig)
+{
+	urgent_signals++;
+}
+
+/* Until there is urgent data to be got; what poll() says then. */
+static int wait_urgent(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLPRI | POLLIN };
+	long end = now_ms() + SOON;
+
+	do {
+		poll(&p, 1, 10);
+	} while (!(p.revents & POLLPRI) && now_ms() < end);
+	return p.revents;
+}
+
+static int at_mark(int fd)
+{
+	int n = -1;
+
+	return ioctl(fd, SIOCATMARK, &n) ? -errno : n;
+}
+
+static int inq(int fd)
+{
+	int n = -1;
+
+	return ioctl(fd, SIOCINQ, &n) ? -errno : n;
+}
+
+/* Until @n bytes can be read, as far as SIOCINQ counts them. */
+static int wait_inq(int fd, int n)
+{
+	long end = now_ms() + SOON;
+
+	while (inq(fd) < n && now_ms() < end)
+		sleep_ms(1);
+	return inq(fd);
+}
+
+static int set_inline(int fd)
+{
+	int one = 1;
+
+	return rc(setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &one, sizeof(one)));
+}
+
+/* What recv() gives, as text; "!" and the error, "." for the end. */
+static const char *got(int fd, size_t len, int flags)
+{
+	static char buf[100];
+	ssize_t n = recv(fd, buf, len, flags | MSG_DONTWAIT);
+
+	if (n < 0)
+		snprintf(buf, sizeof(buf), "!%d", errno);
+	else if (!n)
+		snprintf(buf, sizeof(buf), ".");
+	else
+		buf[n] = 0;
+	return buf;
+}
+
+#define AGAIN	"!11"
+#define INVAL	"!22"
+
+SANX_TEST(none)
+{
+	EXPECT_EQ(0, at_mark(self->server));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+	EXPECT_EQ(0, rc(send(self->client, "", 0, MSG_OOB)));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+	EXPECT_EQ(0, at_mark(self->server));
+}
+
+SANX_TEST(byte)
+{
+	EXPECT_EQ(2, send(self->client, "ab", 2, 0));
+	EXPECT_EQ(1, send(self->client, "X", 1, MSG_OOB));
+	EXPECT_EQ(POLLIN | POLLPRI, wait_urgent(self->server));
+	EXPECT_EQ(0, at_mark(self->server));
+	EXPECT_STREQ("X", got(self->server, 1, MSG_OOB));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(1, at_mark(self->server));
+	EXPECT_STREQ(AGAIN, got(self->server, 10, 0));
+	EXPECT_EQ(2, send(self->client, "cd", 2, 0));
+	EXPECT_EQ(2, recv(self->server, (char[10]){}, 10, 0));
+	EXPECT_EQ(0, at_mark(self->server));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+}
+
+/* Only the last byte of a send is urgent. */
+SANX_TEST(last_of_many)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(1, at_mark(self->server));
+	EXPECT_STREQ("X", got(self->server, 10, MSG_OOB));
+	EXPECT_EQ(1, at_mark(self->server));
+}
+
+/* Nobody asks for it: it is not among the others. */
+SANX_TEST(left_out)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	EXPECT_EQ(2, send(self->client, "cd", 2, 0));
+	wait_urgent(self->server);
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(2, recv(self->server, (char[10]){}, 2, MSG_WAITALL));
+	EXPECT_STREQ(AGAIN, got(self->server, 10, 0));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+}
+
+SANX_TEST(inline_byte)
+{
+	ASSERT_EQ(0, set_inline(self->server));
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(2, send(self->client, "cd", 2, 0));
+	EXPECT_EQ(5, wait_inq(self->server, 5));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(1, at_mark(self->server));
+	EXPECT_STREQ("Xcd", got(self->server, 10, 0));
+	EXPECT_EQ(0, at_mark(self->server));
+}
+
+/* The option may come after the byte. */
+SANX_TEST(inline_afterwards)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	ASSERT_EQ(0, set_inline(self->server));
+	EXPECT_STREQ("X", got(self->server, 10, 0));
+}
+
+SANX_TEST(a_second_mark)
+{
+	EXPECT_EQ(2, send(self->client, "aX", 2, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(1, send(self->client, "Y", 1, MSG_OOB));
+	EXPECT_EQ(2, wait_inq(self->server, 2));
+	EXPECT_STREQ("Y", got(self->server, 1, MSG_OOB));
+	EXPECT_STREQ("aX", got(self->server, 10, 0));
+	EXPECT_EQ(1, at_mark(self->server));
+}
+
+/* The first one was read, and still stops nobody any more. */
+SANX_TEST(a_second_mark_after_the_first_byte)
+{
+	EXPECT_EQ(2, send(self->client, "aX", 2, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_STREQ("X", got(self->server, 1, MSG_OOB));
+	EXPECT_EQ(2, send(self->client, "bY", 2, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_STREQ("aXb", got(self->server, 10, 0));
+	EXPECT_STREQ("Y", got(self->server, 1, MSG_OOB));
+}
+
+/* Where the reader stands at the first one, it is left out. */
+SANX_TEST(a_second_mark_at_the_first)
+{
+	EXPECT_EQ(2, send(self->client, "aX", 2, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_STREQ("a", got(self->server, 10, 0));
+	EXPECT_EQ(1, at_mark(self->server));
+	EXPECT_EQ(2, send(self->client, "bY", 2, MSG_OOB));
+	EXPECT_EQ(POLLIN | POLLPRI, wait_urgent(self->server));
+	EXPECT_STREQ("b", got(self->server, 10, 0));
+	EXPECT_STREQ("Y", got(self->server, 1, MSG_OOB));
+	EXPECT_EQ(1, send(self->client, "c", 1, 0));
+	EXPECT_EQ(1, recv(self->server, (char[10]){}, 10, 0));
+}
+
+SANX_TEST(peek)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(2, send(self->client, "cd", 2, 0));
+	EXPECT_STREQ("X", got(self->server, 1, MSG_OOB | MSG_PEEK));
+	EXPECT_STREQ("ab", got(self->server, 10, MSG_PEEK));
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(2, recv(self->server, (char[10]){}, 2, MSG_PEEK | MSG_WAITALL));
+	EXPECT_STREQ("cd", got(self->server, 10, MSG_PEEK));
+	EXPECT_STREQ("X", got(self->server, 1, MSG_OOB));
+	EXPECT_STREQ("cd", got(self->server, 10, 0));
+}
+
+SANX_TEST(waitall_stops)
+{
+	char buf[10];
+
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(4, send(self->client, "cdef", 4, 0));
+	EXPECT_EQ(2, recv(self->server, buf, 6, MSG_WAITALL));
+	EXPECT_EQ(4, recv(self->server, buf, 4, MSG_WAITALL));
+}
+
+SANX_TEST(trunc_drops_up_to_it)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(2, recv(self->server, NULL, 10, MSG_TRUNC | MSG_DONTWAIT));
+	EXPECT_EQ(1, at_mark(self->server));
+}
+
+SANX_TEST(poll_says)
+{
+	struct pollfd p = { .fd = self->server, .events = POLLPRI | POLLIN };
+
+	EXPECT_EQ(1, send(self->client, "X", 1, MSG_OOB));
+	/* The byte alone is nothing to read in the stream. */
+	EXPECT_EQ(POLLPRI, wait_urgent(self->server));
+	EXPECT_EQ(1, at_mark(self->server));
+	EXPECT_STREQ(AGAIN, got(self->server, 10, 0));
+	EXPECT_EQ(1, send(self->client, "a", 1, 0));
+	EXPECT_EQ(1, poll(&p, 1, SOON));
+	EXPECT_EQ(1, recv(self->server, (char[10]){}, 10, 0));
+	EXPECT_EQ(0, poll(&p, 1, A_WHILE));
+}
+
+SANX_TEST(poll_says_no_more)
+{
+	struct pollfd p = { .fd = self->server, .events = POLLPRI };
+
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_STREQ("X", got(self->server, 1, MSG_OOB));
+	EXPECT_EQ(0, poll(&p, 1, A_WHILE));
+}
+
+SANX_TEST(epoll_edge)
+{
+	struct epoll_event ev = { .events = EPOLLPRI | EPOLLET };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->server, &ev));
+	EXPECT_EQ(0, epoll_wait(ep, &ev, 1, A_WHILE));
+	EXPECT_EQ(1, send(self->client, "X", 1, MSG_OOB));
+	EXPECT_EQ(1, epoll_wait(ep, &ev, 1, SOON));
+	EXPECT_EQ(EPOLLPRI, ev.events);
+	close(ep);
+}
+
+SANX_TEST(sigurg)
+{
+	struct sigaction sa = { .sa_handler = on_sigurg };
+	long end = now_ms() + SOON;
+
+	sigaction(SIGURG, &sa, NULL);
+	ASSERT_EQ(0, fcntl(self->server, F_SETOWN, getpid()));
+	urgent_signals = 0;
+	EXPECT_EQ(1, send(self->client, "a", 1, 0));
+	sleep_ms(A_WHILE);
+	EXPECT_EQ(0, urgent_signals);
+	EXPECT_EQ(1, send(self->client, "X", 1, MSG_OOB));
+	while (!urgent_signals && now_ms() < end)
+		sleep_ms(1);
+	EXPECT_EQ(1, urgent_signals);
+}
+
+SANX_TEST(counted)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(2, send(self->client, "cd", 2, 0));
+	sleep_ms(A_WHILE);
+	EXPECT_EQ(2, inq(self->server));
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(0, inq(self->server));
+	EXPECT_STREQ("cd", got(self->server, 10, 0));
+	EXPECT_EQ(0, inq(self->server));
+}
+
+SANX_TEST(flags)
+{
+	char c;
+	struct iovec iov = { &c, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	EXPECT_EQ(1, send(self->client, "X", 1, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(1, recvmsg(self->server, &msg, MSG_OOB | MSG_PEEK));
+	EXPECT_EQ('X', c);
+	EXPECT_EQ(MSG_OOB, msg.msg_flags & (MSG_OOB | MSG_TRUNC));
+	iov.iov_len = 0;
+	EXPECT_EQ(0, recvmsg(self->server, &msg, MSG_OOB));
+	EXPECT_EQ(MSG_OOB | MSG_TRUNC, msg.msg_flags & (MSG_OOB | MSG_TRUNC));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+}
+
+/* Each byte once, urgent or not, whichever way it comes. */
+SANX_TEST(many)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		EXPECT_EQ(5, send(self->client, "abcdX", 5, MSG_OOB));
+		wait_urgent(self->server);
+		ASSERT_STREQ("X", got(self->server, 1, MSG_OOB));
+		ASSERT_STREQ("abcd", got(self->server, 10, 0));
+	}
+}
+
+SANX_TEST(at_the_end)
+{
+	EXPECT_EQ(3, send(self->client, "abX", 3, MSG_OOB));
+	wait_urgent(self->server);
+	EXPECT_EQ(0, shutdown(self->client, SHUT_WR));
+	EXPECT_STREQ("ab", got(self->server, 10, 0));
+	EXPECT_EQ(0, recv(self->server, (char[10]){}, 10, 0));
+	EXPECT_STREQ(INVAL, got(self->server, 1, MSG_OOB));
+}
+
+SANX_TEST_MAIN
