@@ -14,7 +14,7 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-debug gates kunit selftests \
+.PHONY: all modules tools install uninstall clean check check-debug check-python gates kunit selftests \
 	demo nodes deps help
 
 all: modules tools
@@ -47,6 +47,11 @@ gates kunit selftests:
 check-debug:
 	@KERNEL=debug SANX_ALL_TESTS=1 SANX_ALL_VARIANTS=1 scripts/check.sh selftests
 
+# CPython's tests of its sockets, over AF_SANX and over TCP.
+check-python:
+	@scripts/deps.sh suites
+	@KERNEL="$(or $(KERNEL),6.1)" TEST=python scripts/check.sh selftests
+
 demo:
 	@scripts/demo.sh
 
@@ -63,6 +68,8 @@ help:
 #H make clean         remove build/
 #H make deps          install with apt what building and testing need
 #H make check         every test: gates, KUnit, selftests on three kernels
+#H make check-debug   every selftest on the debug kernel, which takes long
+#H make check-python  CPython's socket tests, over AF_SANX and over TCP
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one

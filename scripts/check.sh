@@ -13,8 +13,9 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/check.d/kunit.sh"
 . "$SCRIPTS/check.d/selftests.sh"
 
-# Labs under test at the same time: mostly one node of a lab is busy.
-JOBS=${SANX_JOBS:-$(nproc)}
+# Labs under test at the same time: mostly one node of a lab is busy, and at
+# times none.
+JOBS=${SANX_JOBS:-$(($(nproc) + 1))}
 [ "$JOBS" -le 3 ] || JOBS=3
 
 lab() {

@@ -3,7 +3,8 @@
 # deps.sh [GROUP...]: install with apt what is missing; silent if nothing is.
 #
 # Groups: build (modules and tools), lab (virtual nodes), check (gates and
-# tests), programs (what tests and the demo run over AF_SANX).  Default: all.
+# tests), programs (what tests and the demo run over AF_SANX), suites (others'
+# tests, see check-python).  Default: all but the last.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -29,6 +30,9 @@ packages() {
 			redis-tools openssh-server openssh-client nbd-client \
 			nbd-server netcat-openbsd e2fsprogs socat curl liburing-dev \
 			iptables nftables net-tools
+		;;
+	suites)
+		echo python3 libpython3.11-testsuite
 		;;
 	*) die "no such group: $1" ;;
 	esac
