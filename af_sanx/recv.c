@@ -147,13 +147,22 @@ static bool recv_stop_at_mark(struct sanx_conn *conn, u32 skip, size_t done)
 	       sanx_urg_at_mark(conn, conn->rx.head + skip);
 }
 
+/* SO_PEEK_OFF: where the next peek begins. */
+static void recv_move_peek(struct sock *sk, ssize_t n, int flags)
+{
+	if (n > 0 && (flags & MSG_PEEK))
+		sk_peek_offset_fwd(sk, n);
+	else if (n > 0)
+		sk_peek_offset_bwd(sk, n);
+}
+
 static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, size_t len, int flags)
 {
 	long timeo = sock_rcvtimeo(ss->sk, flags & MSG_DONTWAIT);
 	size_t target = sock_rcvlowat(ss->sk, flags & MSG_WAITALL, len);
+	u32 skip = max(sk_peek_offset(ss->sk, flags), 0);
 	size_t done = 0;
-	u32 skip = 0;
 	ssize_t n;
 	int err = 0;
 	bool mark;
@@ -163,6 +172,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		mark = recv_stop_at_mark(conn, skip, done);
 		n = mark ? 0 : recv_some(ss, conn, msg, len - done, flags,
 					 &skip);
+		recv_move_peek(ss->sk, n, flags);
 		mutex_unlock(&conn->rx_mutex);
 		if (mark)
 			return done ?: timeo ? sock_intr_errno(timeo) : -EAGAIN;
@@ -180,7 +190,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		 * A peek frees no ring, and so cannot see more than was
 		 * granted before, however long it waits.
 		 */
-		if (flags & MSG_PEEK &&
+		if (flags & MSG_PEEK && done &&
 		    skip >= conn->rx.size - conn->rx.size / 4)
 			break;
 		switch (recv_end(ss, conn, skip, !done, &err)) {

@@ -380,6 +380,7 @@ static int sanx_release(struct socket *sock)
 	.sendmsg	= sanx_sendmsg,			\
 	.recvmsg	= sanx_recvmsg,			\
 	SANX_PROTO_SENDPAGE				\
+	SANX_PROTO_PEEK_OFF				\
 	.mmap		= sock_no_mmap
 
 const struct proto_ops sanx_stream_ops = {

@@ -429,6 +429,39 @@ SANX_TEST(queues_of_listener)
 	EXPECT_EQ(-EINVAL, rc(ioctl(self->listener, SIOCOUTQ, &n)));
 }
 
+/* A peek begins where the last one ended; reading brings it nearer. */
+SANX_TEST(peek_off)
+{
+	int fd = stream_socket(false, variant->family), off = 0;
+	socklen_t len = sizeof(off);
+	char buf[16];
+	int err;
+
+	/* As TCP on this kernel, which may have no such option. */
+	err = rc(setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &off, len));
+	close(fd);
+	ASSERT_EQ(err, rc(setsockopt(self->server, SOL_SOCKET, SO_PEEK_OFF,
+				     &off, len)));
+	if (err)
+		return;
+	EXPECT_EQ(8, send(self->client, "abcdefgh", 8, 0));
+	EXPECT_EQ(3, recv(self->server, buf, 3, MSG_PEEK | MSG_WAITALL));
+	EXPECT_EQ(0, memcmp(buf, "abc", 3));
+	EXPECT_EQ(2, recv(self->server, buf, 2, MSG_PEEK | MSG_WAITALL));
+	EXPECT_EQ(0, memcmp(buf, "de", 2));
+	EXPECT_EQ(4, recv(self->server, buf, 4, 0));
+	EXPECT_EQ(0, memcmp(buf, "abcd", 4));
+	EXPECT_EQ(3, recv(self->server, buf, 16, MSG_PEEK));
+	EXPECT_EQ(0, memcmp(buf, "fgh", 3));
+	EXPECT_EQ(-EAGAIN, rc(recv(self->server, buf, 1,
+				   MSG_PEEK | MSG_DONTWAIT)));
+	EXPECT_EQ(0, getsockopt(self->server, SOL_SOCKET, SO_PEEK_OFF, &off,
+				&len));
+	EXPECT_EQ(4, off);
+	EXPECT_EQ(4, recv(self->server, buf, 16, 0));
+	EXPECT_EQ(0, memcmp(buf, "efgh", 4));
+}
+
 SANX_TEST(at_mark)
 {
 	int n = -1;

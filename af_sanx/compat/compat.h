@@ -75,4 +75,11 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 #include <kunit/visibility.h>
 #endif
 
+/* TCP's sockets have SO_PEEK_OFF since 6.9. */
+#if KERNEL_VERSION(6, 9, 0) > LINUX_VERSION_CODE
+#define SANX_PROTO_PEEK_OFF
+#else
+#define SANX_PROTO_PEEK_OFF	.set_peek_off = sk_set_peek_off,
+#endif
+
 #endif /* _SANX_COMPAT_H */
