@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The same calls through io_uring. */
+#include <liburing.h>
+
+#include "sanx_test.h"
+
+static void ring_make(struct __test_metadata *_metadata, struct io_uring *ring)
+{
+	ASSERT_EQ(0, io_uring_queue_init(16, ring, 0));
+}
+
+/* A request; what prepares it clears the tag, which has to come last. */
+#define PREP(ring, tag, op, ...) do { \
+	struct io_uring_sqe *sqe = io_uring_get_sqe(ring); \
+\
+	io_uring_prep_##op(sqe, ##__VA_ARGS__); \
+	io_uring_sqe_set_data64(sqe, tag); \
+} while (0)
+
+/* The next result: its tag, or -errno; @res is what the call returned. */
+static long result(struct io_uring *ring, int *res)
+{
+	struct __kernel_timespec ts = { .tv_sec = SOON / 1000 };
+	struct io_uring_cqe *cqe;
+	long tag;
+	int err;
+
+	err = io_uring_wait_cqe_timeout(ring, &cqe, &ts);
+	if (err)
+		return err;
+	tag = cqe->user_data;
+	*res = cqe->res;
+	io_uring_cqe_seen(ring, cqe);
+	return tag;
+}
+
+/* Nothing comes for a while. */
+static bool no_result(struct io_uring *ring)
+{
+	struct __kernel_timespec ts = { .tv_nsec = A_WHILE * 1000000 };
+	struct io_uring_cqe *cqe;
+
+	return io_uring_wait_cqe_timeout(ring, &cqe, &ts) == -ETIME;
+}
+
+SANX_TEST(recv_waits)
+{
+	struct io_uring ring;
+	char buf[8];
+	int res;
+
+	ring_make(_metadata, &ring);
+	for (int i = 0; i < 2; i++) {
+		PREP(&ring, 1, recv, self->end[!i], buf, 8, 0);
+		ASSERT_EQ(1, io_uring_submit(&ring));
+		EXPECT_TRUE(no_result(&ring));
+		PREP(&ring, 2, send, self->end[i], "abc", 3, 0);
+		ASSERT_EQ(1, io_uring_submit(&ring));
+		for (int k = 0; k < 2; k++)
+			EXPECT_LT(0, result(&ring, &res) && res == 3);
+		EXPECT_EQ(0, memcmp(buf, "abc", 3));
+	}
+}
+
+SANX_TEST(accept_and_connect)
+{
+	int fd = client_socket(variant), res[3] = {}, got, k;
+	struct io_uring ring;
+	long tag;
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, accept, self->listener, NULL, NULL, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	PREP(&ring, 2, connect, fd, &self->addr.sa, self->addr.len);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	for (k = 0; k < 2; k++) {
+		tag = result(&ring, &got);
+		ASSERT_LT(0, tag);
+		res[tag] = got;
+	}
+	EXPECT_LT(0, res[1]);
+	EXPECT_EQ(0, res[2]);
+	EXPECT_EQ(1, send(fd, "x", 1, 0));
+	EXPECT_EQ(POLLIN, poll_one(res[1], POLLIN, SOON));
+}
+
+SANX_TEST(connect_refused)
+{
+	int fd = client_socket(variant), res;
+	struct io_uring ring;
+	struct address deaf;
+
+	deaf_address(variant, &deaf);
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, connect, fd, &deaf.sa, deaf.len);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_EQ(1, result(&ring, &res));
+	EXPECT_EQ(-ECONNREFUSED, res);
+	self->fallbacks = 1;
+}
+
+/* A request that is cancelled takes nothing from the stream. */
+SANX_TEST(cancel)
+{
+	struct io_uring ring;
+	int res, want, k;
+	char buf[8];
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, recv, self->server, buf, 8, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	PREP(&ring, 2, cancel64, 1, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	for (k = 0; k < 2; k++) {
+		want = result(&ring, &res) == 1 ? -ECANCELED : 0;
+		EXPECT_EQ(want, res);
+	}
+	EXPECT_EQ(3, send(self->client, "abc", 3, 0));
+	EXPECT_EQ(3, recv(self->server, buf, 8, 0));
+}
+
+/* A large send that has to wait for room goes out whole. */
+SANX_TEST(send_waits)
+{
+	size_t len = 500000;
+	char *buf = malloc(len);
+	struct io_uring ring;
+	ssize_t n;
+	int res;
+
+	ring_make(_metadata, &ring);
+	n = fill(variant, self->client);
+	ASSERT_LE(4096, n);
+	pattern_fill(buf, len, n);
+	PREP(&ring, 1, send, self->client, buf, len, MSG_WAITALL);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	ASSERT_EQ(n + len, drain_socket(self->server, n + len));
+	EXPECT_EQ(1, result(&ring, &res));
+	EXPECT_EQ(len, res);
+}
+
+SANX_TEST(end_and_reset)
+{
+	struct io_uring ring;
+	char buf[8];
+	int res;
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, recv, self->client, buf, 8, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_EQ(0, shutdown(self->server, SHUT_WR));
+	EXPECT_EQ(1, result(&ring, &res));
+	EXPECT_EQ(0, res);
+	PREP(&ring, 2, recv, self->server, buf, 8, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	EXPECT_EQ(0, close_reset(self->client));
+	EXPECT_EQ(2, result(&ring, &res));
+	EXPECT_EQ(-ECONNRESET, res);
+}
+
+/* poll requests, shutdown and close are calls like others. */
+SANX_TEST(poll_shutdown_close)
+{
+	struct io_uring ring;
+	int res;
+	char c;
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, poll_add, self->server, POLLIN);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	EXPECT_EQ(1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(1, result(&ring, &res));
+	EXPECT_EQ(POLLIN, res);
+	PREP(&ring, 2, shutdown, self->client, SHUT_WR);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_EQ(2, result(&ring, &res));
+	EXPECT_EQ(0, res);
+	EXPECT_EQ(1, recv(self->server, &c, 1, 0));
+	EXPECT_EQ(0, recv(self->server, &c, 1, 0));
+	PREP(&ring, 3, close, self->server);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_EQ(3, result(&ring, &res));
+	EXPECT_EQ(0, res);
+	EXPECT_EQ(0, recv(self->client, &c, 1, 0));
+}
+
+/* A ring that goes with requests under way lets go of the socket. */
+SANX_TEST(ring_goes)
+{
+	struct io_uring ring;
+	char c;
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, recv, self->server, &c, 1, 0);
+	PREP(&ring, 2, accept, self->listener, NULL, NULL, 0);
+	ASSERT_EQ(2, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	io_uring_queue_exit(&ring);
+	close(self->server);
+	EXPECT_EQ(0, recv(self->client, &c, 1, 0));
+}
+
+/* One request, many connections. */
+SANX_TEST(multishot_accept)
+{
+	struct io_uring ring;
+	int fd[3], res, i;
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, multishot_accept, self->listener, NULL, NULL, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	for (i = 0; i < 3; i++) {
+		fd[i] = client_socket(variant);
+		ASSERT_EQ(0, connect(fd[i], &self->addr.sa, self->addr.len));
+		EXPECT_EQ(1, result(&ring, &res));
+		ASSERT_LE(0, res);
+		EXPECT_EQ(1, send(fd[i], "x", 1, 0));
+		EXPECT_EQ(POLLIN, poll_one(res, POLLIN, SOON));
+	}
+}
+
+/* One request, many buffers that the kernel picks. */
+SANX_TEST(multishot_recv)
+{
+	static char bufs[8][16];
+	struct io_uring_sqe *sqe;
+	struct io_uring ring;
+	int res, i;
+
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, provide_buffers, bufs, 16, 8, 5, 0);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_EQ(1, result(&ring, &res));
+	ASSERT_EQ(0, res);
+	sqe = io_uring_get_sqe(&ring);
+	io_uring_prep_recv_multishot(sqe, self->server, NULL, 0, 0);
+	sqe->flags |= IOSQE_BUFFER_SELECT;
+	sqe->buf_group = 5;
+	io_uring_sqe_set_data64(sqe, 2);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(3, send(self->client, "abc", 3, 0));
+		EXPECT_EQ(2, result(&ring, &res));
+		EXPECT_EQ(3, res);
+	}
+	EXPECT_EQ(0, shutdown(self->client, SHUT_WR));
+	EXPECT_EQ(2, result(&ring, &res));
+	EXPECT_EQ(0, res);
+}
+
+/* The result, and the notification that the buffer is ours again. */
+SANX_TEST(send_zc)
+{
+	struct io_uring ring;
+	char buf[8];
+	int res, n;
+
+	ring_make(_metadata, &ring);
+	for (n = 0; n < 3; n++) {
+		PREP(&ring, 1, send_zc, self->client, "zero", 4, 0, 0);
+		ASSERT_EQ(1, io_uring_submit(&ring));
+		EXPECT_EQ(1, result(&ring, &res));
+		EXPECT_EQ(4, res);
+		EXPECT_EQ(4, recv(self->server, buf, 8, 0));
+		EXPECT_EQ(0, memcmp(buf, "zero", 4));
+		EXPECT_EQ(1, result(&ring, &res));
+		EXPECT_EQ(0, res & 0x7fffffff);
+	}
+}
+
+SANX_TEST_MAIN
