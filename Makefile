@@ -14,7 +14,7 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-debug check-python gates kunit selftests \
+.PHONY: all modules tools install uninstall clean check check-debug check-python check-programs gates kunit selftests \
 	demo nodes deps help
 
 all: modules tools
@@ -52,6 +52,11 @@ check-python:
 	@scripts/deps.sh suites
 	@KERNEL="$(or $(KERNEL),6.1)" TEST=python scripts/check.sh selftests
 
+# Larger programs, for longer.
+check-programs:
+	@scripts/deps.sh suites
+	@KERNEL="$(or $(KERNEL),6.1)" TEST=more_programs scripts/check.sh selftests
+
 demo:
 	@scripts/demo.sh
 
@@ -70,6 +75,7 @@ help:
 #H make check         every test: gates, KUnit, selftests on three kernels
 #H make check-debug   every selftest on the debug kernel, which takes long
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
+#H make check-programs databases, web, FTP and SSH servers, for minutes
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one

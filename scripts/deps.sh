@@ -32,7 +32,8 @@ packages() {
 			iptables nftables net-tools
 		;;
 	suites)
-		echo python3 libpython3.11-testsuite
+		echo python3 libpython3.11-testsuite memcached libmemcached-tools \
+			postgresql-15 vsftpd
 		;;
 	*) die "no such group: $1" ;;
 	esac

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the protocol loses its link, and nobody else notices.
 # timeout: 300
-# kernels: 6.12 debug
+# kernels: debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
