@@ -90,15 +90,15 @@ both_ends "nginx, 10000 connections in turn" 8080 "nginx -c $DIR/nginx.conf" \
 both_ends "nginx, kept alive" 8080 "nginx -c $DIR/nginx.conf" \
 	"ab -q -k -n 10000 -c 20 http://10.77.0.1:8080/small | tee /dev/stderr | grep -q 'Failed requests: *0$'" 100000000
 both_ends "curl, TLS" 8443 "nginx -c $DIR/nginx.conf" \
-	"for i in 1 2 3 4 5; do curl -sk https://10.77.0.1:8443/page | cmp - $DIR/www/page || exit; done" 6000000
+	"sh -c 'for i in 1 2 3 4 5; do curl -sk https://10.77.0.1:8443/page | cmp - $DIR/www/page || exit; done'" 6000000
 both_ends "redis" 6379 "redis-server --port 6379 --save '' --protected-mode no --dir $DIR" \
 	"redis-benchmark -h 10.77.0.1 -n 5000 -c 20 -P 4 -q" 1000000
 both_ends "memcached" 11211 "memcached -u root -l 10.77.0.1" \
 	"memcaslap -s 10.77.0.1:11211 -T 1 -c 8 -x 5000 -v 0.5 | tee /dev/stderr | grep -q 'verify_failed: 0'" 1000000
 both_ends "PostgreSQL" 5432 "$AS_PG $PG/postgres -D $DIR/pg -h 10.77.0.1 -k $DIR/pg" \
-	"$PGBENCH -q -i postgres && $PGBENCH -c 4 -j 2 -t 100 postgres && $PGSUM | grep -qx t" 1000000
+	"sh -c \"$PGBENCH -q -i postgres && $PGBENCH -c 4 -j 2 -t 100 postgres && $PGSUM | grep -qx t\"" 1000000
 both_ends "vsftpd" 21 "vsftpd $DIR/vsftpd.conf" \
-	"curl -sT $DIR/www/page ftp://10.77.0.1/in/page && curl -s ftp://10.77.0.1/in/page | cmp - $DIR/www/page" 2000000
+	"sh -c 'curl -sT $DIR/www/page ftp://10.77.0.1/in/page && curl -s ftp://10.77.0.1/in/page | cmp - $DIR/www/page'" 2000000
 both_ends "ssh, 1 GiB" 2222 "$SSHD" \
 	"ssh -p 2222 $SSH_OPTIONS root@10.77.0.1 'yes AF_SANX | head -c $GIB' | sha256sum | grep -q \$(yes AF_SANX | head -c $GIB | sha256sum | cut -c1-64)" $GIB
 background 1 "sanx-run --strict $SSHD"
