@@ -52,7 +52,7 @@ share_args() {
 # An emulated single CPU's barriers are none for qemu's main loop, which runs
 # beside it, so a kick can get lost.  With event indices that is the end of the
 # queue: no later packet kicks either.  Without, the next one does.
-VIRTIO_ARGS="-global virtio-device.event_idx=off"
+VIRTIO_ARGS=(-global virtio-device.event_idx=off)
 
 # node_start N: returns once qemu runs; the node itself is still booting.
 node_start() {
@@ -70,7 +70,7 @@ node_start() {
 		echo "lab: node$n is switched on" >>"node$n.console"
 		qemu-system-x86_64 -name "$RUN/node$n" -M q35 -smp "$CPUS" -m "$MEM" \
 			-nodefaults -no-user-config -display none -no-reboot \
-			$VIRTIO_ARGS \
+			"${VIRTIO_ARGS[@]}" \
 			-kernel "$VMLINUZ" -initrd "$INITRD" \
 			-append "$(node_cmdline "$n" | tr '\n' ' ')" \
 			-chardev "file,id=console,path=node$n.console,append=on" \
