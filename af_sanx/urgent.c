@@ -187,6 +187,8 @@ u32 sanx_urg_inq(struct sanx_conn *conn, const struct sock *sk)
 	spin_lock_bh(&conn->lock);
 	if (urg->state != SANX_URG_NONE && urg->seq - head < avail)
 		avail = urg->seq - head;
+	if (avail && urg->hole == head)
+		avail--;
 	spin_unlock_bh(&conn->lock);
 	return avail;
 }
