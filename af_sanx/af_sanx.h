@@ -24,7 +24,7 @@ struct netlink_ext_ack;
  * @local: address (:: for any) and port
  * @v4: takes connections to IPv4 addresses
  * @v6: takes connections to IPv6 addresses
- * @soon: its listen() is under way, and takes no connections yet
+ * @soon: takes none now: its listen(), or its close(), is under way
  * @sk: the listening sock, woken for each connection
  * @backlog: connections that may wait
  * @queued: connections that wait
@@ -187,6 +187,7 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 
 /* listen.c */
 int sanx_listen(struct socket *sock, int backlog);
+void sanx_listener_pause(struct sanx_sock *ss);
 void sanx_listener_stop(struct sanx_sock *ss);
 struct sanx_conn *sanx_listener_take(struct sanx_sock *ss);
 unsigned int sanx_listener_waiting(const struct sanx_sock *ss);

@@ -131,8 +131,10 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 
 	spin_lock_bh(&table_lock);
 	lsk = lookup(net, local, remote);
+	/* One that takes nothing now may have lost its sock. */
 	if (lsk)
-		size = sanx_ring_size(READ_ONCE(lsk->sk->sk_rcvbuf));
+		size = lsk->soon ? SANX_RING_MIN :
+		       sanx_ring_size(READ_ONCE(lsk->sk->sk_rcvbuf));
 	spin_unlock_bh(&table_lock);
 	return size;
 }
@@ -236,22 +238,16 @@ int sanx_listen(struct socket *sock, int backlog)
 	return err;
 }
 
-/**
- * sanx_listener_stop() - take no more connections, and drop those that wait
- * @ss: the socket's AF_SANX part, listening or not
- *
- * As in TCP, clients of connections that nobody accepted get a reset.
- *
- * Context: process, may sleep.
- */
-void sanx_listener_stop(struct sanx_sock *ss)
+/* As in TCP, clients of connections that nobody accepted get a reset. */
+static void listener_end(struct sanx_sock *ss, bool soon)
 {
 	struct sanx_listener *lsk = &ss->lsk;
 	struct sanx_conn *conn, *next;
 	LIST_HEAD(queue);
 
 	spin_lock_bh(&table_lock);
-	if (!hlist_unhashed(&lsk->node))
+	lsk->soon = soon;
+	if (!soon && !hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
 	list_splice_init(&lsk->queue, &queue);
 	lsk->queued = 0;
@@ -262,6 +258,32 @@ void sanx_listener_stop(struct sanx_sock *ss)
 		sanx_conn_close(conn, true);
 		sanx_conn_put(conn);
 	}
+}
+
+/**
+ * sanx_listener_stop() - take no more connections, and drop those that wait
+ * @ss: the socket's AF_SANX part, listening or not
+ *
+ * Context: process, may sleep.
+ */
+void sanx_listener_stop(struct sanx_sock *ss)
+{
+	listener_end(ss, false);
+}
+
+/**
+ * sanx_listener_pause() - likewise, of a socket that is about to be closed
+ * @ss: the socket's AF_SANX part, listening or not
+ *
+ * Until the native socket is closed too, a client is to find something here,
+ * or it would go on as TCP, be taken there, and lose its connection at once.
+ * It has to ask again, and sanx_listener_stop() is to follow.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_listener_pause(struct sanx_sock *ss)
+{
+	listener_end(ss, true);
 }
 
 /**

@@ -335,7 +335,7 @@ static int sanx_release(struct socket *sock)
 		release_sock(sk);
 		return release_native(sock);
 	}
-	sanx_listener_stop(ss);
+	sanx_listener_pause(ss);
 	conn = ss->conn;
 	if (conn) {
 		conn->ss = NULL;
@@ -348,6 +348,7 @@ static int sanx_release(struct socket *sock)
 				!sk->sk_lingertime);
 	sanx_net_del_sock(ss, false);
 	err = ss->native->release(sock);
+	sanx_listener_stop(ss);
 	SOCK_INODE(sock)->i_private = NULL;
 	sanx_sock_free(ss);
 	return err;
