@@ -43,7 +43,8 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
 
 /*
  * The best match; among equals (SO_REUSEPORT) the client's hash decides.  One
- * that will listen soon, perhaps, is better than none.
+ * that takes nothing now, as its listen() or close() is under way, is better
+ * than none.
  */
 static struct sanx_listener *lookup(const struct net *net,
 				    const struct sanx_endpoint *local,
@@ -86,7 +87,7 @@ static struct sanx_listener *lookup(const struct net *net,
  * Context: process or softirq.
  * Return: 0 and the connection is established at this end; -ECONNREFUSED if
  * nothing of AF_SANX listens there; -EAGAIN if the backlog is full, or its
- * listen() is not through yet.
+ * listen() or close() is under way.
  */
 int sanx_conn_incoming(struct sanx_conn *conn)
 {

@@ -26,6 +26,18 @@ void sanx_urg_init(struct sanx_urg *urg)
 	urg->hole = U64_MAX;
 }
 
+static bool urg_inline(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_URGINLINE);
+}
+
+/* Is the byte at @pos one that reading leaves out?  Under conn->lock. */
+static bool urg_hole(const struct sanx_urg *urg, const struct sock *sk, u64 pos)
+{
+	return urg->hole == pos || (urg->state != SANX_URG_NONE &&
+				    urg->seq == pos && !urg_inline(sk));
+}
+
 /*
  * A mark that the reader stands at, and has not passed, gives way to another:
  * its byte would be left out with it, and still is (tcp_check_urg()).
@@ -36,7 +48,7 @@ static void urg_keep_hole(struct sanx_conn *conn, const struct sock *sk)
 
 	if (urg->state != SANX_URG_NONE &&
 	    urg->seq == READ_ONCE(conn->rx.head) &&
-	    !(sk && sock_flag(sk, SOCK_URGINLINE)))
+	    !(sk && urg_inline(sk)))
 		urg->hole = urg->seq;
 }
 
@@ -64,11 +76,6 @@ void sanx_conn_urgent(struct sanx_conn *conn, u64 offset)
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(sanx_conn_urgent);
-
-static bool urg_inline(const struct sock *sk)
-{
-	return sock_flag(sk, SOCK_URGINLINE);
-}
 
 /**
  * sanx_urg_at_mark() - does the reader stand at the mark?
@@ -106,12 +113,11 @@ u32 sanx_urg_run(struct sanx_conn *conn, const struct sock *sk, u64 pos,
 	u64 ahead;
 
 	*hole = false;
-	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE &&
-		   READ_ONCE(urg->hole) == U64_MAX))
+	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE))
 		return avail;
 	spin_lock_bh(&conn->lock);
-	ahead = urg->state == SANX_URG_NONE ? U64_MAX : urg->seq - pos;
-	*hole = avail && (urg->hole == pos || (!ahead && !urg_inline(sk)));
+	ahead = urg->seq - pos;
+	*hole = avail && urg_hole(urg, sk, pos);
 	spin_unlock_bh(&conn->lock);
 	if (*hole)
 		return 0;
@@ -128,14 +134,13 @@ void sanx_urg_passed(struct sanx_conn *conn)
 {
 	struct sanx_urg *urg = &conn->urg;
 
-	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE &&
-		   READ_ONCE(urg->hole) == U64_MAX))
+	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE))
 		return;
 	spin_lock_bh(&conn->lock);
 	if (urg->seq < conn->rx.head)
 		WRITE_ONCE(urg->state, SANX_URG_NONE);
 	if (urg->hole < conn->rx.head)
-		WRITE_ONCE(urg->hole, U64_MAX);
+		urg->hole = U64_MAX;
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -155,15 +160,12 @@ __poll_t sanx_urg_poll(struct sanx_conn *conn, const struct sock *sk,
 	struct sanx_urg *urg = &conn->urg;
 	__poll_t mask = 0;
 
-	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE &&
-		   READ_ONCE(urg->hole) == U64_MAX))
+	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE))
 		return 0;
 	spin_lock_bh(&conn->lock);
 	if (urg->state == SANX_URG_NEW && urg->seq - head < *avail)
 		mask = EPOLLPRI;
-	if (*avail && (urg->hole == head ||
-		       (urg->state != SANX_URG_NONE && urg->seq == head &&
-			!urg_inline(sk))))
+	if (*avail && urg_hole(urg, sk, head))
 		--*avail;
 	spin_unlock_bh(&conn->lock);
 	return mask;
@@ -198,7 +200,7 @@ static int urg_byte(struct sanx_conn *conn, bool peek, u8 *byte)
 {
 	struct sanx_urg *urg = &conn->urg;
 	int err = -EINVAL;
-	u32 ahead;
+	u64 ahead;
 
 	spin_lock_bh(&conn->lock);
 	if (urg->state == SANX_URG_NEW) {

@@ -100,19 +100,27 @@ static void param_fill(struct rdma_conn_param *param,
 	};
 }
 
+/* Gets a link what it needs, and what it has to say; @param points to @hello. */
+static int cm_prepare(struct vlink *link, struct rdma_conn_param *param,
+		      struct sanx_hello *hello)
+{
+	int err = vlink_setup(link);
+
+	if (err)
+		return err;
+	hello_fill(hello, link);
+	param_fill(param, hello);
+	link->live = true;
+	return 0;
+}
+
 static int cm_connect(struct vlink *link)
 {
 	struct rdma_conn_param param;
 	struct sanx_hello hello;
-	int err;
 
-	err = vlink_setup(link);
-	if (err)
-		return err;
-	hello_fill(&hello, link);
-	param_fill(&param, &hello);
-	link->live = true;
-	return rdma_connect_locked(link->id, &param);
+	return cm_prepare(link, &param, &hello) ?:
+	       rdma_connect_locked(link->id, &param);
 }
 
 static int cm_established(struct vlink *link, const struct rdma_conn_param *p)
@@ -287,16 +295,10 @@ static int cm_accept(struct vlink *link, const struct sanx_hello_info *info)
 {
 	struct rdma_conn_param param;
 	struct sanx_hello hello;
-	int err;
 
-	err = vlink_setup(link);
-	if (err)
-		return err;
 	hello_take(link, info);
-	hello_fill(&hello, link);
-	param_fill(&param, &hello);
-	link->live = true;
-	return rdma_accept(link->id, &param);
+	return cm_prepare(link, &param, &hello) ?:
+	       rdma_accept(link->id, &param);
 }
 
 static int cm_reject(struct rdma_cm_id *id, u32 why)

@@ -326,32 +326,36 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 	}
 }
 
-/* A frame that is always completed, and that a peer need not have asked for. */
-static void post_pong(struct vlink *link, struct vconn *vc, struct chain *c)
+/*
+ * A frame that is always completed, and that a peer need not have asked for;
+ * with the registration of @ring, which is @vc's, or of nothing.
+ */
+static void post_pong(struct vlink *link, struct vconn *vc, struct vring *ring)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_PONG };
+	struct chain c;
 
-	post_frame(link, slot_take(link), c, vc, &f);
+	chain_init(&c);
+	if (ring)
+		chain_reg(&c, link, ring);
+	post_frame(link, slot_take(link), &c, vc, &f);
 }
 
 /* Registrations that stand alone, one a round trip; mostly nothing waits. */
 static void pump_regs(struct vlink *link)
 {
 	struct vconn *vc;
-	struct chain c;
 
 	while (!list_empty(&link->regs) && post_room(link)) {
-		chain_init(&c);
 		if (!list_empty(&link->posted)) {
 			if (link->unsignaled)
-				post_pong(link, NULL, &c);
+				post_pong(link, NULL, NULL);
 			return;
 		}
 		vc = list_first_entry(&link->regs, struct vconn, reg);
 		list_del_init(&vc->reg);
-		chain_reg(&c, link, vc->ring.registered ? &vc->staging :
+		post_pong(link, vc, vc->ring.registered ? &vc->staging :
 			  &vc->ring);
-		post_pong(link, vc, &c);
 	}
 }
 
@@ -414,13 +418,11 @@ static void pump_rejects(struct vlink *link)
 static void pump_pings(struct vlink *link)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_PING };
-	struct chain c;
 	bool owed;
 
 	if (link->pong && vpost_ok(link)) {
 		link->pong = false;
-		chain_init(&c);
-		post_pong(link, NULL, &c);
+		post_pong(link, NULL, NULL);
 	}
 	owed = link->received - link->granted >= VLINK_RECVS / 4 &&
 	       link->state == VLINK_UP && credits(link) &&

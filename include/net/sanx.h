@@ -99,7 +99,7 @@ enum sanx_urg_state {
  * @state: of the mark
  * @seq: stream offset of the urgent byte
  * @hole: offset of an earlier one that reading leaves out all the same, or
- *	U64_MAX
+ *	U64_MAX; always before @seq, so there is none without a mark
  */
 struct sanx_urg {
 	enum sanx_urg_state	state;

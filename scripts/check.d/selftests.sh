@@ -18,9 +18,8 @@ limit_of() {
 	echo $((${limit:-$2} * SLOW))
 }
 
-# runs_here SOURCE: "kernels: NAMES" in a test's source says that the others need
-# not be asked, as they
-# lack what it is about, or say the same.
+# runs_here SOURCE: "kernels: NAMES" in a test's source says that the others
+# need not be asked, as they lack what it is about, or say the same.
 runs_here() {
 	local kernels
 	kernels=$(sed -n 's/^# kernels: *//p' "$1" 2>/dev/null | head -n 1)

@@ -9,7 +9,6 @@ set -euo pipefail
 # shellcheck source=SCRIPTDIR/pairs.sh
 . "$(dirname "$0")/pairs.sh"
 
-DIR=/tmp/programs
 CLIENT_SECONDS=600
 PG=/usr/lib/postgresql/15/bin
 AS_PG="setpriv --reuid=postgres --regid=postgres --clear-groups"
@@ -63,17 +62,9 @@ postgres_setup() {
 		echo 'host all all 10.77.0.0/24 trust' >>$DIR/pg/pg_hba.conf" </dev/null
 }
 
-ssh_setup() {
-	node1 "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f $DIR/host && ssh-keygen -q -t ed25519 -N '' -f $DIR/key" </dev/null
-	node1 cat $DIR/key </dev/null | node2 "umask 077; cat >$DIR/key"
-}
-
 # What each transaction added is in both tables.
 PGBENCH="$PG/pgbench -h 10.77.0.1 -U postgres"
 PGSUM="$PG/psql -h 10.77.0.1 -U postgres -Atc 'select sum(abalance) = (select sum(delta) from pgbench_history) from pgbench_accounts'"
-SSHD="/usr/sbin/sshd -D -e -p 2222 -h $DIR/host -o PidFile=none -o StrictModes=no"
-SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"
-SSH_OPTIONS="-i $DIR/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes"
 GIB=$((1 << 30))
 
 plan 26

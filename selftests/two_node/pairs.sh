@@ -2,8 +2,23 @@
 # shellcheck shell=bash
 # A server program on node 1 and a client program on node 2, unmodified.
 
+# Where the programs keep their things on a node.
+DIR=/tmp/programs
+
 # Seconds for a client.
 CLIENT_SECONDS=40
+
+SSHD="/usr/sbin/sshd -D -e -p 2222 -h $DIR/host -o PidFile=none -o StrictModes=no"
+SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"
+# For ssh and scp; the port is -p to the one and -P to the other.
+# shellcheck disable=SC2034
+SSH_OPTIONS="-i $DIR/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes"
+
+# ssh_setup: keys for $SSHD on node 1 and for clients on node 2; $DIR is there.
+ssh_setup() {
+	node1 "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f $DIR/host && ssh-keygen -q -t ed25519 -N '' -f $DIR/key" </dev/null
+	node1 cat $DIR/key </dev/null | node2 "umask 077; cat >$DIR/key"
+}
 
 # both_ends NAME PORT 'SERVER' 'CLIENT' LIMIT: SERVER on node 1 and CLIENT on node
 # 2, both under sanx-run.  CLIENT succeeds or not; at least LIMIT bytes pass.

@@ -9,9 +9,6 @@ set -euo pipefail
 # shellcheck source=SCRIPTDIR/pairs.sh
 . "$(dirname "$0")/pairs.sh"
 
-# Where the programs keep their things on a node.
-DIR=/tmp/programs
-
 prepare() {
 	nodes "mkdir -p $DIR && chmod 755 $DIR"
 	node1 "cat >$DIR/nginx.conf" <<-END
@@ -27,14 +24,10 @@ prepare() {
 		}
 	END
 	node1 "head -c 100000 /dev/urandom >$DIR/page" </dev/null
-	node1 "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f $DIR/host && ssh-keygen -q -t ed25519 -N '' -f $DIR/key" </dev/null
-	node1 cat $DIR/key </dev/null | node2 "umask 077; cat >$DIR/key"
+	ssh_setup
 }
 
-SSHD="/usr/sbin/sshd -D -e -p 2222 -h $DIR/host -o PidFile=none -o StrictModes=no"
-SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"
-SSH="ssh -p 2222 -i $DIR/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
-SSH+=" -o LogLevel=ERROR -o BatchMode=yes root@10.77.0.1"
+SSH="ssh -p 2222 $SSH_OPTIONS root@10.77.0.1"
 
 plan 34
 load_verbs
