@@ -17,6 +17,14 @@
 /* How long to wait for what must not happen. */
 #define A_WHILE	40
 
+/*
+ * A time limit to set, in ms, and the least to expect of it.  The kernel counts
+ * such limits in ticks, and the ticks that an emulated CPU was late with come
+ * together: over TCP, too, 50 ms have been seen to end after 42.
+ */
+#define LIMIT		200
+#define LIMIT_AT_LEAST	(LIMIT / 2)
+
 /**
  * struct address - a socket address of either family
  * @len: bytes of it
