@@ -157,6 +157,7 @@ struct sanx_sock *sanx_sk(struct socket *sock);
 const struct proto_ops *sanx_native_ops(struct socket *sock);
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
+u32 sanx_conn_outq(const struct sanx_conn *conn);
 bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn);
 
@@ -168,6 +169,24 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 		    sockptr_t optval, unsigned int optlen);
 int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen);
+
+/* alive.c */
+void sanx_alive_init(struct sanx_conn *conn);
+void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
+void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
+void sanx_alive_stop(struct sanx_conn *conn);
+
+/**
+ * sanx_alive_used() - something was sent or received
+ * @conn: the connection
+ */
+static inline void sanx_alive_used(struct sanx_conn *conn)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(conn->alive.used) != now)
+		WRITE_ONCE(conn->alive.used, now);
+}
 
 /* urgent.c */
 void sanx_urg_init(struct sanx_urg *urg);

@@ -55,6 +55,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	mutex_init(&conn->tx_mutex);
 	mutex_init(&conn->rx_mutex);
 	sanx_urg_init(&conn->urg);
+	sanx_alive_init(conn);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
 	kthread_init_delayed_work(&conn->work, sanx_fallback_work);
@@ -112,6 +113,7 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 	spin_unlock_bh(&conn->lock);
 	/* A wake-up that missed @sk left what it is about to be seen now. */
 	smp_mb();
+	sanx_alive_options(conn, sk);
 }
 
 static void conn_detach_rcu(struct rcu_head *rcu)
@@ -432,6 +434,7 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 {
 	struct sock *sk;
 
+	sanx_alive_used(conn);
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
@@ -638,6 +641,7 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 		reset = true;
 	conn_event(conn, SANX_EV_DIE);
 	spin_unlock_bh(&conn->lock);
+	sanx_alive_stop(conn);
 	if (was != SANX_CONN_NEW)
 		conn->ops->close(conn, reset);
 }

@@ -160,6 +160,11 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 	}
 }
 
+static void loop_abort(struct sanx_conn *conn)
+{
+	sanx_conn_reset(loop_conn(conn)->peer, ECONNRESET);
+}
+
 static void loop_destroy(struct sanx_conn *conn)
 {
 	kvfree(conn->rx.buf);
@@ -176,5 +181,6 @@ const struct sanx_transport_ops sanx_loop_ops = {
 	.consumed	= loop_consumed,
 	.fin		= loop_fin,
 	.close		= loop_close,
+	.abort		= loop_abort,
 	.destroy	= loop_destroy,
 };

@@ -82,7 +82,10 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 			return err;
 	}
 	native = sanx_native_ops(sock);
-	return native->setsockopt(sock, level, optname, optval, optlen);
+	err = native->setsockopt(sock, level, optname, optval, optlen);
+	if (!err && level == SOL_TCP && ss && ss->conn)
+		sanx_alive_options(ss->conn, sock->sk);
+	return err;
 }
 
 static u8 tcp_state(const struct sanx_conn *conn)

@@ -195,12 +195,17 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
-/*
- * What TCP would hold in its send queue.  One ring stands for the receive
- * buffer there and the send buffer here, half for each: so this is 0 where the
- * peer reads, or has not much to read, and not 0 where nothing moves any more.
+/**
+ * sanx_conn_outq() - what TCP would hold in its send queue
+ * @conn: the connection
+ *
+ * One ring stands for the receive buffer there and the send buffer here, half
+ * for each: so this is 0 where the peer reads, or has not much to read, and not
+ * 0 where nothing moves any more.
+ *
+ * Return: bytes.
  */
-static u32 queued_out(const struct sanx_conn *conn)
+u32 sanx_conn_outq(const struct sanx_conn *conn)
 {
 	u32 unread = sanx_txq_unread(&conn->tx);
 
@@ -217,7 +222,7 @@ static int ioctl_conn(const struct sanx_sock *ss, struct sanx_conn *conn,
 		n = sanx_urg_inq(conn, ss->sk);
 		break;
 	case SIOCOUTQ:
-		n = queued_out(conn);
+		n = sanx_conn_outq(conn);
 		break;
 	case SIOCOUTQNSD:
 		n = 0;

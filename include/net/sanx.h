@@ -16,6 +16,7 @@
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/types.h>
 #include <net/net_namespace.h>
 
@@ -108,6 +109,42 @@ struct sanx_urg {
 };
 
 /**
+ * struct sanx_alive - what is known of whether the peer is there: alive.c
+ * @timer: looks, while there is reason to doubt
+ * @used: when something was last sent or received, in jiffies
+ * @watch: sends are to be noted in @sending
+ * @sending: something is on its way, or wants to be, since @sent
+ * @sent: in jiffies
+ * @shut: the peer has not read since @shut_since; the timer's own, as the rest
+ * @shut_since: in jiffies
+ * @limit: how far the peer permitted to send then
+ *
+ * @sending and @sent are guarded by the connection's lock.
+ */
+struct sanx_alive {
+	struct timer_list	timer;
+	unsigned long		used;
+	bool			watch;
+	bool			sending;
+	unsigned long		sent;
+	bool			shut;
+	unsigned long		shut_since;
+	u64			limit;
+};
+
+/**
+ * struct sanx_pulse - a transport's answer to whether the peer is there
+ * @heard: when it was last heard of, in jiffies
+ * @lost: it was quiet for so long that the transport has given it up, for now
+ * @unacked: something was sent that it may not have received
+ */
+struct sanx_pulse {
+	unsigned long		heard;
+	bool			lost;
+	bool			unacked;
+};
+
+/**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
@@ -129,6 +166,7 @@ struct sanx_urg {
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
  * @urg: urgent data in it
+ * @alive: is the peer there?
  * @node: in the accept queue of a listener
  * @fallback: why it was refused
  * @retry: connects again after a full backlog
@@ -161,6 +199,7 @@ struct sanx_conn {
 	struct sanx_txq			tx;
 	struct sanx_rxq			rx;
 	struct sanx_urg			urg;
+	struct sanx_alive		alive;
 
 	struct list_head		node;
 	enum sanx_fallback		fallback;
@@ -251,6 +290,30 @@ struct sanx_transport_ops {
 	 * process, may sleep; no lock of the connection held.
 	 */
 	void (*close)(struct sanx_conn *conn, bool reset);
+
+	/**
+	 * @abort: the peer is taken for gone, and sanx_conn_reset() was called;
+	 * if it is there after all, it is to get ECONNRESET.
+	 *
+	 * close() comes later, and finds all done.  Context: any.
+	 */
+	void (*abort)(struct sanx_conn *conn);
+
+	/**
+	 * @pulse: is the peer there?  Optional, for peers that can get lost;
+	 * such a transport calls sanx_conn_quiet() when it has heard nothing
+	 * of one for a while.
+	 * @pulse: to be filled
+	 *
+	 * Context: any, softirq too.
+	 */
+	void (*pulse)(struct sanx_conn *conn, struct sanx_pulse *pulse);
+
+	/**
+	 * @probe: make the peer say something, if it is there.  Optional.
+	 * Context: any, softirq too.
+	 */
+	void (*probe)(struct sanx_conn *conn);
 
 	/**
 	 * @destroy: the last reference is gone.  Gives back what the transport
@@ -361,6 +424,9 @@ int sanx_conn_fin(struct sanx_conn *conn);
 void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
+
+/* alive.c */
+void sanx_conn_quiet(struct sanx_conn *conn);
 
 /* urgent.c */
 void sanx_conn_urgent(struct sanx_conn *conn, u64 offset);
