@@ -44,6 +44,13 @@ static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 	[SANX_FRAME_OPEN_REJ]	= { 0, 0, true, true },
 	[SANX_FRAME_PING]	= { 0, 0, false, true },
 	[SANX_FRAME_PONG]	= { 0, 0, false, true },
+	[SANX_FRAME_RESUME]	= { SANX_FRAME_F_FIN,
+				    sizeof(struct sanx_resume), true, true,
+				    true },
+	[SANX_FRAME_RESUME_ACK]	= { SANX_FRAME_F_FIN,
+				    sizeof(struct sanx_resume), true, true,
+				    true },
+	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
 };
 
 static bool data_ok(const struct sanx_frame *f)
@@ -216,6 +223,30 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 EXPORT_SYMBOL_GPL(sanx_open_ack_parse);
 
 /**
+ * sanx_resume_parse() - take the body of a RESUME or RESUME_ACK out and check it
+ * @f: a parsed frame
+ * @conn: the sender's id, not 0
+ * @win: its window
+ *
+ * Return: 0, or -EPROTO.
+ */
+int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
+		      struct sanx_window_info *win)
+{
+	struct sanx_resume resume;
+
+	if ((f->type != SANX_FRAME_RESUME &&
+	     f->type != SANX_FRAME_RESUME_ACK) || f->len != sizeof(resume))
+		return -EPROTO;
+	memcpy(&resume, f->body, sizeof(resume));
+	*conn = le32_to_cpu(resume.conn);
+	if (!*conn || resume.reserved)
+		return -EPROTO;
+	return window_parse(win, &resume.window);
+}
+EXPORT_SYMBOL_GPL(sanx_resume_parse);
+
+/**
  * sanx_hello_parse() - check the private data of a link set-up
  * @info: filled
  * @buf: private data as received, may be longer than a hello (it is padded)
@@ -240,7 +271,9 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 	info->to = le32_to_cpu(h.to);
 	info->recvs = le32_to_cpu(h.recvs);
 	info->inline_max = le16_to_cpu(h.inline_max);
-	if (!info->from || !info->to || h.reserved || h.reserved2 ||
+	info->instance = le64_to_cpu(h.instance);
+	if (!info->from || !info->to || !info->instance ||
+	    h.reserved || h.reserved2 ||
 	    info->recvs < SANX_RECVS_MIN || info->recvs > SANX_RECVS_MAX ||
 	    info->inline_max > SANX_INLINE_MAX)
 		return -EPROTO;
@@ -263,6 +296,7 @@ void sanx_hello_build(struct sanx_hello *hello,
 		.to		= cpu_to_le32(info->to),
 		.recvs		= cpu_to_le32(info->recvs),
 		.inline_max	= cpu_to_le16(info->inline_max),
+		.instance	= cpu_to_le64(info->instance),
 	};
 }
 EXPORT_SYMBOL_GPL(sanx_hello_build);

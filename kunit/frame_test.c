@@ -76,6 +76,16 @@ static const struct good_case good_cases[] = {
 	  { 9, 0, 0, 0, 0, 0, 0, 9 } },
 	{ "PONG",
 	  { 10, 0, 0, 0, 0, 0, 0, 9 } },
+	{ "RESUME",
+	  { 11, 0, 24, 7, 12345, 8192, 0, 9 } },
+	{ "RESUME, FIN received",
+	  { 11, 8, 24, 7, 12345, 8192, 0, 9 } },
+	{ "RESUME_ACK, of nothing received",
+	  { 12, 0, 24, 7, 0, 4096, 0, 9 } },
+	{ "RESUME_ACK, all fields at their most",
+	  { 12, 8, 24, U32_MAX, U64_MAX, U64_MAX, 0, U32_MAX } },
+	{ "RESUME_REJ",
+	  { 13, 0, 0, 7, 0, 0, 0, 9 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
@@ -124,6 +134,14 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 	case 9:
 	case 10:
 		about_conn = false;
+		break;
+	case 11:
+	case 12:
+		has_credit = true;
+		flags = 8;
+		body = 24;
+		break;
+	case 13:
 		break;
 	default:
 		return false;
@@ -274,6 +292,11 @@ static void frame_one_field_off(struct kunit *test)
 	}
 }
 
+static bool type_has_credit(u8 type)
+{
+	return type <= 3 || type == 11 || type == 12;
+}
+
 /* Offsets and credits that this frame has: any at all, msgq.c judges them. */
 static void frame_offsets_any(struct kunit *test)
 {
@@ -287,13 +310,13 @@ static void frame_offsets_any(struct kunit *test)
 
 	bytes = build(good, &c->f);
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		if (c->f.type == 1 || c->f.type == 3) {
+		if (type_has_credit(c->f.type) && c->f.type != 2) {
 			memcpy(buf, good, MOST);
 			put_unaligned_le64(values[i], buf + POS_OFFSET);
 			KUNIT_EXPECT_TRUE(test, verdict(test, buf, bytes,
 							"offset", values[i]));
 		}
-		if (c->f.type <= 3) {
+		if (type_has_credit(c->f.type)) {
 			memcpy(buf, good, MOST);
 			put_unaligned_le64(values[i], buf + POS_CREDIT);
 			KUNIT_EXPECT_TRUE(test, verdict(test, buf, bytes,
@@ -312,7 +335,7 @@ static void frame_credit_misplaced(struct kunit *test)
 	u32 bytes;
 
 	for (i = 0; i < ARRAY_SIZE(good_cases); i++) {
-		if (good_cases[i].f.type <= 3)
+		if (type_has_credit(good_cases[i].f.type))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(values); k++) {
 			bytes = build(buf, &good_cases[i].f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What opens a link and a connection (af_sanx/frame.c): hello, open, open_ack
+ * What opens a link and a connection (af_sanx/frame.c): hello, open, open_ack, resume
  * and the window in them.  Each is taken as built, refused with any one field
  * wrong, and never trusted when it is random.
  */
@@ -17,10 +17,11 @@
 #include <net/sanx_msgq.h>
 
 /* The bytes of a good one of each. */
-static const u8 good_hello[24] = {
-	0x31, 0x58, 0x4e, 0x53, 0x01, 0x00, 0x00, 0x00,
+static const u8 good_hello[32] = {
+	0x31, 0x58, 0x4e, 0x53, 0x02, 0x00, 0x00, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
 	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x00, 0x00,
+	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
 };
 
 static const u8 good_open[56] = {
@@ -66,9 +67,10 @@ static const struct wrong_case hello_cases[] = {
 	{ "magic, big endian", 0, 4, 0x31584e53, -EPROTO },
 	{ "magic 0", 0, 4, 0, -EPROTO },
 	{ "version 0", 4, 2, 0, -EPROTONOSUPPORT },
-	{ "version 2", 4, 2, 2, -EPROTONOSUPPORT },
-	{ "version 1 in the wrong byte", 4, 2, 0x100, -EPROTONOSUPPORT },
-	{ "version 1 and more", 4, 2, 0x101, -EPROTONOSUPPORT },
+	{ "version 1", 4, 2, 1, -EPROTONOSUPPORT },
+	{ "version 3", 4, 2, 3, -EPROTONOSUPPORT },
+	{ "version 2 in the wrong byte", 4, 2, 0x200, -EPROTONOSUPPORT },
+	{ "version 2 and more", 4, 2, 0x102, -EPROTONOSUPPORT },
 	{ "reserved, low", 6, 2, 1, -EPROTO },
 	{ "reserved, high", 6, 2, 0x8000, -EPROTO },
 	{ "from nobody", 8, 4, 0, -EPROTO },
@@ -90,6 +92,10 @@ static const struct wrong_case hello_cases[] = {
 	{ "inline 65535", 20, 2, 65535, -EPROTO },
 	{ "reserved2, low", 22, 2, 1, -EPROTO },
 	{ "reserved2, high", 22, 2, 0x8000, -EPROTO },
+	{ "instance 0", 24, 8, 0, -EPROTO },
+	{ "instance 1", 24, 8, 1, 0 },
+	{ "instance with low half 0", 24, 8, 1ULL << 32, 0 },
+	{ "instance at its most", 24, 8, U64_MAX, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hello, hello_cases, desc);
@@ -101,6 +107,7 @@ static void expect_hello(struct kunit *test, const struct sanx_hello_info *i,
 	KUNIT_EXPECT_EQ(test, i->to, get_unaligned_le32(buf + 12));
 	KUNIT_EXPECT_EQ(test, i->recvs, get_unaligned_le32(buf + 16));
 	KUNIT_EXPECT_EQ(test, i->inline_max, get_unaligned_le16(buf + 20));
+	KUNIT_EXPECT_EQ(test, i->instance, get_unaligned_le64(buf + 24));
 }
 
 static void hello_field(struct kunit *test)
@@ -121,7 +128,7 @@ static void hello_field(struct kunit *test)
 static void hello_other_version(struct kunit *test)
 {
 	struct sanx_hello_info info;
-	u8 buf[24];
+	u8 buf[32];
 
 	memset(buf, 0xff, sizeof(buf));
 	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, buf, sizeof(buf)),
@@ -139,7 +146,7 @@ static void hello_size(struct kunit *test)
 	u8 *buf;
 
 	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, NULL, 0), -EPROTO);
-	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, NULL, 24), -EPROTO);
+	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, NULL, 32), -EPROTO);
 	for (size = 1; size <= 256; size++) {
 		/* No larger than it says, so that KASAN sees reads behind. */
 		buf = kmalloc(size, GFP_KERNEL);
@@ -147,7 +154,7 @@ static void hello_size(struct kunit *test)
 		memset(buf, 0xff, size);
 		memcpy(buf, good_hello, min(size, sizeof(good_hello)));
 		KUNIT_EXPECT_EQ_MSG(test, sanx_hello_parse(&info, buf, size),
-				    size < 24 ? -EPROTO : 0, "%zu bytes", size);
+				    size < 32 ? -EPROTO : 0, "%zu bytes", size);
 		kfree(buf);
 	}
 }
@@ -159,6 +166,7 @@ static void hello_build(struct kunit *test)
 		.to = 0x9abcdef0,
 		.recvs = 256,
 		.inline_max = 192,
+		.instance = 0x0123456789abcdef,
 	};
 	struct sanx_hello hello;
 
@@ -218,6 +226,12 @@ static struct sanx_frame ack_frame(const u8 *body)
 				    .conn = 5, .body = body };
 }
 
+static struct sanx_frame resume_frame(const u8 *body)
+{
+	return (struct sanx_frame){ .type = SANX_FRAME_RESUME, .len = 24,
+				    .conn = 5, .body = body };
+}
+
 static void window_field(struct kunit *test)
 {
 	const struct wrong_case *c = test->param_value;
@@ -241,6 +255,10 @@ static void window_field(struct kunit *test)
 	overwrite(buf, &shifted);
 	f = ack_frame(buf);
 	KUNIT_EXPECT_EQ(test, sanx_open_ack_parse(&f, &conn, &win), c->want);
+	if (!c->want)
+		expect_window(test, &win, buf + 8);
+	f = resume_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), c->want);
 	if (!c->want)
 		expect_window(test, &win, buf + 8);
 }
@@ -331,6 +349,27 @@ static void ack_field(struct kunit *test)
 	expect_window(test, &win, buf + 8);
 }
 
+/* Its body is that of an open_ack. */
+static void resume_field(struct kunit *test)
+{
+	const struct wrong_case *c = test->param_value;
+	struct sanx_window_info win;
+	struct sanx_frame f;
+	u8 buf[24];
+	u32 conn;
+
+	memcpy(buf, good_ack, 24);
+	overwrite(buf, c);
+	f = resume_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), c->want);
+	f.type = SANX_FRAME_RESUME_ACK;
+	KUNIT_ASSERT_EQ(test, sanx_resume_parse(&f, &conn, &win), c->want);
+	if (c->want)
+		return;
+	KUNIT_EXPECT_EQ(test, conn, get_unaligned_le32(buf));
+	expect_window(test, &win, buf + 8);
+}
+
 /* A body is read as what the frame says it is, and in full or not at all. */
 static void open_wrong_frame(struct kunit *test)
 {
@@ -350,6 +389,11 @@ static void open_wrong_frame(struct kunit *test)
 		f.type = i;
 		KUNIT_ASSERT_EQ_MSG(test, sanx_open_ack_parse(&f, &conn, &win),
 				    i == 7 ? 0 : -EPROTO, "type %u", i);
+		f = resume_frame(good_ack);
+		f.type = i;
+		KUNIT_ASSERT_EQ_MSG(test, sanx_resume_parse(&f, &conn, &win),
+				    i == 11 || i == 12 ? 0 : -EPROTO,
+				    "type %u", i);
 		f = open_frame(good_open);
 		f.len = i;
 		KUNIT_ASSERT_EQ_MSG(test,
@@ -358,6 +402,10 @@ static void open_wrong_frame(struct kunit *test)
 		f = ack_frame(good_ack);
 		f.len = i;
 		KUNIT_ASSERT_EQ_MSG(test, sanx_open_ack_parse(&f, &conn, &win),
+				    i == 24 ? 0 : -EPROTO, "length %u", i);
+		f = resume_frame(good_ack);
+		f.len = i;
+		KUNIT_ASSERT_EQ_MSG(test, sanx_resume_parse(&f, &conn, &win),
 				    i == 24 ? 0 : -EPROTO, "length %u", i);
 	}
 }
@@ -418,9 +466,9 @@ static void open_fuzz(struct kunit *test)
 
 	prandom_seed_state(&rnd, 0x4f70656e);
 	for (i = 0; i < 10000; i++) {
-		memcpy(buf, good_hello, 24);
-		mangle(&rnd, buf, 24);
-		if (!sanx_hello_parse(&hello, buf, 24)) {
+		memcpy(buf, good_hello, 32);
+		mangle(&rnd, buf, 32);
+		if (!sanx_hello_parse(&hello, buf, 32)) {
 			taken[0]++;
 			KUNIT_ASSERT_MEMEQ(test, buf, good_hello, 8);
 			KUNIT_ASSERT_EQ(test, get_unaligned_le16(buf + 22), 0);
@@ -429,6 +477,7 @@ static void open_fuzz(struct kunit *test)
 			KUNIT_ASSERT_GE(test, hello.recvs, 16);
 			KUNIT_ASSERT_LE(test, hello.recvs, 65536);
 			KUNIT_ASSERT_LE(test, hello.inline_max, 256);
+			KUNIT_ASSERT_NE(test, hello.instance, 0);
 		}
 		memcpy(buf, good_open, 56);
 		mangle(&rnd, buf, 56);
@@ -466,6 +515,7 @@ static struct kunit_case open_cases_all[] = {
 	KUNIT_CASE(window_build),
 	KUNIT_CASE_PARAM(open_field, open_gen_params),
 	KUNIT_CASE_PARAM(ack_field, ack_gen_params),
+	KUNIT_CASE_PARAM(resume_field, ack_gen_params),
 	KUNIT_CASE(open_wrong_frame),
 	KUNIT_CASE(open_round_trip),
 	KUNIT_CASE(open_fuzz),

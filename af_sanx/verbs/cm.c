@@ -72,6 +72,7 @@ static void hello_fill(struct sanx_hello *hello, const struct vlink *link)
 		.to		= link->group->peer,
 		.recvs		= VLINK_RECVS,
 		.inline_max	= SANX_INLINE_MAX,
+		.instance	= link->group->vnet->instance,
 	};
 
 	sanx_hello_build(hello, &info);
@@ -84,6 +85,7 @@ static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
 	link->peer_recvs = info->recvs;
 	link->peer_grant = info->recvs;
 	link->inline_max = info->inline_max;
+	link->instance = info->instance;
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -151,13 +153,27 @@ static bool cm_rejected_tie(const struct rdma_conn_param *p)
 	return le32_to_cpu(why) == REJECT_TIE;
 }
 
-static void cm_rejected(struct vlink *link, const struct rdma_conn_param *p)
+/* Does the peer say, or its node, that it will have no link with us? */
+static bool cm_rejected_for_good(struct rdma_cm_id *id,
+				 struct rdma_cm_event *ev)
 {
-	if (cm_rejected_tie(p)) {
-		mutex_lock(&link->group->vnet->lock);
+	u8 len;
+
+	return rdma_consumer_reject_data(id, ev, &len) ||
+	       ev->status == -ECONNREFUSED ||
+	       ev->status == IB_CM_REJ_INVALID_SERVICE_ID;
+}
+
+static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
+{
+	struct vgroup *g = link->group;
+
+	mutex_lock(&g->vnet->lock);
+	if (cm_rejected_tie(&ev->param.conn))
 		link->tied = true;
-		mutex_unlock(&link->group->vnet->lock);
-	}
+	else if (cm_rejected_for_good(link->id, ev))
+		vorphan_reset_all(g, ECONNRESET);
+	mutex_unlock(&g->vnet->lock);
 	vlink_kill(link, ECONNREFUSED);
 }
 
@@ -172,9 +188,11 @@ static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return cm_established(link, &ev->param.conn);
 	case RDMA_CM_EVENT_REJECTED:
-		cm_rejected(link, &ev->param.conn);
+		cm_rejected(link, ev);
 		return 0;
 	case RDMA_CM_EVENT_DISCONNECTED:
+		/* Whether it was meant the peer says when asked to go on. */
+		return -ETIMEDOUT;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		vlink_kill(link, ECONNRESET);
 		return 0;

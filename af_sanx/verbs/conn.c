@@ -9,6 +9,9 @@
  * answers needs no CLOSE of its own later: nobody would read it.  When both
  * close at once both answer.  Until its last frame has been completed, and all
  * before it with that, a connection stays attached.
+ *
+ * A link that is lost takes nothing with it that may still be said: what is
+ * not over becomes an orphan (orphan.c).
  */
 #include "verbs.h"
 
@@ -31,6 +34,51 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->room);
 	INIT_LIST_HEAD(&vc->node);
 	INIT_WORK(&vc->work, release_work);
+}
+
+/**
+ * vconn_lock() - lock the link that a connection is on, or was on last
+ * @vc: a connection that is, or was, attached
+ *
+ * Context: any.
+ * Return: the link, its tx_lock held; it stays for as long as that is.
+ */
+struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock)
+{
+	struct vlink *link;
+
+	rcu_read_lock();
+again:
+	/* Pairs with the release in vresume_attach(). */
+	link = smp_load_acquire(&vc->link);
+	spin_lock_bh(&link->tx_lock);
+	if (unlikely(link != READ_ONCE(vc->link))) {
+		spin_unlock_bh(&link->tx_lock);
+		goto again;
+	}
+	rcu_read_unlock();
+	return link;
+}
+
+/**
+ * vconn_find() - the connection of an id
+ * @g: the group
+ * @id: ours, as the peer knows it
+ *
+ * Context: any.
+ * Return: it, with a reference, attached, or an orphan, or neither any more; or
+ * NULL.
+ */
+struct vconn *vconn_find(struct vgroup *g, u32 id)
+{
+	struct vconn *vc;
+
+	rcu_read_lock();
+	vc = xa_load(&g->ids, id);
+	if (vc && !refcount_inc_not_zero(&vconn_conn(vc)->refs))
+		vc = NULL;
+	rcu_read_unlock();
+	return vc;
 }
 
 static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
@@ -83,10 +131,11 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
  */
 int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags)
 {
+	struct vgroup *g = link->group;
 	int err;
 
-	err = xa_alloc_cyclic_bh(&link->ids, &vc->id, vc, xa_limit_32b,
-				 &link->next_id, GFP_KERNEL);
+	err = xa_alloc_cyclic_bh(&g->ids, &vc->id, vc, xa_limit_32b,
+				 &g->next_id, GFP_KERNEL);
 	if (err < 0)
 		return err;
 	err = attach_ring(vc, link, size);
@@ -94,7 +143,7 @@ int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags)
 		err = attach_publish(vc, link, flags);
 	if (!err)
 		return 0;
-	xa_erase_bh(&link->ids, vc->id);
+	xa_erase_bh(&g->ids, vc->id);
 	sanx_rxq_init(&vconn_conn(vc)->rx, NULL, size);
 	vring_unmap(&vc->ring);
 	vring_free(&vc->ring);
@@ -103,9 +152,8 @@ int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags)
 
 static void conn_ask(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link = vconn_lock(vc);
 
-	spin_lock_bh(&link->tx_lock);
 	vpost_pend(vc, VCONN_P_OPEN);
 	vpost_unlock(link);
 }
@@ -143,10 +191,9 @@ int vconn_open(struct vconn *vc, struct vlink *link)
  */
 int vconn_reopen(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link = vconn_lock(vc);
 	int err = -EHOSTUNREACH;
 
-	spin_lock_bh(&link->tx_lock);
 	if (link->state == VLINK_UP && (vc->flags & VCONN_IDLE) &&
 	    !(vc->flags & VCONN_RELEASED)) {
 		vc->flags ^= VCONN_IDLE | VCONN_OPENING;
@@ -217,7 +264,14 @@ void vconn_release(struct vconn *vc)
 {
 	struct vlink *link = vc->link;
 
-	xa_erase_bh(&link->ids, vc->id);
+	xa_erase_bh(&link->group->ids, vc->id);
+	/* It was released before, so it stays an orphan or none. */
+	if (READ_ONCE(vc->flags) & VCONN_ORPHAN) {
+		vorphan_release(vc);
+		return;
+	}
+	if (vc->parked)
+		vopen_requeue(vc->parked);
 	vring_unmap(&vc->ring);
 	vring_unmap(&vc->staging);
 	spin_lock_bh(&link->tx_lock);
@@ -232,8 +286,21 @@ void vconn_release(struct vconn *vc)
 	sanx_conn_put(vconn_conn(vc));
 }
 
+/*
+ * Is there anything that could still be said on another link?  Not of one that
+ * is not open, or was cut off, or whose peer has said its last word.
+ */
+static bool conn_survives(const struct vconn *vc)
+{
+	const u32 over = VCONN_ACCEPTING | VCONN_PEER_CLOSED | VCONN_OVER |
+			 VCONN_RESET | VCONN_CLOSE_ACKED;
+
+	return vc->link->err == ETIMEDOUT && (vc->flags & VCONN_OPEN) &&
+	       !(vc->flags & over) && !(vc->pending & VCONN_P_OPEN_ACK);
+}
+
 /* The next connection that nobody else releases, with a reference. */
-static struct vconn *fail_next(struct vlink *link, u32 *flags)
+static struct vconn *fail_next(struct vlink *link, bool *survives, u32 *flags)
 {
 	struct vconn *vc;
 
@@ -242,9 +309,12 @@ static struct vconn *fail_next(struct vlink *link, u32 *flags)
 		if (vc->flags & VCONN_RELEASED)
 			continue;
 		*flags = vc->flags;
-		vc->flags |= VCONN_OVER;
-		vc->pending = 0;
-		conn_set_released(vc);
+		*survives = conn_survives(vc);
+		if (!*survives) {
+			vc->flags |= VCONN_OVER;
+			vc->pending = 0;
+			conn_set_released(vc);
+		}
 		sanx_conn_get(vconn_conn(vc));
 		spin_unlock_bh(&link->tx_lock);
 		return vc;
@@ -253,28 +323,38 @@ static struct vconn *fail_next(struct vlink *link, u32 *flags)
 	return NULL;
 }
 
+static void fail_conn(struct vconn *vc, u32 flags, int err)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+
+	if (flags & VCONN_CLOSED)
+		;	/* nobody to tell */
+	else if (flags & VCONN_OPENING)
+		sanx_conn_refused(conn, SANX_FALLBACK_LINK);
+	else if ((flags & VCONN_OPEN) && !(flags & VCONN_PEER_CLOSED))
+		sanx_conn_reset(conn, err);
+	vconn_release(vc);
+}
+
 /**
- * vconn_fail_all() - the link is dead, and so are its connections
- * @link: a link whose queue pair is drained
+ * vconn_fail_all() - the link is dead, and its connections are orphans or dead
+ * @link: a link whose queue pair is drained, and whose slots are free
  *
  * Context: process, may sleep.
  */
 void vconn_fail_all(struct vlink *link)
 {
-	struct sanx_conn *conn;
 	struct vconn *vc;
+	bool survives;
 	u32 flags;
 
-	while ((vc = fail_next(link, &flags))) {
-		conn = vconn_conn(vc);
-		if (flags & VCONN_CLOSED)
-			;	/* nobody to tell */
-		else if (flags & VCONN_OPENING)
-			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
-		else if ((flags & VCONN_OPEN) && !(flags & VCONN_PEER_CLOSED))
-			sanx_conn_reset(conn, link->err);
-		vconn_release(vc);
-		sanx_conn_put(conn);
+	while ((vc = fail_next(link, &survives, &flags))) {
+		/* If it is no orphan for lack of memory, it fails next time. */
+		if (!survives)
+			fail_conn(vc, flags, link->err);
+		else
+			vorphan_take(vc, link);
+		sanx_conn_put(vconn_conn(vc));
 	}
 }
 
@@ -283,16 +363,21 @@ static void close_attached(struct vconn *vc, bool reset)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (vc->flags & VCONN_CLOSED)
 		return;
-	vc->flags |= VCONN_CLOSED;
+	vc->flags |= VCONN_CLOSED | (reset ? VCONN_RESET : 0);
 	vc->pending &= ~VCONN_P_CREDIT;
 	vc->want_staging = false;
 	list_del_init(&vc->room);
 	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED))
 		return;
+	/* The peer learns of it when it asks for the connection. */
+	if ((vc->flags & VCONN_ORPHAN) && reset) {
+		vconn_abort(vc);
+		return;
+	}
 	if (vc->flags & VCONN_OPEN) {
 		if (reset)
 			vc->pending &= ~VCONN_P_FIN;
-		vpost_pend(vc, VCONN_P_CLOSE | (reset ? VCONN_P_RESET : 0));
+		vpost_pend(vc, VCONN_P_CLOSE);
 		return;
 	}
 	/* An OPEN that is under way gets its answer first. */
@@ -315,11 +400,25 @@ void vconn_close(struct sanx_conn *conn, bool reset)
 	/* One that waits for a link may get attached at any time. */
 	if (!READ_ONCE(vc->link) && vgroup_cancel(vc))
 		return;
-	link = READ_ONCE(vc->link);
-	if (!link)
+	if (!READ_ONCE(vc->link))
 		return;
-	spin_lock_bh(&link->tx_lock);
+	link = vconn_lock(vc);
 	close_attached(vc, reset);
+	vpost_unlock(link);
+}
+
+/**
+ * vconn_cut() - sanx_transport_ops.abort
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void vconn_cut(struct sanx_conn *conn)
+{
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link = vconn_lock(vc);
+
+	close_attached(vc, true);
 	vpost_unlock(link);
 }
 
@@ -333,12 +432,45 @@ void vconn_close(struct sanx_conn *conn, bool reset)
  */
 void vconn_reset_deaf(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct sanx_conn *conn = vconn_conn(vc);
 
-	spin_lock_bh(&link->tx_lock);
-	close_attached(vc, true);
+	vconn_cut(conn);
+	sanx_conn_reset(conn, ECONNRESET);
+}
+
+/**
+ * vconn_pulse() - sanx_transport_ops.pulse
+ * @conn: the connection
+ * @pulse: as there
+ *
+ * Context: any.
+ */
+void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
+{
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link = vconn_lock(vc);
+
+	pulse->heard = READ_ONCE(link->heard);
+	pulse->lost = vc->flags & (VCONN_ORPHAN | VCONN_RESUMING) ||
+		      link->state != VLINK_UP;
+	pulse->unacked = vc->acked != conn->tx.next ||
+			 (vc->pending & VCONN_P_FIN);
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/**
+ * vconn_probe() - sanx_transport_ops.probe
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void vconn_probe(struct sanx_conn *conn)
+{
+	struct vlink *link = vconn_lock(vconn_of(conn));
+
+	link->ping = true;
+	vpost_pump(link);
 	vpost_unlock(link);
-	sanx_conn_reset(vconn_conn(vc), ECONNRESET);
 }
 
 static void destroy_work(struct work_struct *work)

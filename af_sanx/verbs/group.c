@@ -5,7 +5,8 @@
  * At most one link at a time takes our connections (@out).  Where both sides
  * try at once, the link of the node with the lower id is the one: its attempt
  * makes it reject the other's, which waits instead.  A link that comes up
- * replaces what was there: its peer has started anew, or has won the tie.
+ * replaces what was there: its peer has started anew, or lost the other, or has
+ * won the tie.
  *
  * On a link of a node to itself one queue pair is active and one passive; the
  * active one takes the connections, and nothing replaces anything.
@@ -47,13 +48,19 @@ static struct vgroup *group_get(struct vnet *vnet, u32 peer)
 	INIT_LIST_HEAD(&g->links);
 	INIT_LIST_HEAD(&g->waiters);
 	INIT_DELAYED_WORK(&g->timer, group_timeout);
+	INIT_LIST_HEAD(&g->orphans);
+	INIT_DELAYED_WORK(&g->retry, vorphan_work);
+	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	list_add_tail(&g->node, &vnet->groups);
 	return g;
 }
 
 static void group_free(struct kref *refs)
 {
-	kfree(container_of(refs, struct vgroup, refs));
+	struct vgroup *g = container_of(refs, struct vgroup, refs);
+
+	xa_destroy(&g->ids);
+	kfree_rcu(g, rcu);
 }
 
 /**
@@ -141,6 +148,14 @@ static int group_try(struct vgroup *g)
 	return 0;
 }
 
+static void group_set_deadline(struct vgroup *g)
+{
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
+
+	g->deadline = jiffies + limit;
+	mod_delayed_work(vlink_wq, &g->timer, limit);
+}
+
 /* The peer's attempt is well under way; ours would be in its way. */
 static bool group_accepting(const struct vgroup *g)
 {
@@ -154,19 +169,38 @@ static bool group_accepting(const struct vgroup *g)
 	return false;
 }
 
+/**
+ * vgroup_try() - try for a link that no connect() waits for
+ * @g: a group without one
+ * @n: the how manieth attempt it is; each rail has its turn
+ *
+ * Context: process, vnet.lock held.
+ */
+void vgroup_try(struct vgroup *g, unsigned int n)
+{
+	struct sanx_node_info info;
+
+	lockdep_assert_held(&g->vnet->lock);
+	if (g->trying || group_accepting(g) ||
+	    !sanx_node_by_id(g->vnet->net, g->peer, &info))
+		return;
+	g->rail = n % info.n_rails;
+	if (!group_try(g))
+		group_set_deadline(g);
+}
+
 static int group_wait(struct vgroup *g, struct vconn *vc)
 {
-	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
 	int err;
 
 	if (!g->trying && list_empty(&g->waiters)) {
 		g->rail = 0;
-		g->deadline = jiffies + limit;
 		err = group_accepting(g) ? 0 : group_try(g);
 		if (err)
 			return err;
-		mod_delayed_work(vlink_wq, &g->timer, limit);
 	}
+	if (list_empty(&g->waiters))
+		group_set_deadline(g);
 	sanx_conn_get(vconn_conn(vc));
 	vc->waiting = true;
 	list_add_tail(&vc->wait, &g->waiters);
@@ -310,18 +344,20 @@ out:
 
 static void group_replace(struct vgroup *g, struct vlink *link)
 {
+	int err = g->instance == link->instance ? ETIMEDOUT : ECONNRESET;
 	struct vlink *other;
 
 	lockdep_assert_held(&g->vnet->lock);
 	if (!group_self(g))
 		list_for_each_entry(other, &g->links, node)
 			if (other != link)
-				vlink_kill(other, ECONNRESET);
+				vlink_kill(other, err);
 	group_drop_trying(g);
 	group_drop_out(g);
 	kref_get(&link->refs);
 	g->out = link;
 	g->held = false;
+	vorphan_link_up(g, link);
 }
 
 /**
@@ -422,19 +458,22 @@ static bool link_valid(const struct vlink *link)
  * vgroup_revalidate() - the node map is another one
  * @vnet: the namespace
  *
- * Links to what is no longer a node or rail end, and nobody is held to be
- * unreachable any more.
+ * Links to what is no longer a node or rail end, connections to what is no
+ * longer a node too, and nobody is held to be unreachable any more.
  *
  * Context: process, may sleep.
  */
 void vgroup_revalidate(struct vnet *vnet)
 {
+	struct sanx_node_info info;
 	struct vgroup *g;
 	struct vlink *link;
 
 	mutex_lock(&vnet->lock);
 	list_for_each_entry(g, &vnet->groups, node) {
 		g->held = false;
+		if (!sanx_node_by_id(vnet->net, g->peer, &info))
+			vorphan_reset_all(g, ECONNRESET);
 		list_for_each_entry(link, &g->links, node)
 			if (!link_valid(link))
 				vlink_kill(link, ECONNRESET);
@@ -477,6 +516,7 @@ void vgroup_stop(struct vnet *vnet)
 	mutex_unlock(&vnet->lock);
 	list_for_each_entry_safe(g, next, &groups, node) {
 		list_del_init(&g->node);
+		vorphan_stop(g);
 		cancel_delayed_work_sync(&g->timer);
 		vgroup_put(g);
 	}
@@ -496,9 +536,11 @@ bool vgroup_has_conns(struct vnet *vnet)
 	bool found = false;
 
 	mutex_lock(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node)
+	list_for_each_entry(g, &vnet->groups, node) {
+		found |= g->n_orphans;
 		list_for_each_entry(link, &g->links, node)
 			found |= READ_ONCE(link->n_conns);
+	}
 	mutex_unlock(&vnet->lock);
 	return found;
 }
@@ -519,15 +561,19 @@ static int dump_link(struct vlink *link, struct sk_buff *skb,
 	return sanx_nl_put_link(skb, cb, &info);
 }
 
-/* Shown so that one sees why connections to that node are TCP. */
-static int dump_held(struct vgroup *g, struct sk_buff *skb,
+/*
+ * Shown so that one sees why connections to that node wait, or why new ones are
+ * TCP.
+ */
+static int dump_none(struct vgroup *g, struct sk_buff *skb,
 		     struct netlink_callback *cb)
 {
 	struct sanx_link_info info = {
 		.node		= g->peer,
 		.transport	= sanx_verbs_ops.name,
 		.device		= "",
-		.state		= "held",
+		.state		= g->n_orphans ? "lost" : "held",
+		.conns		= g->n_orphans,
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);
@@ -546,8 +592,9 @@ static int dump_group(struct vgroup *g, struct sk_buff *skb,
 		if (err)
 			return err;
 	}
-	if (list_empty(&g->links) && group_held(g) && (*n)++ >= skip)
-		err = dump_held(g, skb, cb);
+	if ((g->n_orphans || (list_empty(&g->links) && group_held(g))) &&
+	    (*n)++ >= skip)
+		err = dump_none(g, skb, cb);
 	return err;
 }
 

@@ -22,8 +22,12 @@ static const u8 state_next[__VLINK_STATES] = {
 	[VLINK_DYING]		= BIT(VLINK_DEAD),
 };
 
-/* A heartbeat that stayed without an answer so often means a dead peer. */
-#define BEATS		4
+/*
+ * After so many heartbeats without an answer connections are told, and after so
+ * many the link is lost.
+ */
+#define BEATS_QUIET	2
+#define BEATS_LOST	20
 
 /**
  * vlink_state_name() - a state in a word
@@ -55,16 +59,19 @@ void vlink_set_state(struct vlink *link, enum vlink_state to)
 /**
  * vlink_kill_locked() - begin a link's end, from whatever state
  * @link: the link
- * @err: errno (positive) for its connections; the first one counts
+ * @err: errno (positive) for its connections.  ETIMEDOUT says that the peer was
+ *	lost, and has them wait for it; any other that they are no more, and
+ *	that counts even if the link was lost before
  *
  * Context: tx_lock held.
  */
 void vlink_kill_locked(struct vlink *link, int err)
 {
 	lockdep_assert_held(&link->tx_lock);
+	if (err != ETIMEDOUT || link->state < VLINK_DYING)
+		WRITE_ONCE(link->err, err);
 	if (link->state >= VLINK_DYING)
 		return;
-	link->err = err;
 	vlink_set_state(link, VLINK_DYING);
 	queue_work(vlink_wq, &link->end);
 }
@@ -72,7 +79,7 @@ void vlink_kill_locked(struct vlink *link, int err)
 /**
  * vlink_kill() - likewise, without the lock
  * @link: the link
- * @err: errno (positive) for its connections; the first one counts
+ * @err: as there
  *
  * Context: any.
  */
@@ -94,10 +101,11 @@ void vlink_kill(struct vlink *link, int err)
 void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
 		    const char *what)
 {
+	/* What follows a failure is flushed, and says that there was one. */
 	bool lost = wc->status == IB_WC_RETRY_EXC_ERR ||
-		    wc->status == IB_WC_RNR_RETRY_EXC_ERR;
+		    wc->status == IB_WC_RNR_RETRY_EXC_ERR ||
+		    wc->status == IB_WC_WR_FLUSH_ERR;
 
-	/* What follows the first failure is flushed, and says nothing. */
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		pr_debug("%s to node %u: %s\n", what, link->group->peer,
 			 ib_wc_status_msg(wc->status));
@@ -139,6 +147,16 @@ static void link_up_work(struct work_struct *work)
 	vgroup_link_up(container_of(work, struct vlink, up));
 }
 
+static void link_quiet(struct vlink *link)
+{
+	struct vconn *vc;
+
+	spin_lock_bh(&link->tx_lock);
+	list_for_each_entry(vc, &link->conns, node)
+		sanx_conn_quiet(vconn_conn(vc));
+	spin_unlock_bh(&link->tx_lock);
+}
+
 /* Also the end of a peer's attempt that it does not follow up. */
 static void link_beat(struct work_struct *work)
 {
@@ -147,7 +165,7 @@ static void link_beat(struct work_struct *work)
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 	unsigned long quiet = jiffies - READ_ONCE(link->heard);
 
-	if (quiet >= BEATS * beat) {
+	if (quiet >= BEATS_LOST * beat) {
 		vlink_kill(link, ETIMEDOUT);
 		return;
 	}
@@ -157,6 +175,8 @@ static void link_beat(struct work_struct *work)
 		vpost_pump(link);
 		vpost_unlock(link);
 	}
+	if (quiet >= BEATS_QUIET * beat)
+		link_quiet(link);
 	queue_delayed_work(vlink_wq, &link->beat, beat);
 }
 
@@ -214,7 +234,6 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	link->chain_cqe.done = chain_done;
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
-	xa_init_flags(&link->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	link->heard = jiffies;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);
@@ -231,7 +250,6 @@ static void link_free(struct kref *refs)
 {
 	struct vlink *link = container_of(refs, struct vlink, refs);
 
-	xa_destroy(&link->ids);
 	vgroup_put(link->group);
 	kfree_rcu(link, rcu);
 }
@@ -428,6 +446,7 @@ static void end_traffic(struct vlink *link)
 		return;
 	rdma_disconnect(link->id);
 	ib_drain_qp(link->qp);
+	vorphan_save(link);
 }
 
 static void end_rejects(struct vlink *link)

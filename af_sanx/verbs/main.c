@@ -8,6 +8,7 @@
  * go away otherwise.
  */
 #include <linux/module.h>
+#include <linux/random.h>
 #include <net/netns/generic.h>
 
 #include "verbs.h"
@@ -24,9 +25,9 @@ unsigned int link_hold_ms = 10000;
 module_param(link_hold_ms, uint, 0644);
 MODULE_PARM_DESC(link_hold_ms, "how long a node without a link is taken to be without, in ms (default: 10000)");
 
-unsigned int heartbeat_ms = 5000;
+unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0644);
-MODULE_PARM_DESC(heartbeat_ms, "a link that is idle so long is probed, after four times as long it is dead, in ms (default: 5000)");
+MODULE_PARM_DESC(heartbeat_ms, "a link that is idle so long is probed, after twenty times as long it is lost, in ms (default: 1000)");
 
 /* Links wait for connections to be released, so these have their own. */
 struct workqueue_struct *vlink_wq;
@@ -163,6 +164,9 @@ static int __net_init verbs_net_init(struct net *net)
 	struct vnet *vnet = vnet_of(net);
 
 	vnet->net = net;
+	do
+		vnet->instance = get_random_u64();
+	while (!vnet->instance);
 	mutex_init(&vnet->ctl);
 	mutex_init(&vnet->lock);
 	INIT_LIST_HEAD(&vnet->groups);
@@ -256,6 +260,9 @@ const struct sanx_transport_ops sanx_verbs_ops = {
 	.consumed	= vconn_consumed,
 	.fin		= vconn_fin,
 	.close		= vconn_close,
+	.abort		= vconn_cut,
+	.pulse		= vconn_pulse,
+	.probe		= vconn_probe,
 	.destroy	= vconn_destroy,
 	.net_idle	= verbs_net_idle,
 	.net_busy	= verbs_net_busy,

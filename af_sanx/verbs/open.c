@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that the peer asks for.
+ * Connections that the peer asks for, and those that it asks to go on with.
  *
- * An OPEN arrives in softirq, and to serve it takes memory and a registration;
+ * An OPEN or a RESUME arrives in softirq, and to serve it takes memory and a registration;
  * so it is copied and left to the accept thread.  Memory for as many as the
  * peer may have under way (SANX_OPENS_MAX) comes with the link.
  */
@@ -24,7 +24,26 @@ void vopen_put(struct vopen *o)
 }
 
 /**
- * vopen_take() - an OPEN came in
+ * vopen_requeue() - have a request served again
+ * @o: the request, not answered
+ *
+ * Context: any.
+ */
+void vopen_requeue(struct vopen *o)
+{
+	sanx_accept_queue(&o->work);
+}
+
+static int open_parse(struct vopen *o, const struct sanx_frame *f)
+{
+	o->f = *f;
+	if (f->type == SANX_FRAME_RESUME)
+		return sanx_resume_parse(f, &o->peer_id, &o->win);
+	return sanx_open_parse(f, &o->open, &o->peer_id, &o->win);
+}
+
+/**
+ * vopen_take() - an OPEN or RESUME came in
  * @link: the link
  * @f: the frame
  *
@@ -34,19 +53,22 @@ void vopen_put(struct vopen *o)
 int vopen_take(struct vlink *link, const struct sanx_frame *f)
 {
 	struct vopen *o;
+	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
 	o = list_first_entry_or_null(&link->opens_free, struct vopen, node);
-	if (!o || link->state != VLINK_UP ||
-	    sanx_open_parse(f, &o->open, &o->peer_id, &o->win)) {
-		spin_unlock_bh(&link->tx_lock);
-		return -EPROTO;
+	if (!o || open_parse(o, f))
+		err = -EPROTO;
+	else if (link->state != VLINK_UP)
+		err = -ENOTCONN;
+	if (!err) {
+		list_del_init(&o->node);
+		refcount_inc(&link->users);
+		sanx_accept_queue(&o->work);
 	}
-	list_del_init(&o->node);
-	refcount_inc(&link->users);
 	spin_unlock_bh(&link->tx_lock);
-	sanx_accept_queue(&o->work);
-	return 0;
+	/* On a dying link nobody waits for the answer. */
+	return err == -ENOTCONN ? 0 : err;
 }
 
 /*
@@ -67,9 +89,8 @@ static bool open_allowed(const struct vopen *o)
 /* No answer was promised to anyone: the connection goes as it came. */
 static void open_undo(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link = vconn_lock(vc);
 
-	spin_lock_bh(&link->tx_lock);
 	vconn_abort(vc);
 	spin_unlock_bh(&link->tx_lock);
 }
@@ -77,9 +98,8 @@ static void open_undo(struct vconn *vc)
 /* The answer may go out, and what was pended behind it. */
 static void open_answer(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link = vconn_lock(vc);
 
-	spin_lock_bh(&link->tx_lock);
 	vc->flags &= ~VCONN_ACCEPTING;
 	vpost_pend(vc, VCONN_P_OPEN_ACK);
 	vpost_unlock(link);
@@ -154,10 +174,16 @@ void vopen_work(struct kthread_work *work)
 {
 	struct vopen *o = container_of(work, struct vopen, work);
 	struct vlink *link = o->link;
-	int reject;
+	int reject = 0;
 
 	kref_get(&link->refs);
-	reject = READ_ONCE(link->state) == VLINK_UP ? open_serve(o) : 0;
+	if (READ_ONCE(link->state) == VLINK_UP)
+		reject = o->f.type == SANX_FRAME_RESUME ? vresume_serve(o) :
+							  open_serve(o);
+	if (reject == -EINPROGRESS) {
+		vlink_put(link);
+		return;
+	}
 	spin_lock_bh(&link->tx_lock);
 	if (!reject || link->state != VLINK_UP) {
 		vopen_put(o);

@@ -8,18 +8,21 @@
  */
 #include "verbs.h"
 
+/* Who is in one of these states is told nothing, or not yet. */
+#define NEVER	(VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED | \
+		 VCONN_CLOSE_ACKED | VCONN_ACCEPTING | VCONN_ORPHAN | \
+		 VCONN_RESUMING)
+
 /* Is @f about an open connection, and if so about one that we still have? */
 static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 			    bool *ignore)
 {
-	const u32 never = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED |
-			  VCONN_CLOSE_ACKED | VCONN_ACCEPTING;
 	struct vlink *link = vc->link;
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(vc->flags & VCONN_OPEN) || (vc->flags & never) ||
-	    (vc->pending & VCONN_P_OPEN_ACK) ||
+	if (!(vc->flags & VCONN_OPEN) || (vc->flags & NEVER) ||
+	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK)) ||
 	    ((vc->flags & VCONN_FIN_RCVD) && f->type != SANX_FRAME_CREDIT))
 		err = -EPROTO;
 	else if (f->type == SANX_FRAME_DATA && (f->flags & SANX_FRAME_F_RING))
@@ -88,16 +91,14 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 
 static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 {
-	const u32 never = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED |
-			  VCONN_CLOSE_ACKED | VCONN_ACCEPTING;
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct vlink *link = vc->link;
 	u32 flags;
 
 	spin_lock_bh(&link->tx_lock);
 	flags = vc->flags;
-	if (!(flags & VCONN_OPEN) || (flags & never) ||
-	    (vc->pending & VCONN_P_OPEN_ACK)) {
+	if (!(flags & VCONN_OPEN) || (flags & NEVER) ||
+	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK))) {
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
@@ -167,10 +168,12 @@ static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
 	sanx_txq_init(&conn->tx, win.size);
 	vc->flags |= VCONN_OPEN;
 	closed = vc->flags & VCONN_CLOSED;
-	if (closed)
-		vpost_pend(vc, VCONN_P_CLOSE | VCONN_P_RESET);
-	else
+	if (closed) {
+		vc->flags |= VCONN_RESET;
+		vpost_pend(vc, VCONN_P_CLOSE);
+	} else {
 		vpost_pump(link);
+	}
 	vpost_unlock(link);
 	/* If nobody waits for it any more, close() came or will. */
 	if (!closed)
@@ -210,14 +213,17 @@ static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
  * vconn_frame() - a frame about a connection came in
  * @vc: the connection, with a reference of the caller's; maybe not yet, or no
  *	more, attached
+ * @link: the link that it came by
  * @f: the frame
  *
  * Context: softirq, one at a time for a link.
  * Return: 0, or -EPROTO if no correct peer sends that now.
  */
-int vconn_frame(struct vconn *vc, const struct sanx_frame *f)
+int vconn_frame(struct vconn *vc, const struct vlink *link,
+		const struct sanx_frame *f)
 {
-	if (!READ_ONCE(vc->link))
+	/* It changes neither to nor from a link that still delivers. */
+	if (READ_ONCE(vc->link) != link)
 		return -EPROTO;
 	switch (f->type) {
 	case SANX_FRAME_DATA:
@@ -233,6 +239,10 @@ int vconn_frame(struct vconn *vc, const struct sanx_frame *f)
 		return frame_open_ack(vc, f);
 	case SANX_FRAME_OPEN_REJ:
 		return frame_open_rej(vc, f);
+	case SANX_FRAME_RESUME_ACK:
+		return vresume_answer(vc, f);
+	case SANX_FRAME_RESUME_REJ:
+		return vresume_refused(vc);
 	default:
 		return -EPROTO;
 	}

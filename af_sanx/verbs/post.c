@@ -162,7 +162,10 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_CLOSE:
 	case SANX_FRAME_CLOSE_ACK:
+	case SANX_FRAME_PING:
 	case SANX_FRAME_PONG:
+	case SANX_FRAME_RESUME:
+	case SANX_FRAME_RESUME_ACK:
 		due = true;
 		break;
 	default:
@@ -178,8 +181,8 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
 
 /*
  * Posts a chain that ends with a frame.  Its body is in the slot already.  A
- * failure is the end of the link, which is taken down as a whole; so nobody
- * needs to hear of it.
+ * failure is the end of the link, which is taken down as a whole, and counts as
+ * posted; so nobody needs to hear of it.
  */
 static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 		       struct vconn *vc, struct sanx_frame *f)
@@ -205,6 +208,7 @@ static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 
 	slot->vc = vc;
 	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
+	slot->len = f->type == SANX_FRAME_DATA ? f->len : 0;
 	slot->posted = true;
 	if (vc)
 		vc->inflight++;
@@ -212,16 +216,12 @@ static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 	link->sent++;
 	link->granted = f->grant;
 
+	/* What is under way when a link ends is sent again: orphan.c. */
 	err = ib_post_send(link->qp, c->first, NULL);
 	if (!err)
 		return;
-	list_move(&slot->node, &link->free);
-	slot->vc = NULL;
-	slot->posted = false;
-	if (vc)
-		vc->inflight--;
 	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
-	vlink_kill_locked(link, ECONNRESET);
+	vlink_kill_locked(link, ETIMEDOUT);
 }
 
 static void post_plain(struct vlink *link, struct vconn *vc,
@@ -285,6 +285,30 @@ static void post_open_ack(struct vlink *link, struct vconn *vc)
 	post_frame(link, slot, &c, vc, &f);
 }
 
+/* Says what we have of the peer's stream, and where it may go on. */
+static void post_resume(struct vlink *link, struct vconn *vc, u8 type)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vslot *slot = slot_take(link);
+	struct sanx_resume *r = slot->buf + sizeof(struct sanx_frame_hdr);
+	struct sanx_frame f = {
+		.type	= type,
+		.flags	= vc->flags & VCONN_FIN_RCVD ? SANX_FRAME_F_FIN : 0,
+		.len	= sizeof(*r),
+		.conn	= vc->peer_id,
+		.offset	= conn->rx.tail,
+		.credit	= sanx_rxq_grant(&conn->rx),
+	};
+	struct chain c;
+
+	chain_init(&c);
+	chain_reg(&c, link, &vc->ring);
+	r->conn = cpu_to_le32(vc->id);
+	r->reserved = 0;
+	window_of(&r->window, vc);
+	post_frame(link, slot, &c, vc, &f);
+}
+
 static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
@@ -301,6 +325,79 @@ static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 	post_plain(link, vc, &f);
 }
 
+static void chain_write(struct chain *c, int i, struct vconn *vc,
+			const struct sanx_span *span)
+{
+	c->sge[i] = (struct ib_sge){
+		.addr	= vc->staging.iova + span->pos,
+		.length	= span->len,
+		.lkey	= vc->staging.key,
+	};
+	c->write[i] = (struct ib_rdma_wr){
+		.wr.wr_cqe	= &vc->link->chain_cqe,
+		.wr.sg_list	= &c->sge[i],
+		.wr.num_sge	= 1,
+		.wr.opcode	= IB_WR_RDMA_WRITE,
+		.remote_addr	= vc->win.addr + span->pos,
+		.rkey		= vc->win.rkey,
+	};
+	chain_add(c, &c->write[i].wr);
+}
+
+/* Payload of @len bytes from @offset on: @data, or what is in the staging. */
+static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
+			 u64 offset, u32 len, u8 flags)
+{
+	struct vslot *slot = slot_take(link);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_DATA,
+		.flags	= flags,
+		.conn	= vc->peer_id,
+		.offset	= offset,
+		.count	= len,
+	};
+	struct sanx_span span[2];
+	struct chain c;
+	int i, n;
+
+	chain_init(&c);
+	if (data) {
+		f.len = len;
+		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
+	} else {
+		f.flags |= SANX_FRAME_F_RING;
+		vring_sync(&vc->staging, offset, len);
+		chain_reg(&c, link, &vc->staging);
+		n = sanx_ring_spans(vc->win.size, offset, len, span);
+		for (i = 0; i < n; i++)
+			chain_write(&c, i, vc, &span[i]);
+	}
+	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
+	vc->pending &= ~VCONN_P_CREDIT;
+	post_frame(link, slot, &c, vc, &f);
+}
+
+/* The next of what the peer had not received when the last link was lost. */
+static void post_replay(struct vlink *link, struct vconn *vc)
+{
+	u64 from = vc->replay, next = vconn_conn(vc)->tx.next;
+	u32 len = min_t(u64, VPOST_MAX, next - from);
+	u8 flags = 0;
+
+	if (vc->urgent > from && vc->urgent - from <= len) {
+		len = vc->urgent - from;
+		flags = SANX_FRAME_F_URGENT;
+	}
+	vc->replay = from + len;
+	if (vc->replay == next) {
+		vc->pending &= ~VCONN_P_REPLAY;
+		if (list_empty(&vc->room))
+			list_add_tail(&vc->room, &link->starved);
+	}
+	if (len)
+		post_payload(link, vc, NULL, from, len, flags);
+}
+
 /* Sends the first of what a connection has pending. */
 static void post_pending(struct vlink *link, struct vconn *vc)
 {
@@ -309,17 +406,23 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 	if (todo & VCONN_P_OPEN_ACK) {
 		vc->pending &= ~VCONN_P_OPEN_ACK;
 		post_open_ack(link, vc);
+	} else if (todo & VCONN_P_RESUME_ACK) {
+		vc->pending &= ~VCONN_P_RESUME_ACK;
+		post_resume(link, vc, SANX_FRAME_RESUME_ACK);
+	} else if (todo & VCONN_P_REPLAY) {
+		post_replay(link, vc);
 	} else if (todo & VCONN_P_FIN) {
 		vc->pending &= ~(VCONN_P_FIN | VCONN_P_CREDIT);
+		vc->flags |= VCONN_FIN_SENT;
 		post_simple(link, vc, SANX_FRAME_FIN, 0);
 	} else if (todo & VCONN_P_CREDIT) {
 		vc->pending &= ~VCONN_P_CREDIT;
 		post_simple(link, vc, SANX_FRAME_CREDIT, 0);
 	} else if (todo & VCONN_P_CLOSE) {
-		vc->pending &= ~(VCONN_P_CLOSE | VCONN_P_RESET);
+		vc->pending &= ~VCONN_P_CLOSE;
 		vc->flags |= VCONN_CLOSE_SENT;
 		post_simple(link, vc, SANX_FRAME_CLOSE,
-			    todo & VCONN_P_RESET ? SANX_FRAME_F_RESET : 0);
+			    vc->flags & VCONN_RESET ? SANX_FRAME_F_RESET : 0);
 	} else if (todo & VCONN_P_CLOSE_ACK) {
 		vc->pending &= ~VCONN_P_CLOSE_ACK;
 		post_simple(link, vc, SANX_FRAME_CLOSE_ACK, 0);
@@ -353,7 +456,8 @@ static void pump_regs(struct vlink *link)
 			return;
 		}
 		vc = list_first_entry(&link->regs, struct vconn, reg);
-		list_del_init(&vc->reg);
+		if (vc->ring.registered || !vc->staging.mr)
+			list_del_init(&vc->reg);
 		post_pong(link, vc, vc->ring.registered ? &vc->staging :
 			  &vc->ring);
 	}
@@ -375,7 +479,10 @@ static void pump_opens(struct vlink *link)
 		list_del_init(&vc->pend);
 		vc->pending &= ~VCONN_P_OPEN;
 		link->opening++;
-		post_open(link, vc);
+		if (vc->flags & VCONN_RESUMING)
+			post_resume(link, vc, SANX_FRAME_RESUME);
+		else
+			post_open(link, vc);
 	}
 }
 
@@ -409,7 +516,10 @@ static void pump_rejects(struct vlink *link)
 		if (!o)
 			break;
 		f.conn = o->peer_id;
-		f.count = o->reject;
+		if (o->f.type == SANX_FRAME_RESUME)
+			f.type = SANX_FRAME_RESUME_REJ;
+		else
+			f.count = o->reject;
 		post_plain(link, NULL, &f);
 		vopen_put(o);
 	}
@@ -463,6 +573,11 @@ void vpost_unlock(struct vlink *link) __releases(&link->tx_lock)
 	struct vconn *vc;
 
 	lockdep_assert_held(&link->tx_lock);
+	if (list_empty(&link->ready)) {
+		spin_unlock_bh(&link->tx_lock);
+		return;
+	}
+	kref_get(&link->refs);
 	while (!list_empty(&link->ready)) {
 		vc = list_first_entry(&link->ready, struct vconn, room);
 		list_del_init(&vc->room);
@@ -474,6 +589,7 @@ void vpost_unlock(struct vlink *link) __releases(&link->tx_lock)
 		spin_lock_bh(&link->tx_lock);
 	}
 	spin_unlock_bh(&link->tx_lock);
+	vlink_put(link);
 }
 
 /**
@@ -491,8 +607,12 @@ void vpost_pend(struct vconn *vc, u32 frames)
 	if (vc->flags & (VCONN_OVER | VCONN_RELEASED))
 		return;
 	vc->pending |= frames;
-	/* An acceptor says nothing before its OPEN_ACK. */
-	if (vc->flags & VCONN_ACCEPTING)
+	/*
+	 * An acceptor says nothing before its OPEN_ACK, and nobody anything
+	 * before it is known what the peer has of what was said before.
+	 */
+	if (vc->flags & (VCONN_ACCEPTING | VCONN_ORPHAN) ||
+	    (vc->flags & VCONN_RESUMING && !(frames & VCONN_P_OPEN)))
 		return;
 	if (list_empty(&vc->pend))
 		list_add_tail(&vc->pend, frames & VCONN_P_OPEN ?
@@ -530,62 +650,6 @@ void vpost_starve(struct vconn *vc)
 		list_add_tail(&vc->room, &vc->link->starved);
 }
 
-static void chain_write(struct chain *c, int i, struct vconn *vc,
-			const struct sanx_span *span)
-{
-	c->sge[i] = (struct ib_sge){
-		.addr	= vc->staging.iova + span->pos,
-		.length	= span->len,
-		.lkey	= vc->staging.key,
-	};
-	c->write[i] = (struct ib_rdma_wr){
-		.wr.wr_cqe	= &vc->link->chain_cqe,
-		.wr.sg_list	= &c->sge[i],
-		.wr.num_sge	= 1,
-		.wr.opcode	= IB_WR_RDMA_WRITE,
-		.remote_addr	= vc->win.addr + span->pos,
-		.rkey		= vc->win.rkey,
-	};
-	chain_add(c, &c->write[i].wr);
-}
-
-static void post_data(struct vlink *link, struct vconn *vc, const void *data,
-		      u32 len, u8 flags)
-{
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vslot *slot = slot_take(link);
-	struct sanx_frame f = {
-		.type	= SANX_FRAME_DATA,
-		.flags	= flags,
-		.conn	= vc->peer_id,
-		.offset	= conn->tx.next,
-		.count	= len,
-	};
-	struct sanx_span span[2];
-	struct chain c;
-	int i, n;
-
-	chain_init(&c);
-	if (data) {
-		f.len = len;
-		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
-	} else {
-		f.flags |= SANX_FRAME_F_RING;
-		vring_sync(&vc->staging, f.offset, len);
-		chain_reg(&c, link, &vc->staging);
-		n = sanx_ring_spans(vc->win.size, f.offset, len, span);
-		for (i = 0; i < n; i++)
-			chain_write(&c, i, vc, &span[i]);
-	}
-	/* The peer may answer with credit before ib_post_send() returns. */
-	sanx_txq_advance(&conn->tx, len);
-	f.credit = sanx_rxq_grant(&conn->rx);
-	vc->pending &= ~VCONN_P_CREDIT;
-	if (!vc->pending)
-		list_del_init(&vc->pend);
-	post_frame(link, slot, &c, vc, &f);
-}
-
 /**
  * vpost_data() - send payload
  * @vc: the connection
@@ -601,20 +665,30 @@ static void post_data(struct vlink *link, struct vconn *vc, const void *data,
  */
 int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent)
 {
-	const u32 later = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_ACCEPTING;
-	struct vlink *link = vc->link;
+	const u32 later = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_ACCEPTING |
+			  VCONN_ORPHAN | VCONN_RESUMING;
+	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK |
+			  VCONN_P_REPLAY;
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vlink *link = vconn_lock(vc);
+	u64 offset = conn->tx.next;
 	int err = 0;
 
-	spin_lock_bh(&link->tx_lock);
 	if (!(vc->flags & VCONN_OPEN) || (vc->flags & VCONN_CLOSED)) {
 		err = -EPIPE;
 	} else if (!vpost_ok(link) || (vc->flags & later) ||
-		   (vc->pending & VCONN_P_OPEN_ACK)) {
+		   (vc->pending & first)) {
 		vpost_starve(vc);
 		err = -EAGAIN;
 	} else {
-		post_data(link, vc, data, len,
-			  urgent ? SANX_FRAME_F_URGENT : 0);
+		/* The peer may answer with credit before this returns. */
+		sanx_txq_advance(&conn->tx, len);
+		if (urgent)
+			vc->urgent = offset + len;
+		post_payload(link, vc, data, offset, len,
+			     urgent ? SANX_FRAME_F_URGENT : 0);
+		if (!vc->pending)
+			list_del_init(&vc->pend);
 	}
 	vpost_unlock(link);
 	return err;
@@ -649,8 +723,11 @@ void vpost_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vlink *link = slot->link;
 	struct vslot *s, *next;
 
-	if (wc->status != IB_WC_SUCCESS)
+	/* Then it is as good as under way: see vorphan_save(). */
+	if (wc->status != IB_WC_SUCCESS) {
 		vlink_wc_error(link, wc, "send");
+		return;
+	}
 	spin_lock_bh(&link->tx_lock);
 	list_for_each_entry_safe(s, next, &link->posted, node) {
 		if (!slot->posted)

@@ -35,27 +35,14 @@ int vrecv_post(struct vrecv *r)
 	return ib_post_recv(link->qp, &wr, NULL);
 }
 
-/* The connection of a frame, with a reference, or NULL. */
-static struct vconn *recv_conn(struct vlink *link, u32 id)
-{
-	struct vconn *vc;
-
-	rcu_read_lock();
-	vc = xa_load(&link->ids, id);
-	if (vc && !refcount_inc_not_zero(&vconn_conn(vc)->refs))
-		vc = NULL;
-	rcu_read_unlock();
-	return vc;
-}
-
 static int recv_conn_frame(struct vlink *link, const struct sanx_frame *f)
 {
-	struct vconn *vc = recv_conn(link, f->conn);
+	struct vconn *vc = vconn_find(link->group, f->conn);
 	int err;
 
 	if (!vc)
 		return -EPROTO;
-	err = vconn_frame(vc, f);
+	err = vconn_frame(vc, link, f);
 	sanx_conn_put(vconn_conn(vc));
 	return err;
 }
@@ -64,6 +51,7 @@ static int recv_frame(struct vlink *link, const struct sanx_frame *f)
 {
 	switch (f->type) {
 	case SANX_FRAME_OPEN:
+	case SANX_FRAME_RESUME:
 		return vopen_take(link, f);
 	case SANX_FRAME_PING:
 		spin_lock_bh(&link->tx_lock);
@@ -77,12 +65,19 @@ static int recv_frame(struct vlink *link, const struct sanx_frame *f)
 	}
 }
 
-/* The first frame is what makes a passive link usable: see cm.c. */
+/*
+ * The first frame is what makes a passive link usable: see cm.c.  What came
+ * before a link was lost counts: the peer knows it delivered.
+ */
 static bool recv_state_ok(struct vlink *link)
 {
+	enum vlink_state state;
+
 	if (READ_ONCE(link->state) == VLINK_ACCEPTING)
 		vlink_came_up(link);
-	return READ_ONCE(link->state) == VLINK_UP;
+	state = READ_ONCE(link->state);
+	return state == VLINK_UP ||
+	       (state == VLINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
 }
 
 static int recv_buf(struct vlink *link, const void *buf, u32 len)
@@ -126,8 +121,10 @@ void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 		pr_debug("node %u sent what it must not\n", link->group->peer);
 		sanx_count_protocol_error(link->group->vnet->net);
 	}
-	if (!err)
-		err = vrecv_post(r);
+	if (!err && vrecv_post(r)) {
+		vlink_kill(link, ETIMEDOUT);
+		return;
+	}
 	if (err) {
 		vlink_kill(link, ECONNRESET);
 		return;

@@ -11,19 +11,30 @@
 
 #include "verbs.h"
 
+/* Is payload to wait for what was said on an earlier link? */
+static bool send_later(const struct vconn *vc)
+{
+	return (READ_ONCE(vc->flags) & (VCONN_ORPHAN | VCONN_RESUMING)) ||
+	       (READ_ONCE(vc->pending) & (VCONN_P_RESUME_ACK |
+					  VCONN_P_REPLAY));
+}
+
 /*
- * Waits for link credits or slots?  Then sanx_conn_tx_ready() will come; on a
- * dying link, a reset.
+ * Waits for link credits or slots, or for a link?  Then sanx_conn_tx_ready()
+ * will come; or a reset.
  */
 static bool send_blocked(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link;
 	bool blocked;
 
-	if (vpost_ok(link))
+	rcu_read_lock();
+	blocked = send_later(vc) || !vpost_ok(READ_ONCE(vc->link));
+	rcu_read_unlock();
+	if (!blocked)
 		return false;
-	spin_lock_bh(&link->tx_lock);
-	blocked = !vpost_ok(link);
+	link = vconn_lock(vc);
+	blocked = send_later(vc) || !vpost_ok(link);
 	if (blocked)
 		vpost_starve(vc);
 	spin_unlock_bh(&link->tx_lock);
@@ -41,25 +52,27 @@ static u32 staging_room(const struct vconn *vc)
 /* Likewise, for staging memory. */
 static bool staging_full(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link;
 	bool full;
 
 	if (staging_room(vc))
 		return false;
-	spin_lock_bh(&link->tx_lock);
+	link = vconn_lock(vc);
 	full = !staging_room(vc);
 	vc->want_staging |= full;
 	spin_unlock_bh(&link->tx_lock);
 	return full;
 }
 
-static bool staging_publish(struct vconn *vc, const struct vring *ring)
+static bool staging_publish(struct vconn *vc, struct vlink *link,
+			    const struct vring *ring)
 {
-	struct vlink *link = vc->link;
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = !(vc->flags & VCONN_RELEASED);
+	ours = vc->link == link && link->state == VLINK_UP &&
+	       !(vc->flags & (VCONN_RELEASED | VCONN_ORPHAN)) &&
+	       !vc->staging.buf;
 	if (ours) {
 		vc->staging = *ring;
 		vpost_reg(vc);
@@ -69,20 +82,38 @@ static bool staging_publish(struct vconn *vc, const struct vring *ring)
 	return ours;
 }
 
-/* Under tx_mutex; beside vconn_release(), which unmaps what it finds. */
+/* The link, if it is not at its end, as a user. */
+static struct vlink *staging_link(struct vconn *vc)
+{
+	struct vlink *link;
+
+	rcu_read_lock();
+	link = READ_ONCE(vc->link);
+	if (!refcount_inc_not_zero(&link->users))
+		link = NULL;
+	rcu_read_unlock();
+	return link;
+}
+
+/*
+ * Under tx_mutex; beside vconn_release() and vorphan_take(), which unmap what
+ * they find.  Return: 0, -ENOMEM, or -EAGAIN for no link now.
+ */
 static int staging_make(struct vconn *vc)
 {
-	struct vlink *link = vc->link;
+	struct vlink *link = staging_link(vc);
 	struct vring ring = {};
 	int err;
 
-	if (!refcount_inc_not_zero(&link->users))
-		return -EPIPE;
+	if (!link)
+		return -EAGAIN;
 	err = vring_alloc(&ring, vc->win.size, false);
 	if (!err)
 		err = vring_map(&ring, link, (u64)vc->id << 32);
-	if (!err && !staging_publish(vc, &ring))
-		err = -EPIPE;
+	if (err)
+		err = -ENOMEM;
+	else if (!staging_publish(vc, link, &ring))
+		err = -EAGAIN;
 	if (err) {
 		vring_unmap(&ring);
 		vring_free(&ring);
@@ -152,6 +183,16 @@ static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 most,
 	return n;
 }
 
+static u32 send_inline_max(struct vconn *vc)
+{
+	u32 most;
+
+	rcu_read_lock();
+	most = READ_ONCE(vc->link)->inline_max;
+	rcu_read_unlock();
+	return most;
+}
+
 /**
  * vconn_send() - sanx_transport_ops.send
  * @conn: the connection
@@ -171,7 +212,8 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 {
 	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
 	struct vconn *vc = vconn_of(conn);
-	u32 most = vc->link->inline_max;
+	u32 most = send_inline_max(vc);
+	int err;
 
 	if (!n || send_blocked(vc))
 		return -EAGAIN;
@@ -179,8 +221,9 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		return send_inline(vc, from, n, flags);
 	if (!vc->staging.buf && most)
 		return send_first(vc, from, most, flags);
-	if (!vc->staging.buf && staging_make(vc))
-		return -ENOMEM;
+	err = vc->staging.buf ? 0 : staging_make(vc);
+	if (err)
+		return err;
 	if (staging_full(vc))
 		return -EAGAIN;
 	return send_ring(vc, from, n, flags);
@@ -216,11 +259,11 @@ void vconn_consumed(struct sanx_conn *conn)
 {
 	const u32 no_use = VCONN_FIN_RCVD | VCONN_PEER_CLOSED | VCONN_CLOSED;
 	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vc->link;
+	struct vlink *link;
 
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;
-	spin_lock_bh(&link->tx_lock);
+	link = vconn_lock(vc);
 	if (!(vc->flags & no_use))
 		vpost_pend(vc, VCONN_P_CREDIT);
 	vpost_unlock(link);
@@ -235,9 +278,8 @@ void vconn_consumed(struct sanx_conn *conn)
 void vconn_fin(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vc->link;
+	struct vlink *link = vconn_lock(vc);
 
-	spin_lock_bh(&link->tx_lock);
 	if (!(vc->flags & VCONN_PEER_CLOSED))
 		vpost_pend(vc, VCONN_P_FIN);
 	vpost_unlock(link);

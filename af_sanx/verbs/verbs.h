@@ -6,10 +6,14 @@
  *	vgroup	all links to one node, and who waits for one	group.c
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
  *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
+ *		and from one link to the next			orphan.c resume.c
  *	vring	memory that a queue pair may reach		ring.c
  *
  * References go upwards: a vconn has one of its vlink, a vlink one of its
  * vgroup, and a vgroup lives until its vnet stops.
+ *
+ * A connection can outlive its link (orphan.c) and go on by another.  So its
+ * vlink changes: it is found with vconn_lock(), or used under RCU.
  *
  * Locks, outer to inner:
  *
@@ -66,6 +70,7 @@
  * @idle_tries: how often @idle found connections
  * @n_links: links that are not yet gone
  * @gone: woken when @n_links becomes 0
+ * @instance: drawn when it was made; tells peers that we started anew
  */
 struct vnet {
 	struct net		*net;
@@ -80,11 +85,13 @@ struct vnet {
 	unsigned int		idle_tries;
 	atomic_t		n_links;
 	wait_queue_head_t	gone;
+	u64			instance;
 };
 
 /**
  * struct vgroup - all links to one node
  * @refs: the namespace's list has one, each link one
+ * @rcu: frees it
  * @vnet: the namespace
  * @node: in vnet.groups
  * @peer: node id
@@ -97,11 +104,23 @@ struct vnet {
  * @held: there was no link to be had lately
  * @hold_end: until when that counts, in jiffies
  * @timer: runs at @deadline
+ * @orphans: &struct vconn whose link was lost, with the reference of their
+ *	attachment
+ * @n_orphans: how many
+ * @tries: attempts at a link for @orphans, since the last one was lost
+ * @resumed: when the peer last asked for one of @orphans, or could have begun
+ *	to, in jiffies
+ * @retry: makes an attempt, and looks after @orphans
+ * @instance: the peer's, or 0
+ * @ids: &struct vconn by our id, attached or orphaned; written under its own
+ *	lock, read under RCU
+ * @next_id: for the next connection; lock of @ids
  *
- * Guarded by vnet.lock, but for @refs.
+ * Guarded by vnet.lock, but for @refs, @ids and @next_id.
  */
 struct vgroup {
 	struct kref		refs;
+	struct rcu_head		rcu;
 	struct vnet		*vnet;
 	struct list_head	node;
 	u32			peer;
@@ -114,6 +133,14 @@ struct vgroup {
 	bool			held;
 	unsigned long		hold_end;
 	struct delayed_work	timer;
+	struct list_head	orphans;
+	unsigned int		n_orphans;
+	unsigned int		tries;
+	unsigned long		resumed;
+	struct delayed_work	retry;
+	u64			instance;
+	struct xarray		ids;
+	u32			next_id;
 };
 
 /**
@@ -142,6 +169,7 @@ enum vlink_state {
  * @vc: the connection that it is about, kept from release until the
  *	completion, or NULL
  * @end: DATA: stream offset behind the payload
+ * @len: DATA: bytes of payload in the frame
  * @posted: under way
  * @buf: VFRAME_STRIDE bytes
  * @dma: their address for the device
@@ -152,6 +180,7 @@ struct vslot {
 	struct list_head	node;
 	struct vconn		*vc;
 	u64			end;
+	u32			len;
 	bool			posted;
 	void			*buf;
 	u64			dma;
@@ -172,13 +201,15 @@ struct vrecv {
 };
 
 /**
- * struct vopen - an OPEN of the peer that the accept thread is to answer
+ * struct vopen - an OPEN or RESUME of the peer that the accept thread is to
+ *	answer
  * @work: in the accept thread
  * @link: where it came in
  * @node: in vlink.opens_free or vlink.rejects
- * @open: body, a copy
+ * @open: body of an OPEN, a copy
  * @peer_id: the connector's id
  * @win: its window
+ * @f: header of a RESUME; its @type is that of OPEN else
  * @reject: enum sanx_reject, while in vlink.rejects
  */
 struct vopen {
@@ -188,6 +219,7 @@ struct vopen {
 	struct sanx_open	open;
 	u32			peer_id;
 	struct sanx_window_info	win;
+	struct sanx_frame	f;
 	u32			reject;
 };
 
@@ -234,16 +266,18 @@ struct vframes {
  * @recvs: frames to receive
  * @opens: SANX_OPENS_MAX requests
  *
- * @tx_lock: guards @state, @err and all that follows, but for @posts,
- *	@heard, @ids and @users
+ * @tx_lock: guards @state, @err and all that follows, but for @heard and
+ *	@users
  * @state: changed by vlink_set_state() only
- * @err: errno (positive) that connections get
+ * @err: errno (positive) that connections get; with ETIMEDOUT the peer was lost
+ *	and may come back, and connections wait for that
  * @free: &struct vslot
  * @posted: &struct vslot under way, in order
  * @unsignaled: frames posted since the last with a completion
  * @sent: frames posted since the link came up, modulo 2^32
  * @peer_grant: how many the peer permits, likewise
  * @peer_recvs: receives that it posts
+ * @instance: the peer's
  * @inline_max: bytes of payload that it takes in a frame
  * @received: receives posted since the link came up, modulo 2^32
  * @granted: the value of @received that the peer was told last
@@ -251,18 +285,15 @@ struct vframes {
  * @pong: a PONG is due
  * @regs: &struct vconn with a registration that all else waits for
  * @pending: &struct vconn with frames to send, OPEN apart
- * @openers: &struct vconn with an OPEN to send
- * @opening: OPENs posted and not answered, SANX_OPENS_MAX at most
+ * @openers: &struct vconn with an OPEN or RESUME to send
+ * @opening: OPENs and RESUMEs posted and not answered, SANX_OPENS_MAX at most
  * @starved: &struct vconn whose sender waits for link credits or slots
  * @ready: &struct vconn whose sender can go on
  * @rejects: &struct vopen to be answered in the negative
  * @opens_free: &struct vopen
  * @conns: &struct vconn that are attached
  * @n_conns: how many
- * @next_id: for the next connection
  *
- * @ids: attached &struct vconn by our id; written under its own lock, read
- *	under RCU
  * @heard: when the last frame came, in jiffies
  * @users: those who must be gone before the queue pair goes: attached
  *	connections, requests in the accept thread, and one for itself
@@ -308,6 +339,7 @@ struct vlink {
 	u32			sent;
 	u32			peer_grant;
 	u32			peer_recvs;
+	u64			instance;
 	u32			inline_max;
 	u32			received;
 	u32			granted;
@@ -323,9 +355,7 @@ struct vlink {
 	struct list_head	opens_free;
 	struct list_head	conns;
 	u32			n_conns;
-	u32			next_id;
 
-	struct xarray		ids;
 	unsigned long		heard;
 	refcount_t		users;
 	struct completion	unused;
@@ -363,19 +393,23 @@ struct vring {
 
 /*
  * Flags of a connection.  IDLE, OPENING and OPEN exclude each other; the rest
- * only ever gets set, but for ACCEPTING.
+ * only ever gets set, but for ACCEPTING, CLOSE_SENT, ORPHAN and RESUMING.
  *
  * IDLE: attached, refused as busy; connect() will come again
  * OPENING: OPEN is pending or sent, not answered
  * ACCEPTING: OPEN came, our answer is not pending yet
  * OPEN: both sides know each other's id
  * CLOSED: our socket is gone
+ * RESET: and the peer's stream is to end in a reset
  * CLOSE_SENT: CLOSE was posted
  * CLOSE_ACKED: and answered
  * FIN_RCVD: the peer sends no more
  * PEER_CLOSED: the peer neither sends nor reads
  * OVER: aborted, refused or of a dead link
  * RELEASED: handed to vconn_release()
+ * ORPHAN: the link was lost; not attached
+ * RESUMING: attached again, RESUME is pending or sent, not answered
+ * FIN_SENT: FIN was posted, on this link or an earlier one
  */
 #define VCONN_IDLE		BIT(0)
 #define VCONN_OPENING		BIT(1)
@@ -388,22 +422,31 @@ struct vring {
 #define VCONN_PEER_CLOSED	BIT(8)
 #define VCONN_OVER		BIT(9)
 #define VCONN_RELEASED		BIT(10)
+#define VCONN_RESET		BIT(11)
+#define VCONN_ORPHAN		BIT(12)
+#define VCONN_RESUMING		BIT(13)
+#define VCONN_FIN_SENT		BIT(14)
 
-/* Frames that a connection has pending, sent in this order. */
-#define VCONN_P_OPEN		BIT(0)
+/* Frames that a connection has pending; post_pending() has their order. */
+#define VCONN_P_OPEN		BIT(0)	/* or RESUME, of one that is RESUMING */
 #define VCONN_P_OPEN_ACK	BIT(1)
 #define VCONN_P_CREDIT		BIT(2)
 #define VCONN_P_FIN		BIT(3)
 #define VCONN_P_CLOSE		BIT(4)
-#define VCONN_P_RESET		BIT(5)	/* a flag of P_CLOSE */
-#define VCONN_P_CLOSE_ACK	BIT(6)
+#define VCONN_P_CLOSE_ACK	BIT(5)
+#define VCONN_P_RESUME_ACK	BIT(6)
+#define VCONN_P_REPLAY		BIT(7)
 
 /**
  * struct vconn - the transport's part of a connection
- * @link: the link, with a reference from attach to the end of the connection;
- *	set under vnet.lock or the socket lock
- * @wait: in vgroup.waiters; vnet.lock
- * @waiting: is there; vnet.lock
+ * @link: the link, or the last that it had, with a reference from the first
+ *	attach to the end of the connection; set under vnet.lock or the socket
+ *	lock, changed under vnet.lock and the tx_lock of the old one
+ * @wait: in vgroup.waiters or vgroup.orphans; vnet.lock
+ * @waiting: is in vgroup.waiters; vnet.lock
+ * @parked: a RESUME that came while it was on another link; vnet.lock and
+ *	tx_lock
+ * @lost: when it became an orphan, in jiffies; vnet.lock
  * @id: ours
  * @peer_id: the peer's
  * @win: the peer's ring
@@ -412,7 +455,9 @@ struct vring {
  *	made by the first send that needs it; tx_mutex
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
  *	that follows
- * @acked: stream offset up to which the device needs @staging no more
+ * @acked: stream offset up to which the peer has all, and @staging is free
+ * @replay: with P_REPLAY, stream offset of the first byte to be sent again
+ * @urgent: stream offset behind the last urgent byte that was sent, or 0
  * @want_staging: the sender waits for @acked
  * @flags: VCONN_*
  * @pending: VCONN_P_*
@@ -427,6 +472,8 @@ struct vconn {
 	struct vlink		*link;
 	struct list_head	wait;
 	bool			waiting;
+	struct vopen		*parked;
+	unsigned long		lost;
 	u32			id;
 	u32			peer_id;
 	struct sanx_window_info	win;
@@ -434,6 +481,8 @@ struct vconn {
 	struct vring		staging;
 	u32			unsignaled;
 	u64			acked;
+	u64			replay;
+	u64			urgent;
 	bool			want_staging;
 	u32			flags;
 	u32			pending;
@@ -453,6 +502,11 @@ static inline struct vconn *vconn_of(struct sanx_conn *conn)
 static inline struct sanx_conn *vconn_conn(struct vconn *vc)
 {
 	return sanx_conn_of_priv(vc);
+}
+
+static inline bool vconn_accepted(struct vconn *vc)
+{
+	return vconn_conn(vc)->accepted;
 }
 
 /* main.c */
@@ -479,6 +533,7 @@ bool vgroup_has_conns(struct vnet *vnet);
 int vgroup_dump(struct vnet *vnet, struct sk_buff *skb,
 		struct netlink_callback *cb, int skip);
 void vgroup_put(struct vgroup *g);
+void vgroup_try(struct vgroup *g, unsigned int n);
 
 /* cm.c */
 int vcm_listen(struct vnet *vnet);
@@ -515,6 +570,7 @@ int vrecv_post(struct vrecv *r);
 
 /* open.c */
 int vopen_take(struct vlink *link, const struct sanx_frame *f);
+void vopen_requeue(struct vopen *o);
 void vopen_work(struct kthread_work *work);
 void vopen_put(struct vopen *o);
 
@@ -525,9 +581,29 @@ u32 vconn_room(struct sanx_conn *conn);
 void vconn_consumed(struct sanx_conn *conn);
 void vconn_fin(struct sanx_conn *conn);
 
+/* orphan.c */
+void vorphan_save(struct vlink *link);
+bool vorphan_take(struct vconn *vc, struct vlink *link);
+void vorphan_release(struct vconn *vc);
+void vorphan_reset_all(struct vgroup *g, int err);
+void vorphan_stop(struct vgroup *g);
+void vorphan_link_up(struct vgroup *g, struct vlink *link);
+void vorphan_work(struct work_struct *work);
+
+/* resume.c */
+int vresume_ask(struct vconn *vc, struct vlink *link);
+int vresume_serve(struct vopen *o);
+int vresume_answer(struct vconn *vc, const struct sanx_frame *f);
+int vresume_refused(struct vconn *vc);
+
 /* conn.c */
+struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock);
+struct vconn *vconn_find(struct vgroup *g, u32 id);
 void vconn_close(struct sanx_conn *conn, bool reset);
 void vconn_reset_deaf(struct vconn *vc);
+void vconn_cut(struct sanx_conn *conn);
+void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse);
+void vconn_probe(struct sanx_conn *conn);
 void vconn_destroy(struct sanx_conn *conn);
 int vconn_open(struct vconn *vc, struct vlink *link);
 int vconn_reopen(struct vconn *vc);
@@ -539,7 +615,8 @@ void vconn_init(struct vconn *vc);
 void vconn_abort(struct vconn *vc);
 
 /* peer.c */
-int vconn_frame(struct vconn *vc, const struct sanx_frame *f);
+int vconn_frame(struct vconn *vc, const struct vlink *link,
+		const struct sanx_frame *f);
 
 /* ring.c */
 int vring_alloc(struct vring *ring, u32 size, bool remote);

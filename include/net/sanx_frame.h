@@ -18,10 +18,10 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	1
+#define SANX_PROTO_VERSION	2
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
-/* OPENs of one side of a link that may wait for their answer. */
+/* OPENs and RESUMEs of one side of a link that may wait for their answer. */
 #define SANX_OPENS_MAX		64U
 
 /**
@@ -37,6 +37,10 @@
  * @SANX_FRAME_OPEN_REJ: not connected; @count is enum sanx_reject
  * @SANX_FRAME_PING: alive? also carries link credits when nothing else does
  * @SANX_FRAME_PONG: alive
+ * @SANX_FRAME_RESUME: a connection whose link was lost goes on here; body
+ *	&struct sanx_resume
+ * @SANX_FRAME_RESUME_ACK: agreed; body &struct sanx_resume
+ * @SANX_FRAME_RESUME_REJ: there is no such connection
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -49,6 +53,9 @@ enum sanx_frame_type {
 	SANX_FRAME_OPEN_REJ,
 	SANX_FRAME_PING,
 	SANX_FRAME_PONG,
+	SANX_FRAME_RESUME,
+	SANX_FRAME_RESUME_ACK,
+	SANX_FRAME_RESUME_REJ,
 	/* private: */
 	__SANX_FRAME_TYPE_END
 };
@@ -59,6 +66,8 @@ enum sanx_frame_type {
 #define SANX_FRAME_F_URGENT	0x04
 /* Flags of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
 #define SANX_FRAME_F_RESET	0x02
+/* Flags of RESUME and RESUME_ACK: the peer's FIN was received. */
+#define SANX_FRAME_F_FIN	0x08
 
 /**
  * enum sanx_reject - why an OPEN was not taken
@@ -80,10 +89,10 @@ enum sanx_reject {
  * @flags: SANX_FRAME_F_*, by type; unknown ones are an error
  * @len: bytes of body behind the header
  * @conn: the receiver's id of the connection; 0 for PING, PONG and OPEN
- * @offset: DATA, FIN: stream offset of the first byte, or of the end
- * @credit: connection frames: the stream offset up to which the receiver of
- *	this frame may send; 0 in frames about no connection, and in
- *	CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ
+ * @offset: DATA, FIN: stream offset of the first byte, or of the end; RESUME,
+ *	RESUME_ACK: bytes received so far
+ * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK: the stream offset up to which
+ *	the receiver of this frame may send; 0 in all others
  * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject
  * @grant: receives that the sender of this frame has posted on this link since
  *	it came up, modulo 2^32: what its peer may have sent in all
@@ -152,6 +161,20 @@ struct sanx_open_ack {
 static_assert(sizeof(struct sanx_open_ack) == 24);
 
 /**
+ * struct sanx_resume - body of RESUME and RESUME_ACK
+ * @conn: the sender's id of the connection
+ * @reserved: 0
+ * @window: the sender's ring, registered anew
+ */
+struct sanx_resume {
+	__le32	conn;
+	__le32	reserved;
+	struct sanx_window window;
+};
+
+static_assert(sizeof(struct sanx_resume) == 24);
+
+/**
  * struct sanx_hello - private data of the connection manager's request and
  * reply, little endian
  * @magic: SANX_HELLO_MAGIC
@@ -162,6 +185,7 @@ static_assert(sizeof(struct sanx_open_ack) == 24);
  * @recvs: receives that the sender has posted, the first @grant
  * @inline_max: bytes of payload that it takes in a DATA frame
  * @reserved2: 0
+ * @instance: a number that the sender drew when it started, not 0
  */
 struct sanx_hello {
 	__le32	magic;
@@ -172,9 +196,11 @@ struct sanx_hello {
 	__le32	recvs;
 	__le16	inline_max;
 	__le16	reserved2;
+	__le64	instance;
 };
 
-static_assert(sizeof(struct sanx_hello) == 24);
+static_assert(sizeof(struct sanx_hello) == 32);
+static_assert(offsetof(struct sanx_hello, instance) == 24);
 
 /**
  * struct sanx_frame - a frame after parsing, all values in range for its type
@@ -218,12 +244,14 @@ struct sanx_window_info {
  * @to: node id that the peer believes we are, not 0
  * @recvs: receives that it has posted, within SANX_RECVS_MIN..SANX_RECVS_MAX
  * @inline_max: payload that it takes inline, at most SANX_INLINE_MAX
+ * @instance: tells a peer that started anew from the one that we knew, not 0
  */
 struct sanx_hello_info {
 	u32	from;
 	u32	to;
 	u32	recvs;
 	u16	inline_max;
+	u64	instance;
 };
 
 #define SANX_RECVS_MIN	16U
@@ -236,6 +264,8 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 		    u32 *conn, struct sanx_window_info *win);
 int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 			struct sanx_window_info *win);
+int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
+		      struct sanx_window_info *win);
 void sanx_window_build(struct sanx_window *w,
 		       const struct sanx_window_info *info);
 int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,

@@ -46,7 +46,8 @@
 #define RING		65536
 
 enum {
-	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG
+	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
+	RESUME, RESUME_ACK, RESUME_REJ
 };
 
 #define IN_RING		0x01
@@ -58,6 +59,7 @@ struct wire_hello {
 	__u16 version, reserved;
 	__u32 from, to, recvs;
 	__u16 inline_max, reserved2;
+	__u64 instance;
 };
 
 struct wire_header {
@@ -90,6 +92,7 @@ struct hello {
 	__u16 version, reserved;
 	__u32 from, to, recvs;
 	__u16 inline_max, reserved2;
+	__u64 instance;
 };
 
 /* @bytes: of the whole frame, if it is not that of header and @len. */
@@ -102,7 +105,7 @@ struct frame {
 	__u16 bytes;
 };
 
-/* @src, @dst: this side's and the other's address, if NULL. */
+/* @src, @dst: this side's and the other's address, if NULL; @offset: RESUME. */
 struct request {
 	const char *src, *dst;
 	__u16 sport, dport;
@@ -110,6 +113,7 @@ struct request {
 	__u64 addr;
 	__u32 size;
 	__u16 len;
+	__u64 offset;
 };
 
 /* @at: from the ring's start; @key: to add to the key; @late: after CLOSE. */
@@ -128,7 +132,7 @@ struct test {
 	struct frame frames[4];
 };
 
-static const struct hello good_hello = { MAGIC, 1, 0, US, THEM, RECVS, 256 };
+static const struct hello good_hello = { MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING, .len = 56,
 };
@@ -187,6 +191,7 @@ static bool link_up(const struct hello *h)
 		.recvs		= htole32(h->recvs),
 		.inline_max	= htole16(h->inline_max),
 		.reserved2	= htole16(h->reserved2),
+		.instance	= htole64(h->instance),
 	};
 	struct rdma_conn_param param = {
 		.private_data		= &wire,
@@ -390,6 +395,48 @@ static const char *try_dialogue(const struct test *t)
 	return link_state();
 }
 
+static const char *resume(__u32 whose, const struct request *r)
+{
+	struct frame f = {
+		.type = RESUME, .conn = whose, .len = 24, .offset = r->offset,
+		.credit = RING,
+	};
+	struct wire_open_ack body = {
+		.conn = htole32(r->conn),
+		.window = { 0, htole32(1), htole32(r->size) },
+	};
+	const struct wire_header *h;
+	const char *word;
+
+	post(&f, &body);
+	h = await(RESUME_ACK, RESUME_REJ, &word);
+	if (!h)
+		return word;
+	return h->type == RESUME_ACK ? "resumed" : "unknown";
+}
+
+/* A connection that is not there. */
+static const char *try_resume(const struct test *t)
+{
+	return link_up(&good_hello) ? resume(5, &t->open) : "rejected";
+}
+
+/* One that is on the link that it is asked for by. */
+static const char *try_resume_live(const struct test *t)
+{
+	return make_conn(HOLD_PORT) ?: resume(conn, &t->open);
+}
+
+/* One of a link that this side has given up, as far as the other knows. */
+static const char *try_resume_lost(const struct test *t)
+{
+	const char *word = make_conn(HOLD_PORT);
+
+	if (word)
+		return word;
+	return link_up(&good_hello) ? resume(conn, &t->open) : "rejected";
+}
+
 static const char *try_write(const struct test *t)
 {
 	static const struct frame end = { .type = CLOSE, .conn = ID };
@@ -446,22 +493,23 @@ static const char *try_vanish(const struct test *t)
 #define HELLO_DATA	FRAME(DATA, .conn = ID, .len = 8, .count = 8)
 
 static const struct test tests[] = {
-	/*            magic, version, 0, from, to, recvs, inline, 0 */
-	HELLO("good", MAGIC, 1, 0, US, THEM, RECVS, 256, 0),
+	/*            magic, version, 0, from, to, recvs, inline, 0, instance */
+	HELLO("good", MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 1, 0, US, THEM, RECVS, 256, 0),
-	HELLO("version", MAGIC, 2, 0, US, THEM, RECVS, 256, 0),
-	HELLO("reserved", MAGIC, 1, 1, US, THEM, RECVS, 256, 0),
-	HELLO("reserved2", MAGIC, 1, 0, US, THEM, RECVS, 256, 1),
-	HELLO("from-0", MAGIC, 1, 0, 0, THEM, RECVS, 256, 0),
-	HELLO("from-unknown", MAGIC, 1, 0, 77, THEM, RECVS, 256, 0),
-	HELLO("from-another", MAGIC, 1, 0, 3, THEM, RECVS, 256, 0),
-	HELLO("from-them", MAGIC, 1, 0, THEM, THEM, RECVS, 256, 0),
-	HELLO("to-0", MAGIC, 1, 0, US, 0, RECVS, 256, 0),
-	HELLO("to-another", MAGIC, 1, 0, US, 3, RECVS, 256, 0),
-	HELLO("recvs-few", MAGIC, 1, 0, US, THEM, 15, 256, 0),
-	HELLO("recvs-many", MAGIC, 1, 0, US, THEM, 65537, 256, 0),
-	HELLO("inline", MAGIC, 1, 0, US, THEM, RECVS, 257, 0),
+	HELLO("magic", MAGIC + 1, 2, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("version", MAGIC, 1, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("reserved", MAGIC, 2, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("reserved2", MAGIC, 2, 0, US, THEM, RECVS, 256, 1, 99),
+	HELLO("from-0", MAGIC, 2, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, 2, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, 2, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, 2, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, 2, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, 2, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, 2, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("recvs-many", MAGIC, 2, 0, US, THEM, 65537, 256, 0, 99),
+	HELLO("inline", MAGIC, 2, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 0),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -469,7 +517,7 @@ static const struct test tests[] = {
 	LINK("frame-cut", FRAME(DATA, .conn = 5, .len = 8, .count = 8, .bytes = 36)),
 	LINK("frame-huge", FRAME(PING, .bytes = 300)),
 	LINK("type-0", FRAME(0, .bytes = 32)),
-	LINK("type-11", FRAME(11)),
+	LINK("type-14", FRAME(14)),
 	LINK("flag", FRAME(PING, .flags = 0x80)),
 	LINK("flag-of-another", FRAME(PING, .flags = IN_RING)),
 	LINK("ping-id", FRAME(PING, .conn = 5)),
@@ -478,6 +526,9 @@ static const struct test tests[] = {
 	LINK("id-0", FRAME(DATA, .len = 8, .count = 8)),
 	LINK("id-unknown", FRAME(DATA, .conn = 5, .len = 8, .count = 8)),
 	LINK("id-unknown-close", FRAME(CLOSE, .conn = 5)),
+	LINK("resume-ack-unknown", FRAME(RESUME_ACK, .conn = 5, .len = 24)),
+	LINK("resume-rej-unknown", FRAME(RESUME_REJ, .conn = 5)),
+	LINK("resume-no-ring", FRAME(RESUME, .conn = 5, .len = 24)),
 	LINK("grant-back", FRAME(PONG), FRAME(PONG, .grant = 3)),
 	LINK("grant-far", FRAME(PONG, .grant = 5000)),
 
@@ -498,7 +549,7 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 64),
-	{ "open-flood", try_flood, .hello = { MAGIC, 1, 0, US, THEM, 16, 256 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, 2, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue },
 	CONN("data", HELLO_DATA),
@@ -521,6 +572,15 @@ static const struct test tests[] = {
 	CONN("close-ack", FRAME(CLOSE_ACK, .conn = ID)),
 	CONN("open-ack", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
 	CONN("open-rej", FRAME(OPEN_REJ, .conn = ID, .count = 1)),
+
+	{ "resume-unknown", try_resume, .open = { .conn = 7, .size = RING } },
+	{ "resume-live", try_resume_live, .open = { .conn = 7, .size = RING } },
+	{ "resume", try_resume_lost, .open = { .conn = 7, .size = RING } },
+	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING } },
+	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING * 2 } },
+	{ "resume-ahead", try_resume_lost, .open = { .conn = 7, .size = RING, .offset = 1 } },
+	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 24)),
+	CONN("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
 
 	WRITE("good", 0),
 	WRITE("before", -64),

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections whose link was lost.
+ *
+ * To a program nothing happens when a cable is cut or a peer falls silent, as
+ * with TCP: what it sends waits, and it learns of a lost peer by keepalive, by
+ * TCP_USER_TIMEOUT, or after as many retries as TCP would make.  So a
+ * connection of a link that was lost (vlink.err is ETIMEDOUT) becomes an
+ * orphan.  It keeps its id, its rings and what the peer may not have received,
+ * and gives back all that belongs to a device.  Both nodes try for a new link
+ * while there are orphans, and go on by it where they were: resume.c.
+ *
+ * An orphan ends early if its peer turns out to have forgotten it: it has
+ * started anew (another instance in its hello), refuses a link, does not know
+ * the connection, or has a link and does not ask for what it opened.
+ */
+#include <linux/slab.h>
+
+#include "verbs.h"
+
+/* How long what a program has closed waits for a link, as TCP's retries do. */
+#define CLOSED_MAX	(60 * HZ)
+/* How long the side that opened a connection has to ask for it. */
+#define RESUME_MAX	(10 * HZ)
+/* From one attempt at a link to the next. */
+#define TRY_FIRST	(HZ / 4)
+#define TRY_MAX		(5 * HZ)
+
+/* Staging memory for a connection that did without; as if sent from there. */
+static void save_staging(struct vlink *link, struct vconn *vc)
+{
+	struct vring ring = {};
+	int err;
+
+	err = vring_alloc(&ring, vc->win.size, false);
+	spin_lock_bh(&link->tx_lock);
+	if (err)
+		vc->flags |= VCONN_RESET;
+	else if (!vc->staging.buf)
+		swap(vc->staging, ring);
+	spin_unlock_bh(&link->tx_lock);
+	vring_free(&ring);
+}
+
+static bool save_wants_staging(const struct vlink *link,
+			       const struct vslot *slot)
+{
+	return link->err == ETIMEDOUT && slot->vc && slot->len &&
+	       !slot->vc->staging.buf && !(slot->vc->flags & VCONN_RESET);
+}
+
+static void save_slot(struct vlink *link, struct vslot *slot)
+{
+	struct vconn *vc = slot->vc;
+	struct sanx_rxq staging;
+
+	list_move(&slot->node, &link->free);
+	slot->posted = false;
+	slot->vc = NULL;
+	if (!vc)
+		return;
+	vc->inflight--;
+	if (!slot->len || !vc->staging.buf)
+		return;
+	staging = (struct sanx_rxq){
+		.buf = vc->staging.buf, .size = vc->win.size,
+	};
+	sanx_rxq_store(&staging, slot->end - slot->len,
+		       slot->buf + sizeof(struct sanx_frame_hdr), slot->len);
+}
+
+/**
+ * vorphan_save() - keep what the peer may not have received
+ * @link: a link whose queue pair is drained
+ *
+ * All payload that was not completed is in the staging memory of its
+ * connection then, at its place, and all slots are free.
+ *
+ * Context: process, may sleep.
+ */
+void vorphan_save(struct vlink *link)
+{
+	struct vslot *slot;
+	struct vconn *vc;
+
+	spin_lock_bh(&link->tx_lock);
+	while (!list_empty(&link->posted)) {
+		slot = list_first_entry(&link->posted, struct vslot, node);
+		if (!save_wants_staging(link, slot)) {
+			save_slot(link, slot);
+			continue;
+		}
+		/* It has a frame under way, and so is attached. */
+		vc = slot->vc;
+		spin_unlock_bh(&link->tx_lock);
+		save_staging(link, vc);
+		spin_lock_bh(&link->tx_lock);
+	}
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/* What was said on the link, and may be lost with it, is to be said again. */
+static void orphan_pend_again(struct vconn *vc)
+{
+	vc->pending &= VCONN_P_FIN | VCONN_P_CLOSE;
+	if (vc->flags & VCONN_FIN_SENT)
+		vc->pending |= VCONN_P_FIN;
+	if (vc->flags & VCONN_CLOSED)
+		vc->pending |= VCONN_P_CLOSE;
+}
+
+static bool orphan_detach(struct vconn *vc, struct vlink *link)
+{
+	bool ours;
+
+	spin_lock_bh(&link->tx_lock);
+	ours = !(vc->flags & VCONN_RELEASED);
+	if (ours) {
+		vc->flags |= VCONN_ORPHAN;
+		vc->flags &= ~(VCONN_RESUMING | VCONN_CLOSE_SENT);
+		orphan_pend_again(vc);
+		list_del_init(&vc->reg);
+		list_del_init(&vc->pend);
+		list_del_init(&vc->room);
+		list_del_init(&vc->node);
+		WRITE_ONCE(link->n_conns, link->n_conns - 1);
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return ours;
+}
+
+/**
+ * vorphan_take() - a connection loses its link, and waits for another
+ * @vc: a connection that is open, with a reference of the caller's
+ * @link: its link, drained and with its slots free
+ *
+ * Context: process, may sleep.
+ * Return: true, or false if it was released meanwhile.
+ */
+bool vorphan_take(struct vconn *vc, struct vlink *link)
+{
+	struct vgroup *g = link->group;
+	bool ours;
+
+	mutex_lock(&g->vnet->lock);
+	ours = orphan_detach(vc, link);
+	if (ours) {
+		vring_unmap(&vc->ring);
+		vring_unmap(&vc->staging);
+		vc->lost = jiffies;
+		list_add_tail(&vc->wait, &g->orphans);
+		if (!g->n_orphans++)
+			g->tries = 0;
+		if (vc->parked)
+			vopen_requeue(vc->parked);
+		vc->parked = NULL;
+		mod_delayed_work(vlink_wq, &g->retry, 0);
+	}
+	mutex_unlock(&g->vnet->lock);
+	if (ours) {
+		sanx_conn_quiet(vconn_conn(vc));
+		vlink_user_put(link);
+	}
+	return ours;
+}
+
+/**
+ * vorphan_release() - the end of an orphan
+ * @vc: a connection that is RELEASED, by who calls this
+ *
+ * Context: process, may sleep.
+ */
+void vorphan_release(struct vconn *vc)
+{
+	struct vgroup *g = vc->link->group;
+
+	/* Who tries to attach it finds it released, and leaves it as it was. */
+	mutex_lock(&g->vnet->lock);
+	list_del_init(&vc->wait);
+	g->n_orphans--;
+	mutex_unlock(&g->vnet->lock);
+	sanx_conn_put(vconn_conn(vc));
+}
+
+/* It is there until the lock is given back: see vorphan_release(). */
+static void orphan_reset(struct vconn *vc, int err)
+{
+	struct vlink *link = vconn_lock(vc);
+	u32 flags = vc->flags;
+
+	if (!(flags & VCONN_RELEASED))
+		vconn_abort(vc);
+	spin_unlock_bh(&link->tx_lock);
+	if (!(flags & (VCONN_RELEASED | VCONN_CLOSED)))
+		sanx_conn_reset(vconn_conn(vc), err);
+}
+
+/**
+ * vorphan_reset_all() - nobody knows the orphans of a group any more
+ * @g: the group
+ * @err: errno (positive) for their programs
+ *
+ * Context: process, vnet.lock held.
+ */
+void vorphan_reset_all(struct vgroup *g, int err)
+{
+	struct vconn *vc, *next;
+
+	lockdep_assert_held(&g->vnet->lock);
+	list_for_each_entry_safe(vc, next, &g->orphans, wait)
+		orphan_reset(vc, err);
+}
+
+/**
+ * vorphan_stop() - end all orphans of a group for good, and wait for that
+ * @g: a group without links, of a namespace that is not running
+ *
+ * Context: process, may sleep.
+ */
+void vorphan_stop(struct vgroup *g)
+{
+	mutex_lock(&g->vnet->lock);
+	vorphan_reset_all(g, ECONNRESET);
+	mutex_unlock(&g->vnet->lock);
+	flush_workqueue(vconn_wq);
+	cancel_delayed_work_sync(&g->retry);
+}
+
+/* Where there is a link, who opened the connection asks for it. */
+static void orphan_look_after(struct vgroup *g, struct vconn *vc)
+{
+	unsigned long since = vc->lost;
+
+	if (time_after(g->resumed, since))
+		since = g->resumed;
+	if ((READ_ONCE(vc->flags) & VCONN_CLOSED) &&
+	    time_after(jiffies, vc->lost + CLOSED_MAX))
+		orphan_reset(vc, ETIMEDOUT);
+	else if (g->out && !vconn_accepted(vc))
+		vresume_ask(vc, g->out);
+	else if (g->out && time_after(jiffies, since + RESUME_MAX))
+		orphan_reset(vc, ECONNRESET);
+}
+
+/**
+ * vorphan_link_up() - there is a link again
+ * @g: a group
+ * @link: the link that takes its connections from now on
+ *
+ * Context: process, vnet.lock held.
+ */
+void vorphan_link_up(struct vgroup *g, struct vlink *link)
+{
+	lockdep_assert_held(&g->vnet->lock);
+	if (g->instance != link->instance)
+		vorphan_reset_all(g, ECONNRESET);
+	g->instance = link->instance;
+	g->resumed = jiffies;
+	g->tries = 0;
+	if (g->n_orphans)
+		mod_delayed_work(vlink_wq, &g->retry, 0);
+}
+
+static unsigned long orphan_delay(const struct vgroup *g)
+{
+	if (g->out)
+		return HZ;
+	return min(TRY_FIRST << min(g->tries, 8U), TRY_MAX);
+}
+
+/**
+ * vorphan_work() - look after orphans, and try for a link
+ * @work: vgroup.retry
+ *
+ * Context: process, may sleep.
+ */
+void vorphan_work(struct work_struct *work)
+{
+	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
+					retry);
+	struct vconn *vc, *next;
+
+	mutex_lock(&g->vnet->lock);
+	list_for_each_entry_safe(vc, next, &g->orphans, wait)
+		orphan_look_after(g, vc);
+	if (g->n_orphans && g->vnet->running) {
+		if (!g->out)
+			vgroup_try(g, g->tries++);
+		queue_delayed_work(vlink_wq, &g->retry, orphan_delay(g));
+	}
+	mutex_unlock(&g->vnet->lock);
+}
