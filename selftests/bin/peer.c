@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -174,6 +175,53 @@ static void do_hold(int fd)
 	do_end(fd);
 }
 
+/* A little now and then, for as long as that works. */
+static void do_trickle(int fd)
+{
+	char buf[100];
+
+	for (bytes = 0;; bytes += sizeof(buf)) {
+		pattern_fill(buf, sizeof(buf), bytes);
+		if (send(fd, buf, sizeof(buf), MSG_NOSIGNAL) < 0)
+			fail(errno);
+		sleep_ms(50);
+	}
+}
+
+static void do_keepalive(int fd, size_t idle, size_t interval, size_t probes)
+{
+	if (set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1) ||
+	    set_option(fd, SOL_TCP, TCP_KEEPIDLE, idle) ||
+	    set_option(fd, SOL_TCP, TCP_KEEPINTVL, interval) ||
+	    set_option(fd, SOL_TCP, TCP_KEEPCNT, probes))
+		fail(errno);
+}
+
+/* An action that says something of how others are to be done. */
+static bool do_set(int fd, char ***args)
+{
+	size_t n;
+
+	if (!strcmp(action, "reset")) {
+		set_linger(fd, 0);
+	} else if (!strcmp(action, "keepalive")) {
+		n = number(args);
+		do_keepalive(fd, n, number(args), 3);
+	} else if (!strcmp(action, "user-timeout")) {
+		if (set_option(fd, SOL_TCP, TCP_USER_TIMEOUT, number(args)))
+			fail(errno);
+	} else if (!strcmp(action, "sndbuf")) {
+		if (set_option(fd, SOL_SOCKET, SO_SNDBUF, number(args)))
+			fail(errno);
+	} else if (!strcmp(action, "send-timeout")) {
+		if (set_timeout(fd, SO_SNDTIMEO, number(args)))
+			fail(errno);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* Does what there is to do, and closes the socket. */
 static void act(int fd, char **args)
 {
@@ -204,9 +252,9 @@ static void act(int fd, char **args)
 			shutdown(fd, SHUT_WR);
 		else if (!strcmp(action, "sleep"))
 			sleep_ms(number(&args));
-		else if (!strcmp(action, "reset"))
-			set_linger(fd, 0);
-		else
+		else if (!strcmp(action, "trickle"))
+			do_trickle(fd);
+		else if (!do_set(fd, &args))
 			exit(2);
 	}
 	action = "close";

@@ -151,14 +151,14 @@ node_dies() {
 	stop_all
 	serve 1 5014 drain
 	serve 1 5015 flood
-	client flood 10.77.0.1 5014 flood
-	client drain 10.77.0.1 5015 drain
-	client hold 10.77.0.1 5014 hold
+	client flood 10.77.0.1 5014 user-timeout 5000 flood
+	client drain 10.77.0.1 5015 keepalive 3 1 drain
+	client hold 10.77.0.1 5014 keepalive 3 1 hold
 	sleep 1
 	lab kill 1
-	ends flood 60 "flood: E[A-Z]+ " "a node dies: the sender gets an error"
-	ends drain 60 "drain: E[A-Z]+ " "a node dies: the reader gets an error"
-	ends hold 60 "hold: E[A-Z]+ " "a node dies: the idle one gets an error"
+	ends flood 60 "flood: ETIMEDOUT" "a node dies: the sender gets its error (TCP_USER_TIMEOUT)"
+	ends drain 60 "drain: ETIMEDOUT" "a node dies: the reader gets its error (keepalive)"
+	ends hold 60 "hold: ETIMEDOUT" "a node dies: the idle one gets its error (keepalive)"
 	background 2 "$PEER" -T 20 connect 10.77.0.1 5014 hold
 	LOG[dead]=$LAST_LOG
 	ends dead 60 "connect: (EHOSTUNREACH|ETIMEDOUT|ETIME)" "a dead node: connect() is TCP's"

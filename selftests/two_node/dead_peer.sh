@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A peer that falls silent: each program runs over AF_SANX and over TCP at the
+# same time, through the same cut, and learns the same at the same time.
+# timeout: 200
+# kernels: 6.1 debug
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+declare -A LOG
+
+# pair NAME PORT ACTION...: a client of each kind on node 2, connected.
+pair() {
+	local name=$1 run
+	shift
+	run="$PEER -T 120"
+	background 2 "{ $run connect 10.77.0.1 $* & $run -t connect 10.77.0.1 $* |
+		sed -u 's/^/TCP /'; wait; }"
+	LOG[$name]=$LAST_LOG
+	says "$LAST_LOG" '^connected'
+	says "$LAST_LOG" '^TCP connected'
+}
+
+# word NAME TCP?: the errno that a client ended with; ms: after how many ms.
+word() {
+	sed -nE "s/^$2[a-z-]+: ([A-Z]+) after .*/\1/p" "${LOG[$1]}"
+}
+
+ms() {
+	sed -nE "s/^$2[a-z-]+: .* bytes, ([0-9]+) ms$/\1/p" "${LOG[$1]}"
+}
+
+# ended NAME: how many of the two have.
+ended() {
+	grep -cE 'after|done' "${LOG[$1]}"
+}
+
+# An unreachable neighbour makes TCP say EHOSTUNREACH, if that is known by then.
+same_errno() {
+	[ "$2" = EHOSTUNREACH ] && set -- "$1" ETIMEDOUT
+	[ "$1" = "$2" ]
+}
+
+# alike NAME WHAT: both ended with the same error, within a second.
+alike() {
+	local diff
+	eventually 40 "[ \$(ended $1) = 2 ]" || true
+	diff=$(($(ms "$1" "" || echo 0) - $(ms "$1" "TCP " || echo 99999)))
+	if same_errno "$(word "$1" "")" "$(word "$1" "TCP ")" &&
+	   [ "${diff#-}" -le $((1000 * SLOW)) ]; then
+		ok "$2"
+	else
+		sed 's/^/# /' "${LOG[$1]}"
+		fail "$2"
+	fi
+}
+
+# alive NAME WHAT: neither has ended.
+alive() {
+	is "$2" "$(grep -E 'after|done' "${LOG[$1]}")" ""
+}
+
+# both_end NAME WHAT WORD: both end, with that word.
+both_end() {
+	eventually 60 "[ \$(ended $1) = 2 ]" || true
+	is "$2" "$(sed -nE "s/^(TCP )?([a-z-]+: )?([A-Za-z]+)( after .*)?$/\3/p" "${LOG[$1]}" | tr '\n' ' ')" "$3 $3 "
+}
+
+servers() {
+	serve 1 5001 hold
+	serve 1 5002 drain
+	serve 1 5003 echo
+	serve 1 5004 both 3M end
+	serve 1 5005 sleep 600000
+}
+
+cable_cut() {
+	pair keepalive 5001 keepalive 4 1 hold
+	pair user-idle 5001 keepalive 3 2 user-timeout 6000 hold
+	pair user-busy 5002 user-timeout 5000 trickle
+	pair full 5002 send-timeout 2000 flood
+	pair bytes 5004 sleep 8000 both 3M shut end
+	pair plain 5003 ping 3 sleep 20000 ping 3 shut end
+	sleep 1
+	lab wire cut
+	sleep 12
+	alive plain "a cable cut: without options an idle connection stays"
+	alive bytes "a cable cut: and so does a busy one"
+	lab wire mend
+	alike keepalive "a cable cut: keepalive"
+	alike user-idle "a cable cut: keepalive with TCP_USER_TIMEOUT"
+	alike user-busy "a cable cut: TCP_USER_TIMEOUT"
+	both_end full "a cable cut: SO_SNDTIMEO" EAGAIN
+	both_end plain "mended: the idle one works" "done"
+	both_end bytes "mended: the busy one loses nothing" "done"
+}
+
+# The node is there, the program is not.
+process_stopped() {
+	stop_all
+	servers
+	pair keepalive 5001 keepalive 1 1 hold
+	node1 "pkill -STOP -f '[l]isten'" </dev/null
+	pair user-busy 5005 sndbuf 64k user-timeout 4000 flood
+	alike user-busy "a stopped process: TCP_USER_TIMEOUT"
+	alive keepalive "a stopped process: keepalive is answered"
+	node1 "pkill -CONT -f '[l]isten'" </dev/null
+}
+
+node_dies() {
+	stop_all
+	servers
+	pair keepalive 5001 keepalive 4 1 hold
+	pair user-busy 5002 user-timeout 4000 trickle
+	pair late 5002 trickle
+	sleep 1
+	lab kill 1
+	alike keepalive "a dead node: keepalive"
+	alike user-busy "a dead node: TCP_USER_TIMEOUT"
+	alive late "a dead node: without options a connection stays"
+	lab boot 1
+	load_sanx 1
+	load_verbs
+	nodemap_std
+	both_end late "it starts anew: a reset" ECONNRESET
+	serve 1 5003 echo
+	check "and connections are over verbs again" eventually 40 over_verbs_again
+}
+
+over_verbs_again() {
+	remember 2
+	peer 2 connect 10.77.0.1 5003 ping 3 shut end >/dev/null && [ "$(moved 2 conns_verbs)" = 1 ]
+}
+
+plan 15
+load_verbs
+nodemap_std
+servers
+cable_cut
+process_stopped
+node_dies
