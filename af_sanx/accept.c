@@ -41,30 +41,6 @@ static int accept_wait(struct sanx_sock *ss, long *timeo)
 	return err;
 }
 
-/* What a TCP child has from its listener. */
-static void inherit(struct sock *child, const struct sock *sk)
-{
-	child->sk_userlocks = sk->sk_userlocks &
-			      (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK);
-	WRITE_ONCE(child->sk_rcvbuf, READ_ONCE(sk->sk_rcvbuf));
-	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(sk->sk_sndbuf));
-	WRITE_ONCE(child->sk_rcvlowat, READ_ONCE(sk->sk_rcvlowat));
-	WRITE_ONCE(child->sk_rcvtimeo, READ_ONCE(sk->sk_rcvtimeo));
-	WRITE_ONCE(child->sk_sndtimeo, READ_ONCE(sk->sk_sndtimeo));
-	WRITE_ONCE(child->sk_priority, READ_ONCE(sk->sk_priority));
-	WRITE_ONCE(child->sk_mark, READ_ONCE(sk->sk_mark));
-	child->sk_lingertime = sk->sk_lingertime;
-	child->sk_reuse = sk->sk_reuse;
-	sock_valbool_flag(child, SOCK_LINGER, sock_flag(sk, SOCK_LINGER));
-	sock_valbool_flag(child, SOCK_KEEPOPEN, sock_flag(sk, SOCK_KEEPOPEN));
-	sock_valbool_flag(child, SOCK_URGINLINE, sock_flag(sk, SOCK_URGINLINE));
-	tcp_sk(child)->nonagle = tcp_sk(sk)->nonagle;
-	tcp_sk(child)->keepalive_time = tcp_sk(sk)->keepalive_time;
-	tcp_sk(child)->keepalive_intvl = tcp_sk(sk)->keepalive_intvl;
-	tcp_sk(child)->keepalive_probes = tcp_sk(sk)->keepalive_probes;
-	inet_csk(child)->icsk_user_timeout = inet_csk(sk)->icsk_user_timeout;
-}
-
 /* Makes @newsock the socket of @conn, whose reference it takes. */
 static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 		       struct sanx_conn *conn)
@@ -82,7 +58,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	ss = sanx_sock_alloc(native->sk, native->ops);
 	if (!ss)
 		goto err_native;
-	inherit(native->sk, lsk);
+	sanx_inherit_options(native->sk, lsk);
 	sanx_native_graft(native, newsock, ss);
 	newsock->state = SS_CONNECTED;
 	sanx_conn_attach(conn, ss->sk);

@@ -28,7 +28,9 @@ struct netlink_ext_ack;
  * @sk: the listening sock, woken for each connection
  * @backlog: connections that may wait
  * @queued: connections that wait
- * @queue: them, by sanx_conn.node
+ * @n_deferred: connections that wait for data (TCP_DEFER_ACCEPT)
+ * @queue: those of @queued, by sanx_conn.node
+ * @deferred: those of @n_deferred, likewise
  *
  * All of it is guarded by the lock of the listener table (listen.c).
  */
@@ -42,7 +44,9 @@ struct sanx_listener {
 	struct sock		*sk;
 	unsigned int		backlog;
 	unsigned int		queued;
+	unsigned int		n_deferred;
 	struct list_head	queue;
+	struct list_head	deferred;
 };
 
 /**
@@ -157,36 +161,40 @@ struct sanx_sock *sanx_sk(struct socket *sock);
 const struct proto_ops *sanx_native_ops(struct socket *sock);
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
-u32 sanx_conn_outq(const struct sanx_conn *conn);
 bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn);
 
-/* send.c, recv.c, sockopt.c */
+/* send.c, recv.c, cmsg.c */
 int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		 int flags);
+void sanx_recv_cmsg(const struct sanx_conn *conn, const struct sock *sk,
+		    struct msghdr *msg, ssize_t n);
+
+/* sockopt.c, inherit.c */
 int sanx_setsockopt(struct socket *sock, int level, int optname,
 		    sockptr_t optval, unsigned int optlen);
 int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen);
+int sanx_set_rcvlowat(struct sock *sk, int val);
+bool sanx_needs_stack(const struct sock *sk);
+void sanx_inherit_options(struct sock *child, struct sock *sk);
+
+/* tcpinfo.c */
+u8 sanx_conn_tcp_state(const struct sanx_conn *conn);
+u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
+u32 sanx_conn_outq(const struct sanx_conn *conn);
+int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
+		  int __user *optlen);
+
+/* conn.c */
+struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
 
 /* alive.c */
 void sanx_alive_init(struct sanx_conn *conn);
 void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_stop(struct sanx_conn *conn);
-
-/**
- * sanx_alive_used() - something was sent or received
- * @conn: the connection
- */
-static inline void sanx_alive_used(struct sanx_conn *conn)
-{
-	unsigned long now = jiffies;
-
-	if (READ_ONCE(conn->alive.used) != now)
-		WRITE_ONCE(conn->alive.used, now);
-}
 
 /* urgent.c */
 void sanx_urg_init(struct sanx_urg *urg);
@@ -210,6 +218,7 @@ void sanx_listener_pause(struct sanx_sock *ss);
 void sanx_listener_stop(struct sanx_sock *ss);
 struct sanx_conn *sanx_listener_take(struct sanx_sock *ss);
 unsigned int sanx_listener_waiting(const struct sanx_sock *ss);
+void sanx_listener_news(struct sanx_conn *conn);
 
 /* accept.c */
 int sanx_accept(struct socket *sock, struct socket *newsock,
@@ -273,6 +282,7 @@ void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
 /* route.c */
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
 	       struct in6_addr *src);
+u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn);
 int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 			const struct sockaddr *uaddr, int len);
 int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,

@@ -38,6 +38,10 @@ static void alive_arm(struct sanx_conn *conn, unsigned long delay)
 	sanx_conn_get(conn);
 	if (mod_timer(timer, when))
 		sanx_conn_put(conn);
+	/* One of the two sees the other: this, or close(). */
+	smp_mb();
+	if (!sanx_conn_open(conn))
+		sanx_alive_stop(conn);
 }
 
 /* tcp_retries2 as a time: net/ipv4/tcp_timer.c, tcp_model_timeout(). */
@@ -83,7 +87,8 @@ static bool alive_sending(struct sanx_conn *conn,
 	if (!pulse->lost && (time_after(pulse->heard, a->sent) ||
 			     !pulse->unacked))
 		a->sending = false;
-	if (pulse->lost && pulse->unacked && !a->sending) {
+	if (pulse->lost && !a->sending &&
+	    (pulse->unacked || sanx_conn_outq(conn))) {
 		a->sending = true;
 		a->sent = pulse->heard;
 	}
@@ -134,11 +139,13 @@ static long check_window(struct sanx_conn *conn, const struct sock *sk)
 static unsigned long idle_unanswered(const struct sanx_conn *conn,
 				     unsigned long heard, unsigned long idle)
 {
-	unsigned long from = READ_ONCE(conn->alive.used);
+	u32 from = READ_ONCE(conn->tx_time), rx = READ_ONCE(conn->rx_time);
 
-	if (time_after(heard, from))
-		from += (heard - from) / idle * idle;
-	return jiffies - from;
+	if ((s32)(rx - from) > 0)
+		from = rx;
+	if ((s32)((u32)heard - from) > 0)
+		from += ((u32)heard - from) / idle * idle;
+	return (u32)jiffies - from;
 }
 
 static long check_idle(struct sanx_conn *conn, const struct sock *sk,
@@ -198,8 +205,8 @@ static void alive_timer(struct timer_list *t)
 		next = alive_check(conn, sk);
 	rcu_read_unlock();
 	if (next < 0) {
-		sanx_conn_reset(conn, ETIMEDOUT);
 		conn->ops->abort(conn);
+		sanx_conn_reset(conn, ETIMEDOUT);
 	} else if (next) {
 		alive_arm(conn, next);
 	}
@@ -213,7 +220,6 @@ static void alive_timer(struct timer_list *t)
 void sanx_alive_init(struct sanx_conn *conn)
 {
 	timer_setup(&conn->alive.timer, alive_timer, 0);
-	conn->alive.used = jiffies;
 }
 
 /**

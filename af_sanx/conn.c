@@ -9,6 +9,7 @@
  * period.
  */
 #include <linux/export.h>
+#include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -23,6 +24,13 @@
 #define RETRY_TRIES	137
 
 static void conn_retry_work(struct kthread_work *work);
+
+static void conn_start_clocks(struct sanx_conn *conn)
+{
+	WRITE_ONCE(conn->tx_time, jiffies);
+	WRITE_ONCE(conn->rx_time, jiffies);
+	WRITE_ONCE(conn->ack_time, jiffies);
+}
 
 /**
  * sanx_conn_alloc() - make a connection
@@ -51,6 +59,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	conn->net = net;
 	conn->local = *local;
 	conn->remote = *remote;
+	conn_start_clocks(conn);
 	spin_lock_init(&conn->lock);
 	mutex_init(&conn->tx_mutex);
 	mutex_init(&conn->rx_mutex);
@@ -63,10 +72,33 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 }
 EXPORT_SYMBOL_GPL(sanx_conn_alloc);
 
+/**
+ * sanx_memcg_get() - the memory cgroup of a sock
+ * @sk: the sock
+ *
+ * TCP charges what a socket holds to the cgroup of its program, whoever sends
+ * it; so the ring of a connection is.
+ *
+ * Context: any.
+ * Return: it, with a reference for mem_cgroup_put(), or NULL for none.
+ */
+struct mem_cgroup *sanx_memcg_get(const struct sock *sk)
+{
+	struct mem_cgroup *memcg = NULL;
+
+#ifdef CONFIG_MEMCG
+	memcg = READ_ONCE(sk->sk_memcg);
+	if (memcg && !css_tryget(&memcg->css))
+		memcg = NULL;
+#endif
+	return memcg;
+}
+
 static void conn_free_rcu(struct rcu_head *rcu)
 {
 	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, rcu);
 
+	mem_cgroup_put(conn->memcg);
 	module_put(conn->ops->owner);
 	kfree(conn);
 }
@@ -230,6 +262,7 @@ int sanx_conn_connect(struct sanx_conn *conn)
 {
 	int err = conn_event_locked(conn, SANX_EV_CONNECT);
 
+	conn->started = ktime_get_ns();
 	return err ?: conn->ops->connect(conn);
 }
 
@@ -248,6 +281,13 @@ int sanx_conn_accept(struct sanx_conn *conn)
 	if (!err)
 		conn_count(conn);
 	return err;
+}
+
+/* Since it was last asked for; never 0, which stands for not known. */
+static u32 conn_age_us(const struct sanx_conn *conn)
+{
+	return clamp_t(u64, div_u64(ktime_get_ns() - conn->started,
+				    NSEC_PER_USEC), 1, U32_MAX);
 }
 
 /**
@@ -271,9 +311,12 @@ int sanx_conn_established(struct sanx_conn *conn)
 	if (err)
 		return err;
 	conn_count(conn);
+	conn_start_clocks(conn);
+	WRITE_ONCE(conn->rtt_us, conn_age_us(conn));
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk) {
+		sk_incoming_cpu_update(sk);
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 	}
@@ -415,6 +458,7 @@ static void conn_retry_work(struct kthread_work *work)
 		return;
 	}
 	if (sk) {
+		conn->started = ktime_get_ns();
 		if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING &&
 		    !READ_ONCE(conn->detached) && conn->ops->connect(conn))
 			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
@@ -423,6 +467,43 @@ static void conn_retry_work(struct kthread_work *work)
 	}
 	sanx_conn_put(conn);
 }
+
+/*
+ * What is noted of an arrival: the CPU (SO_INCOMING_CPU), and the time, if the
+ * program wants it or cannot have said so yet.
+ */
+static void conn_note_arrival(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	WRITE_ONCE(conn->rx_time, jiffies);
+	rcu_read_lock();
+	/* Pairs with the release in sanx_conn_attach(). */
+	sk = smp_load_acquire(&conn->sk);
+	if (sk)
+		sk_incoming_cpu_update(sk);
+	if (unlikely(!sk || sk->sk_flags & SK_FLAGS_TIMESTAMP))
+		WRITE_ONCE(conn->rx_stamp, ktime_get_real_ns());
+	else if (unlikely(conn->rx_stamp))
+		WRITE_ONCE(conn->rx_stamp, 0);
+	rcu_read_unlock();
+}
+
+/**
+ * sanx_conn_arrive() - publish bytes that lie in the ring
+ * @conn: the connection
+ * @offset: stream offset of the first of them
+ * @len: bytes
+ *
+ * Context: the transport, one at a time; any.
+ * Return: 0, or -EPROTO, as sanx_rxq_arrive().
+ */
+int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
+{
+	conn_note_arrival(conn);
+	return sanx_rxq_arrive(&conn->rx, offset, len);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_arrive);
 
 /**
  * sanx_conn_rx_ready() - there is something to read
@@ -434,11 +515,12 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 {
 	struct sock *sk;
 
-	sanx_alive_used(conn);
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
 		sk->sk_data_ready(sk);
+	else if (unlikely(READ_ONCE(conn->deferred)))
+		sanx_listener_news(conn);
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
@@ -453,6 +535,7 @@ void sanx_conn_tx_ready(struct sanx_conn *conn)
 {
 	struct sock *sk;
 
+	WRITE_ONCE(conn->ack_time, jiffies);
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
@@ -472,6 +555,8 @@ static void conn_wake_end(struct sanx_conn *conn)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
 			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
 			      POLL_HUP : POLL_IN);
+	} else if (READ_ONCE(conn->deferred)) {
+		sanx_listener_news(conn);
 	}
 	rcu_read_unlock();
 }

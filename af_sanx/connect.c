@@ -28,6 +28,20 @@ struct target {
 	enum sanx_fallback		why;
 };
 
+/* Does a program of its cgroup want to see, or change, where TCP goes? */
+static bool cgroup_wants_connect(struct sock *sk)
+{
+#ifdef CONFIG_CGROUP_BPF
+	if (sk->sk_family == AF_INET6)
+		return cgroup_bpf_enabled(CGROUP_INET6_CONNECT) &&
+		       cgroup_bpf_sock_enabled(sk, CGROUP_INET6_CONNECT);
+	return cgroup_bpf_enabled(CGROUP_INET4_CONNECT) &&
+	       cgroup_bpf_sock_enabled(sk, CGROUP_INET4_CONNECT);
+#else
+	return false;
+#endif
+}
+
 /* Who can carry it?  Order matters for what is counted, not for the answer. */
 static bool pick_transport(struct sanx_sock *ss, struct target *t)
 {
@@ -36,14 +50,12 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 
 	t->ops = NULL;
 	t->why = SANX_FALLBACK_OPTION;
-	/* What comes and goes by one device is for that device's stack. */
-	if (sk->sk_bound_dev_if)
+	if (sanx_needs_stack(sk))
 		return false;
 	/* Each dead connection stays until the socket goes: some, not many. */
 	if (ss->n_old >= OLD_MAX)
 		return false;
-	/* A program of the cgroup wants to see, or change, where TCP goes. */
-	if (BPF_CGROUP_PRE_CONNECT_ENABLED(sk))
+	if (cgroup_wants_connect(sk))
 		return false;
 	t->why = SANX_FALLBACK_PORT;
 	if (!sanx_port_allowed(net, t->remote.port))
@@ -91,6 +103,8 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 		return err;
 	t->local.port = inet_sk(sk)->inet_sport;
 	conn = sanx_conn_alloc(t->ops, sock_net(sk), &t->local, &t->remote);
+	if (conn)
+		conn->memcg = sanx_memcg_get(sk);
 	if (!conn)
 		return -ENOMEM;
 	sanx_rxq_init(&conn->rx, NULL,
@@ -256,16 +270,21 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
+	bool first;
 	int err;
 
 	if (!ss)
 		return sanx_native_ops(sock)->connect(sock, uaddr, len, flags);
 	lock_sock(sk);
+	first = sock->state == SS_UNCONNECTED;
 	err = connect_locked(sock, ss, uaddr, len, flags);
 	release_sock(sk);
 	if (err <= 0)
 		return err;
 	err = ss->native->connect(sock, uaddr, len, flags);
+	/* The connect thread has begun it, not another call of the program. */
+	if (err == -EALREADY && first)
+		err = -EINPROGRESS;
 	/* connect(AF_UNSPEC) ends listening. */
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
 		sanx_listener_stop(ss);

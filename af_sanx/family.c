@@ -47,6 +47,7 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 	INIT_LIST_HEAD(&ss->old);
 	INIT_LIST_HEAD(&ss->node);
 	INIT_LIST_HEAD(&ss->lsk.queue);
+	INIT_LIST_HEAD(&ss->lsk.deferred);
 	return ss;
 }
 

@@ -9,6 +9,8 @@
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
 
 #include "af_sanx.h"
 
@@ -42,6 +44,15 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
 }
 
 /*
+ * May it take a connection?  Its program can have attached a filter, say, at
+ * any time; then its clients are TCP's.
+ */
+static bool takes(const struct sanx_listener *lsk)
+{
+	return !sanx_needs_stack(lsk->sk);
+}
+
+/*
  * The best match; among equals (SO_REUSEPORT) the client's hash decides.  One
  * that takes nothing now, as its listen() or close() is under way, is better
  * than none.
@@ -61,21 +72,120 @@ static struct sanx_listener *lookup(const struct net *net,
 			soon = lsk;
 			continue;
 		}
+		if (!n || !takes(lsk))
+			continue;
 		if (n > best) {
 			best = n;
 			equal = 0;
 			found = lsk;
 		}
-		equal += n && n == best;
+		equal += n == best;
 	}
 	if (equal < 2)
 		return found ?: soon;
 	n = reciprocal_scale(jhash(remote, sizeof(remote->addr),
 				   (__force u16)remote->port), equal);
 	hlist_for_each_entry(lsk, head, node)
-		if (!lsk->soon && match(lsk, net, local) == best && n-- == 0)
+		if (!lsk->soon && match(lsk, net, local) == best &&
+		    takes(lsk) && n-- == 0)
 			return lsk;
 	return found;
+}
+
+/*
+ * How long TCP_DEFER_ACCEPT waits for data: TCP counts it in repetitions of the
+ * SYN-ACK, each after twice the time (retrans_to_secs()).
+ */
+static unsigned long defer_time(const struct sock *sk)
+{
+	u8 n = READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
+	unsigned long step = TCP_TIMEOUT_INIT, sum = 0;
+
+	for (; n; n--) {
+		sum += step;
+		step = min(2 * step, TCP_RTO_MAX + 0UL);
+	}
+	return sum;
+}
+
+/* For accept() to find. */
+static void enqueue(struct sanx_listener *lsk, struct sanx_conn *conn)
+{
+	lockdep_assert_held(&table_lock);
+	list_add_tail(&conn->node, &lsk->queue);
+	lsk->queued++;
+	lsk->sk->sk_data_ready(lsk->sk);
+}
+
+static void undefer(struct sanx_conn *conn)
+{
+	struct sanx_listener *lsk = conn->deferred;
+
+	lockdep_assert_held(&table_lock);
+	WRITE_ONCE(conn->deferred, NULL);
+	list_del_init(&conn->node);
+	lsk->n_deferred--;
+}
+
+/*
+ * Its time is over.  As TCP does, it is accepted even so, unless it is dead.
+ * Context: the connect thread, with a reference.
+ */
+static void defer_over(struct kthread_work *work)
+{
+	struct sanx_conn *conn = container_of(work, struct sanx_conn,
+					      retry.work);
+	struct sanx_listener *lsk;
+	bool drop = false;
+
+	spin_lock_bh(&table_lock);
+	lsk = conn->deferred;
+	if (lsk) {
+		undefer(conn);
+		drop = !sanx_conn_open(conn);
+		if (!drop)
+			enqueue(lsk, conn);
+	}
+	spin_unlock_bh(&table_lock);
+	if (drop) {
+		sanx_conn_close(conn, true);
+		sanx_conn_put(conn);
+	}
+	sanx_conn_put(conn);
+}
+
+static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
+		  unsigned long delay)
+{
+	lockdep_assert_held(&table_lock);
+	list_add_tail(&conn->node, &lsk->deferred);
+	lsk->n_deferred++;
+	WRITE_ONCE(conn->deferred, lsk);
+	kthread_init_delayed_work(&conn->retry, defer_over);
+	sanx_conn_get(conn);
+	kthread_queue_delayed_work(sanx_connect_worker, &conn->retry, delay);
+}
+
+/**
+ * sanx_listener_news() - data, or their end, came to a connection without sock
+ * @conn: the connection, seen to be deferred
+ *
+ * Context: any, no lock of the core held.
+ */
+void sanx_listener_news(struct sanx_conn *conn)
+{
+	struct sanx_listener *lsk;
+
+	/* One that died is left to the end of its time. */
+	if (!sanx_conn_open(conn))
+		return;
+	spin_lock_bh(&table_lock);
+	lsk = conn->deferred;
+	if (lsk) {
+		undefer(conn);
+		enqueue(lsk, conn);
+	}
+	spin_unlock_bh(&table_lock);
 }
 
 /**
@@ -93,6 +203,7 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 {
 	struct sanx_listener *lsk;
 	int err = -ECONNREFUSED;
+	unsigned long wait;
 
 	spin_lock_bh(&table_lock);
 	lsk = lookup(conn->net, &conn->local, &conn->remote);
@@ -100,14 +211,17 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 		goto out;
 	err = -EAGAIN;
 	/* One more than the backlog, as TCP's sk_acceptq_is_full(). */
-	if (lsk->soon || lsk->queued > lsk->backlog)
+	if (lsk->soon || lsk->queued > lsk->backlog ||
+	    lsk->n_deferred > lsk->backlog)
 		goto out;
 	err = sanx_conn_accept(conn);
 	if (err)
 		goto out;
-	list_add_tail(&conn->node, &lsk->queue);
-	lsk->queued++;
-	lsk->sk->sk_data_ready(lsk->sk);
+	wait = defer_time(lsk->sk);
+	if (wait)
+		defer(lsk, conn, wait);
+	else
+		enqueue(lsk, conn);
 out:
 	spin_unlock_bh(&table_lock);
 	return err;
@@ -119,23 +233,30 @@ EXPORT_SYMBOL_GPL(sanx_conn_incoming);
  * @net: the namespace
  * @local: address and port on this side
  * @remote: the client
+ * @memcg: set to the listener's memory cgroup, with a reference, or to NULL;
+ *	for sanx_conn.memcg
  *
  * As in TCP, a connection has its listener's SO_RCVBUF.
  *
  * Return: bytes, or 0 if nothing of AF_SANX listens there.
  */
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
-			    const struct sanx_endpoint *remote)
+			    const struct sanx_endpoint *remote,
+			    struct mem_cgroup **memcg)
 {
 	struct sanx_listener *lsk;
 	u32 size = 0;
 
+	*memcg = NULL;
 	spin_lock_bh(&table_lock);
 	lsk = lookup(net, local, remote);
 	/* One that takes nothing now may have lost its sock. */
 	if (lsk)
-		size = lsk->soon ? SANX_RING_MIN :
-		       sanx_ring_size(READ_ONCE(lsk->sk->sk_rcvbuf));
+		size = SANX_RING_MIN;
+	if (lsk && !lsk->soon) {
+		size = sanx_ring_size(READ_ONCE(lsk->sk->sk_rcvbuf));
+		*memcg = sanx_memcg_get(lsk->sk);
+	}
 	spin_unlock_bh(&table_lock);
 	return size;
 }
@@ -170,9 +291,6 @@ static void listener_add(struct sanx_sock *ss, bool soon)
 {
 	struct sanx_listener *lsk = &ss->lsk;
 
-	/* What comes by one device is for that device's stack. */
-	if (ss->sk->sk_bound_dev_if)
-		return;
 	spin_lock_bh(&table_lock);
 	if (!hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
@@ -250,6 +368,10 @@ static void listener_end(struct sanx_sock *ss, bool soon)
 	lsk->soon = soon;
 	if (!soon && !hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
+	list_for_each_entry_safe(conn, next, &lsk->deferred, node) {
+		undefer(conn);
+		list_add_tail(&conn->node, &queue);
+	}
 	list_splice_init(&lsk->queue, &queue);
 	lsk->queued = 0;
 	spin_unlock_bh(&table_lock);
@@ -257,6 +379,7 @@ static void listener_end(struct sanx_sock *ss, bool soon)
 	list_for_each_entry_safe(conn, next, &queue, node) {
 		list_del_init(&conn->node);
 		sanx_conn_close(conn, true);
+		sanx_conn_stop(conn);
 		sanx_conn_put(conn);
 	}
 }

@@ -9,6 +9,8 @@
  * Each end holds a reference of the other until both are closed.  The ring is
  * made by the first sender, so a connection that carries nothing costs none.
  */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -44,16 +46,21 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 static int loop_connect(struct sanx_conn *conn)
 {
 	struct sanx_conn *server;
+	struct mem_cgroup *memcg;
 	u32 size;
 	int err;
 
-	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local);
+	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local,
+				       &memcg);
 	if (!size)
 		return -ECONNREFUSED;
 	server = sanx_conn_alloc(conn->ops, conn->net, &conn->remote,
 				 &conn->local);
-	if (!server)
+	if (!server) {
+		mem_cgroup_put(memcg);
 		return -ENOMEM;
+	}
+	server->memcg = memcg;
 	sanx_rxq_init(&server->rx, NULL, size);
 	loop_pair(conn, server);
 
@@ -78,14 +85,17 @@ static int loop_connect(struct sanx_conn *conn)
 /* The sender is the only one to make the receiver's ring: tx_mutex. */
 static int loop_ring(struct sanx_conn *peer)
 {
+	struct mem_cgroup *memcg;
 	u8 *buf;
 
 	if (peer->rx.buf)
 		return 0;
+	memcg = set_active_memcg(peer->memcg);
 	buf = kvmalloc(peer->rx.size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	set_active_memcg(memcg);
 	if (!buf)
 		return -ENOMEM;
-	/* sanx_rxq_arrive() publishes it along with the first bytes. */
+	/* sanx_conn_arrive() publishes it along with the first bytes. */
 	peer->rx.buf = buf;
 	return 0;
 }
@@ -108,7 +118,7 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 	if (flags & MSG_OOB)
 		sanx_conn_urgent(peer, conn->tx.next + n - 1);
 	sanx_txq_advance(&conn->tx, n);
-	sanx_rxq_arrive(&peer->rx, conn->tx.next - n, n);
+	sanx_conn_arrive(peer, conn->tx.next - n, n);
 	if (sanx_conn_deaf(peer)) {
 		sanx_conn_reset(peer, ECONNRESET);
 		sanx_conn_reset(conn, ECONNRESET);

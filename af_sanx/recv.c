@@ -235,6 +235,8 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		n = recv_all(ss, conn, msg, len, flags);
 	if (n > 0 && !(flags & MSG_PEEK))
 		sanx_stat_add(sock_net(sk), SANX_STAT_RX_BYTES, n);
+	if (n >= 0)
+		sanx_recv_cmsg(conn, sk, msg, n);
 	if (n < 0 && READ_ONCE(ss->fell_back))
 		return sanx_native_ops(sock)->recvmsg(sock, msg, len, flags);
 	return n;

@@ -108,7 +108,7 @@ bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
 }
 EXPORT_SYMBOL_GPL(sanx_addr_is_local);
 
-static int route_v4(struct sock *sk, __be32 dst, __be32 *src)
+static struct dst_entry *route_v4(struct sock *sk, __be32 dst, __be32 *src)
 {
 	struct flowi4 fl4 = {
 		.daddr		= dst,
@@ -120,15 +120,14 @@ static int route_v4(struct sock *sk, __be32 dst, __be32 *src)
 	struct rtable *rt = ip_route_output_key(sock_net(sk), &fl4);
 
 	if (IS_ERR(rt))
-		return PTR_ERR(rt);
+		return ERR_CAST(rt);
 	*src = fl4.saddr;
-	ip_rt_put(rt);
-	return 0;
+	return &rt->dst;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static int route_v6(struct sock *sk, const struct in6_addr *dst,
-		    struct in6_addr *src)
+static struct dst_entry *route_v6(struct sock *sk, const struct in6_addr *dst,
+				  struct in6_addr *src)
 {
 	struct flowi6 fl6 = {
 		.daddr		= *dst,
@@ -141,13 +140,31 @@ static int route_v6(struct sock *sk, const struct in6_addr *dst,
 
 	dst_entry = ipv6_stub->ipv6_dst_lookup_flow(sock_net(sk), sk, &fl6,
 						    NULL);
-	if (IS_ERR(dst_entry))
-		return PTR_ERR(dst_entry);
-	*src = fl6.saddr;
-	dst_release(dst_entry);
-	return 0;
+	if (!IS_ERR(dst_entry))
+		*src = fl6.saddr;
+	return dst_entry;
 }
 #endif
+
+/* The route to @remote; @src in is the address to come from, if there is one. */
+static struct dst_entry *route(struct sock *sk, const struct in6_addr *remote,
+			       struct in6_addr *src)
+{
+	struct dst_entry *dst;
+	__be32 v4;
+
+	if (ipv6_addr_v4mapped(remote)) {
+		v4 = src->s6_addr32[3];
+		dst = route_v4(sk, remote->s6_addr32[3], &v4);
+		ipv6_addr_set_v4mapped(v4, src);
+		return dst;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	return route_v6(sk, remote, src);
+#else
+	return ERR_PTR(-EAFNOSUPPORT);
+#endif
+}
 
 /**
  * sanx_route() - which of our addresses a connection has
@@ -161,19 +178,41 @@ static int route_v6(struct sock *sk, const struct in6_addr *dst,
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
 	       struct in6_addr *src)
 {
-	__be32 v4;
-	int err;
+	struct dst_entry *dst;
 
-	if (ipv6_addr_v4mapped(&remote->addr)) {
-		v4 = inet_sk(sk)->inet_saddr;
-		err = route_v4(sk, remote->addr.s6_addr32[3], &v4);
-		ipv6_addr_set_v4mapped(v4, src);
-		return err;
-	}
+	*src = in6addr_any;
+	if (ipv6_addr_v4mapped(&remote->addr))
+		src->s6_addr32[3] = inet_sk(sk)->inet_saddr;
 #if IS_ENABLED(CONFIG_IPV6)
-	*src = inet6_sk(sk)->saddr;
-	return route_v6(sk, &remote->addr, src);
-#else
-	return -EAFNOSUPPORT;
+	else
+		*src = inet6_sk(sk)->saddr;
 #endif
+	dst = route(sk, &remote->addr, src);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	dst_release(dst);
+	return 0;
+}
+
+/**
+ * sanx_route_mtu() - what IP_MTU says of a connection
+ * @sk: the socket
+ * @conn: its connection
+ *
+ * Context: process.
+ * Return: bytes, as TCP would find on its way to the peer, or 0 if there is no
+ * route now.
+ */
+u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn)
+{
+	struct in6_addr src = conn->local.addr;
+	struct dst_entry *dst;
+	u32 mtu;
+
+	dst = route(sk, &conn->remote.addr, &src);
+	if (IS_ERR(dst))
+		return 0;
+	mtu = dst_mtu(dst);
+	dst_release(dst);
+	return mtu;
 }

@@ -80,7 +80,6 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		return send_to_nobody(conn, msg);
 	if (!msg_data_left(msg))
 		return 0;
-	sanx_alive_used(conn);
 	if (unlikely(READ_ONCE(conn->alive.watch)))
 		sanx_alive_send(conn, ss->sk);
 	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
@@ -185,8 +184,10 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	n = send_all(ss, conn, msg, &timeo);
 	zerocopy_end(uarg, n);
-	if (n > 0)
+	if (n > 0) {
+		WRITE_ONCE(conn->tx_time, jiffies);
 		sanx_stat_add(sock_net(sk), SANX_STAT_TX_BYTES, n);
+	}
 	if (n < 0 && READ_ONCE(ss->fell_back))
 		return sanx_native_ops(sock)->sendmsg(sock, msg, len);
 	return n < 0 ? sk_stream_error(sk, msg->msg_flags, n) : n;

@@ -2,18 +2,24 @@
 /*
  * Options.  Those of SOL_SOCKET are the kernel's own and never come here; the
  * others are the native socket's, except where TCP would act on a connection
- * that it does not have.
+ * that it does not have.  Documentation/options.rst has a line for each.
  */
+#include <linux/filter.h>
+#include <linux/in6.h>
+#include <linux/bpf-cgroup.h>
 #include <linux/tcp.h>
+#include <net/sock_reuseport.h>
 #include <net/tcp.h>
+#include <net/xfrm.h>
 
 #include "af_sanx.h"
 
+/* At any level: an option that the native socket does not know. */
+#define NO_OPTION	(-1)
+
 /* Options that turn TCP itself into something else. */
-static bool needs_tcp(int level, int optname)
+static bool tcp_needs_tcp(int optname)
 {
-	if (level != SOL_TCP)
-		return false;
 	switch (optname) {
 	case TCP_FASTOPEN_CONNECT:
 	case TCP_REPAIR:
@@ -32,22 +38,120 @@ static bool needs_tcp(int level, int optname)
 	}
 }
 
+static bool needs_tcp(int level, int optname)
+{
+	switch (level) {
+	case SOL_TCP:
+		return tcp_needs_tcp(optname);
+	case SOL_IP:
+		return optname == IP_IPSEC_POLICY || optname == IP_XFRM_POLICY;
+	case SOL_IPV6:
+		return optname == IPV6_IPSEC_POLICY ||
+		       optname == IPV6_XFRM_POLICY;
+	default:
+		return false;
+	}
+}
+
+static bool reuseport_has_prog(const struct sock *sk)
+{
+	struct sock_reuseport *reuse;
+	bool has;
+
+	if (!rcu_access_pointer(sk->sk_reuseport_cb))
+		return false;
+	rcu_read_lock();
+	reuse = rcu_dereference(sk->sk_reuseport_cb);
+	has = reuse && rcu_access_pointer(reuse->prog);
+	rcu_read_unlock();
+	return has;
+}
+
+static bool has_policy(const struct sock *sk)
+{
+#ifdef CONFIG_XFRM
+	return rcu_access_pointer(sk->sk_policy[0]) ||
+	       rcu_access_pointer(sk->sk_policy[1]);
+#else
+	return false;
+#endif
+}
+
+static bool has_cgroup_filter(const struct sock *csk)
+{
+#ifdef CONFIG_CGROUP_BPF
+	struct sock *sk = (struct sock *)csk;
+
+	return (cgroup_bpf_enabled(CGROUP_INET_INGRESS) &&
+		cgroup_bpf_sock_enabled(sk, CGROUP_INET_INGRESS)) ||
+	       (cgroup_bpf_enabled(CGROUP_INET_EGRESS) &&
+		cgroup_bpf_sock_enabled(sk, CGROUP_INET_EGRESS));
+#else
+	return false;
+#endif
+}
+
+/**
+ * sanx_needs_stack() - did the program ask for what only the IP stack does?
+ * @sk: the socket, not connected
+ *
+ * A device, a filter of what comes in, a least time to live, an IPsec policy, a
+ * program that chooses the listener, or one of the cgroup that sees each packet:
+ * AF_SANX would let in what was to be kept out, so the connection has to be
+ * TCP's.  Most of them are options of
+ * SOL_SOCKET, so nobody tells; they are looked for when it matters.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_needs_stack(const struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_bound_dev_if) ||
+	    rcu_access_pointer(sk->sk_filter) ||
+	    READ_ONCE(inet_sk(sk)->min_ttl) || has_policy(sk) ||
+	    reuseport_has_prog(sk) || has_cgroup_filter(sk))
+		return true;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return READ_ONCE(inet6_sk(sk)->min_hopcount);
+#endif
+	return false;
+}
+
+/**
+ * sanx_set_rcvlowat() - proto_ops.set_rcvlowat
+ * @sk: the sock
+ * @val: bytes, SO_RCVLOWAT
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0.
+ */
+int sanx_set_rcvlowat(struct sock *sk, int val)
+{
+	int err = sanx_native_ops(sk->sk_socket)->set_rcvlowat(sk, val);
+
+	/* TCP looks at its own queue; who waits for ours looks again. */
+	sk->sk_data_ready(sk);
+	return err;
+}
+
 /*
  * Before there is a connection, a socket that needs TCP becomes TCP, and one
- * that listens does so for TCP only.  After,
- * it is too late, and the option is refused; what asks for one of these has
- * to do without on kernels that lack it, and so knows how.
+ * that listens does so for TCP only.  After, it is too late, and the option is
+ * refused as one that is not known; what asks for one of these has to do
+ * without on kernels that lack it, and so knows how.
+ * Return: false if it is too late.
  */
-static int set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
+static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
 {
 	struct sock *sk = sock->sk;
-	int err = 0;
+	bool ok = true;
 
 	lock_sock(sk);
 	if (READ_ONCE(ss->fell_back)) {
 		/* nothing to do */
 	} else if (ss->conn) {
-		err = -EOPNOTSUPP;
+		ok = false;
 	} else if (sk->sk_state == TCP_LISTEN) {
 		/* Its clients must sign, say, and over AF_SANX could not. */
 		ss->tcp_only = true;
@@ -56,7 +160,92 @@ static int set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
 		sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
 	}
 	release_sock(sk);
+	return ok;
+}
+
+/* What an option that is to be refused can be refused for before that. */
+static int refuse(sockptr_t optval, unsigned int optlen, int *val, int err)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	if (copy_from_sockptr(val, optval, sizeof(*val)))
+		return -EFAULT;
 	return err;
+}
+
+/* As tcp_setsockopt() of a connected socket, where that is what it looks at. */
+static int tcp_set_connected(int optname, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	switch (optname) {
+	case TCP_FASTOPEN:
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_FASTOPEN_NO_COOKIE:
+		return refuse(optval, optlen, &val, -EINVAL);
+	case TCP_QUEUE_SEQ:
+		return refuse(optval, optlen, &val, -EPERM);
+	case TCP_WINDOW_CLAMP:
+		return refuse(optval, optlen, &val, 0) ?: val ? 1 : -EINVAL;
+	default:
+		return 1;
+	}
+}
+
+/*
+ * Likewise, for ipv6_setsockopt().  IPV6_ADDRFORM would put TCP's ops in the
+ * place of ours.
+ */
+static int ipv6_set_connected(const struct sock *sk,
+			      const struct sanx_conn *conn, int optname,
+			      sockptr_t optval, unsigned int optlen)
+{
+	int val = 0, err;
+
+	if (sk->sk_family != AF_INET6 ||
+	    (optname != IPV6_ADDRFORM && optname != IPV6_V6ONLY))
+		return 1;
+	if (optlen < sizeof(val) || sockptr_is_null(optval))
+		return -EINVAL;
+	err = refuse(optval, optlen, &val, -EINVAL);
+	if (err == -EFAULT || optname == IPV6_V6ONLY || val != PF_INET)
+		return err;
+	return ipv6_only_sock(sk) || !ipv6_addr_v4mapped(&conn->remote.addr) ?
+	       -EADDRNOTAVAIL : -ENOPROTOOPT;
+}
+
+/*
+ * An option of a socket that AF_SANX connected, and that to the native socket's
+ * eyes is not connected.
+ * Return: 0, -errno, or 1 where that makes no difference.
+ */
+static int set_connected(const struct sock *sk, const struct sanx_conn *conn,
+			 int level, int optname, sockptr_t optval,
+			 unsigned int optlen)
+{
+	if (sanx_conn_tcp_state(conn) == TCP_CLOSE)
+		return 1;
+	switch (level) {
+	case SOL_TCP:
+		return tcp_set_connected(optname, optval, optlen);
+	case SOL_IPV6:
+		return ipv6_set_connected(sk, conn, optname, optval, optlen);
+	default:
+		return 1;
+	}
+}
+
+/*
+ * A TCP socket with our ops: of a call that was on its way while it fell back,
+ * or of kernel_accept().  IPV6_ADDRFORM would leave our module in use for ever.
+ */
+static int set_native(struct socket *sock, int level, int optname,
+		      sockptr_t optval, unsigned int optlen)
+{
+	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM)
+		return -EBUSY;
+	return sanx_native_ops(sock)->setsockopt(sock, level, optname, optval,
+						 optlen);
 }
 
 /**
@@ -73,53 +262,97 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 		    sockptr_t optval, unsigned int optlen)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
-	const struct proto_ops *native;
-	int err;
+	struct sanx_conn *conn;
+	int err = 1;
 
-	if (ss && needs_tcp(level, optname)) {
-		err = set_needs_tcp(sock, ss);
-		if (err)
-			return err;
-	}
-	native = sanx_native_ops(sock);
-	err = native->setsockopt(sock, level, optname, optval, optlen);
-	if (!err && level == SOL_TCP && ss && ss->conn)
-		sanx_alive_options(ss->conn, sock->sk);
+	if (!ss)
+		return set_native(sock, level, optname, optval, optlen);
+	conn = sanx_sock_conn(ss);
+	if (conn)
+		err = set_connected(sock->sk, conn, level, optname, optval,
+				    optlen);
+	if (err <= 0)
+		return err;
+	if (needs_tcp(level, optname) && !set_needs_tcp(sock, ss))
+		optname = NO_OPTION;
+	err = ss->native->setsockopt(sock, level, optname, optval, optlen);
+	if (!err && conn && level == SOL_TCP)
+		sanx_alive_options(conn, sock->sk);
 	return err;
 }
 
-static u8 tcp_state(const struct sanx_conn *conn)
+static int put_value(char __user *optval, int __user *optlen, const void *val,
+		     unsigned int size)
 {
-	switch (READ_ONCE(conn->state)) {
-	case SANX_CONN_CONNECTING:
-		return TCP_SYN_SENT;
-	case SANX_CONN_ESTABLISHED:
-		return TCP_ESTABLISHED;
-	case SANX_CONN_FIN_SENT:
-		return TCP_FIN_WAIT2;
-	case SANX_CONN_FIN_RCVD:
-		return TCP_CLOSE_WAIT;
-	case SANX_CONN_FINISHED:
-		return TCP_LAST_ACK;
-	default:
-		return TCP_CLOSE;
-	}
-}
+	unsigned int len;
 
-/* What tcp_get_info() says of the native sock, with the connection's state. */
-static int get_tcp_info(struct socket *sock, struct sanx_sock *ss,
-			struct sanx_conn *conn, char __user *optval,
-			int __user *optlen)
-{
-	int len, err;
-
-	err = ss->native->getsockopt(sock, SOL_TCP, TCP_INFO, optval, optlen);
-	if (err)
-		return err;
 	if (get_user(len, optlen))
 		return -EFAULT;
-	static_assert(offsetof(struct tcp_info, tcpi_state) == 0);
-	return len > 0 ? put_user(tcp_state(conn), (u8 __user *)optval) : 0;
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, val, len))
+		return -EFAULT;
+	return 0;
+}
+
+static int put_int(char __user *optval, int __user *optlen, int val)
+{
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	return put_value(optval, optlen, &val, sizeof(val));
+}
+
+static int get_pathmtu(u32 mtu, char __user *optval, int __user *optlen)
+{
+	struct ip6_mtuinfo info = { .ip6m_mtu = mtu };
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < (int)sizeof(info))
+		return -EINVAL;
+	return put_value(optval, optlen, &info, sizeof(info));
+}
+
+/* IP_MTU and its like: TCP has a route, the native socket has none. */
+static int get_mtu(struct sock *sk, struct sanx_conn *conn, int level,
+		   int optname, char __user *optval, int __user *optlen)
+{
+	u32 mtu;
+
+	if (!(level == SOL_IP && optname == IP_MTU) &&
+	    !(level == SOL_IPV6 && sk->sk_family == AF_INET6 &&
+	      (optname == IPV6_MTU || optname == IPV6_PATHMTU)))
+		return 1;
+	mtu = sanx_route_mtu(sk, conn);
+	if (!mtu)
+		return -ENOTCONN;
+	if (level == SOL_IPV6 && optname == IPV6_PATHMTU)
+		return get_pathmtu(mtu, optval, optlen);
+	return put_int(optval, optlen, mtu);
+}
+
+/* Returns as set_connected(). */
+static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
+			 int optname, char __user *optval, int __user *optlen)
+{
+	if (sanx_conn_tcp_state(conn) == TCP_CLOSE)
+		return 1;
+	if (level == SOL_TCP && optname == TCP_MAXSEG)
+		return put_int(optval, optlen, sanx_conn_mss(conn, sk));
+	/* The native queue is empty for ever, and that is no answer. */
+	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
+		return -ENOPROTOOPT;
+	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM &&
+	    sk->sk_family == AF_INET6)
+		return put_int(optval, optlen, sk->sk_family);
+	/* Not what it is called, but the port. */
+	if (level == SOL_IP && optname == IP_PROTOCOL)
+		return put_int(optval, optlen, ntohs(conn->local.port));
+	return get_mtu(sk, conn, level, optname, optval, optlen);
 }
 
 /**
@@ -136,11 +369,18 @@ int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
-	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
 	const struct proto_ops *native;
+	struct sanx_conn *conn;
+	int err = 1;
 
-	if (conn && level == SOL_TCP && optname == TCP_INFO)
-		return get_tcp_info(sock, ss, conn, optval, optlen);
+	if (ss && level == SOL_TCP && optname == TCP_INFO)
+		return sanx_tcp_info(ss, optval, optlen);
+	conn = ss ? sanx_sock_conn(ss) : NULL;
+	if (conn)
+		err = get_connected(sock->sk, conn, level, optname, optval,
+				    optlen);
+	if (err <= 0)
+		return err;
 	native = sanx_native_ops(sock);
 	return native->getsockopt(sock, level, optname, optval, optlen);
 }

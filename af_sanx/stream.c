@@ -195,23 +195,6 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
-/**
- * sanx_conn_outq() - what TCP would hold in its send queue
- * @conn: the connection
- *
- * One ring stands for the receive buffer there and the send buffer here, half
- * for each: so this is 0 where the peer reads, or has not much to read, and not
- * 0 where nothing moves any more.
- *
- * Return: bytes.
- */
-u32 sanx_conn_outq(const struct sanx_conn *conn)
-{
-	u32 unread = sanx_txq_unread(&conn->tx);
-
-	return unread - min(unread, conn->tx.size / 2);
-}
-
 static int ioctl_conn(const struct sanx_sock *ss, struct sanx_conn *conn,
 		      unsigned int cmd, int __user *arg)
 {
@@ -383,6 +366,7 @@ static int sanx_release(struct socket *sock)
 	.shutdown	= sanx_shutdown,		\
 	.setsockopt	= sanx_setsockopt,		\
 	.getsockopt	= sanx_getsockopt,		\
+	.set_rcvlowat	= sanx_set_rcvlowat,		\
 	.sendmsg	= sanx_sendmsg,			\
 	.recvmsg	= sanx_recvmsg,			\
 	SANX_PROTO_SENDPAGE				\

@@ -183,6 +183,38 @@ static inline void connect_pair(struct __test_metadata *_metadata,
 	ASSERT_LE(0, *server);
 }
 
+/* A connected pair of plain TCP's, to be compared with. */
+static inline void connect_tcp(struct __test_metadata *_metadata,
+			       const FIXTURE_VARIANT(stream) *variant,
+			       int end[2])
+{
+	int l = stream_socket(false, variant->family);
+	struct address a;
+
+	address_make(&a, variant->family == AF_INET ? "127.0.0.1" : "::1", 0);
+	ASSERT_EQ(0, rc(bind(l, &a.sa, a.len)));
+	ASSERT_EQ(0, rc(listen(l, 1)));
+	local_address(l, &a);
+	end[0] = stream_socket(false, variant->family);
+	ASSERT_EQ(0, rc(connect(end[0], &a.sa, a.len)));
+	end[1] = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, end[1]);
+	close(l);
+}
+
+/* Data pass both ways, and then the end of one. */
+static inline void check_works(struct __test_metadata *_metadata, int end[2])
+{
+	char c;
+
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(0, send_pattern(end[i], 70000, 1000, 0));
+		EXPECT_EQ(0, recv_pattern(end[!i], 70000, 1000, 0));
+	}
+	EXPECT_EQ(0, rc(shutdown(end[0], SHUT_WR)));
+	EXPECT_EQ(0, rc(recv(end[1], &c, 1, 0)));
+}
+
 /*
  * The counters since @before must have moved as for @pairs connections of the
  * variant, and not otherwise.

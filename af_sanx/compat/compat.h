@@ -7,8 +7,11 @@
 #define _SANX_COMPAT_H
 
 #include <linux/version.h>
+#include <linux/ipv6.h>
 #include <linux/net.h>
+#include <linux/tcp.h>
 #include <net/genetlink.h>
+#include <net/inet_sock.h>
 #include <net/sock.h>
 
 /* Split genetlink operations came with 6.2; ours are a do or a dump each. */
@@ -80,6 +83,64 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 #define SANX_PROTO_PEEK_OFF
 #else
 #define SANX_PROTO_PEEK_OFF	.set_peek_off = sk_set_peek_off,
+#endif
+
+/* struct tcp_info told of the receive window since 6.2. */
+static inline void sanx_set_rcv_wnd(struct tcp_info *info, u32 n)
+{
+#if KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE
+	info->tcpi_rcv_wnd = n;
+#endif
+}
+
+/* A bit that timestamping flags had not before 6.12. */
+#if KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE
+#define SOF_TIMESTAMPING_OPT_RX_FILTER	0
+#endif
+
+/* The bits that options of IP and IPv6 set: one word since 6.6. */
+#if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
+static inline void sanx_inherit_inet_bits(struct sock *child,
+					  const struct sock *sk)
+{
+	const struct inet_sock *from = inet_sk(sk);
+	struct inet_sock *to = inet_sk(child);
+
+	to->cmsg_flags = from->cmsg_flags;
+	to->recverr = from->recverr;
+	to->recverr_rfc4884 = from->recverr_rfc4884;
+	to->freebind = from->freebind;
+	to->mc_loop = from->mc_loop;
+	to->mc_all = from->mc_all;
+	to->transparent = from->transparent;
+	to->bind_address_no_port = from->bind_address_no_port;
+}
+
+static inline void sanx_inherit_inet6_bits(struct ipv6_pinfo *to,
+					   const struct ipv6_pinfo *from)
+{
+	to->mc_loop = from->mc_loop;
+	to->mc_all = from->mc_all;
+	to->recverr = from->recverr;
+	to->recverr_rfc4884 = from->recverr_rfc4884;
+	to->sndflow = from->sndflow;
+	to->repflow = from->repflow;
+	to->dontfrag = from->dontfrag;
+	to->autoflowlabel = from->autoflowlabel;
+	to->autoflowlabel_set = from->autoflowlabel_set;
+	to->rtalert_isolate = from->rtalert_isolate;
+}
+#else
+static inline void sanx_inherit_inet_bits(struct sock *child,
+					  const struct sock *sk)
+{
+	inet_sk(child)->inet_flags = inet_sk(sk)->inet_flags;
+}
+
+static inline void sanx_inherit_inet6_bits(struct ipv6_pinfo *to,
+					   const struct ipv6_pinfo *from)
+{
+}
 #endif
 
 #endif /* _SANX_COMPAT_H */

@@ -6,6 +6,8 @@
  * so it is copied and left to the accept thread.  Memory for as many as the
  * peer may have under way (SANX_OPENS_MAX) comes with the link.
  */
+#include <linux/memcontrol.h>
+
 #include "verbs.h"
 
 /**
@@ -138,18 +140,22 @@ static int open_serve(const struct vopen *o)
 	struct sanx_endpoint remote = {
 		.addr = o->open.src, .port = o->open.sport,
 	};
+	struct mem_cgroup *memcg;
 	struct sanx_conn *conn;
 	u32 size;
 	int err;
 
 	if (!open_allowed(o))
 		return SANX_REJECT_DENIED;
-	size = sanx_listener_ring_size(net, &local, &remote);
+	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
 	conn = sanx_conn_alloc(&sanx_verbs_ops, net, &local, &remote);
-	if (!conn)
+	if (!conn) {
+		mem_cgroup_put(memcg);
 		return SANX_REJECT_DENIED;
+	}
+	conn->memcg = memcg;
 	err = open_conn(o, conn, size);
 	sanx_conn_put(conn);
 	switch (err) {

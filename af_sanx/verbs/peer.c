@@ -60,7 +60,7 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_RING))
 		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
-	err = sanx_rxq_arrive(&conn->rx, f->offset, f->count) ?:
+	err = sanx_conn_arrive(conn, f->offset, f->count) ?:
 	      frame_credit(conn, f);
 	if (err)
 		return err;

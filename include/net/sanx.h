@@ -21,7 +21,9 @@
 #include <net/net_namespace.h>
 
 struct iov_iter;
+struct mem_cgroup;
 struct netlink_callback;
+struct sanx_listener;
 struct sanx_net;
 struct sanx_sock;
 struct sk_buff;
@@ -111,7 +113,6 @@ struct sanx_urg {
 /**
  * struct sanx_alive - what is known of whether the peer is there: alive.c
  * @timer: looks, while there is reason to doubt
- * @used: when something was last sent or received, in jiffies
  * @watch: sends are to be noted in @sending
  * @sending: something is on its way, or wants to be, since @sent
  * @sent: in jiffies
@@ -123,7 +124,6 @@ struct sanx_urg {
  */
 struct sanx_alive {
 	struct timer_list	timer;
-	unsigned long		used;
 	bool			watch;
 	bool			sending;
 	unsigned long		sent;
@@ -151,6 +151,7 @@ struct sanx_pulse {
  * @net: where it lives; outlived by the transport's net_exit()
  * @local: our end
  * @remote: the peer's end
+ * @memcg: who pays for our ring, with a reference, or NULL for whoever makes it
  * @lock: guards @state, @err, @shutdown, @peer_gone, @detached, @urg; taken in
  *	softirq
  * @state: changed by the functions below only
@@ -167,9 +168,18 @@ struct sanx_pulse {
  * @rx: our ring
  * @urg: urgent data in it
  * @alive: is the peer there?
+ * @tx_time: jiffies of the last send
+ * @rx_time: jiffies when bytes last arrived
+ * @ack_time: jiffies of the last credit
+ * @started: ktime of the request for the connection
+ * @rtt_us: microseconds until it was accepted; 0 at the accepting end
+ * @rx_stamp: wall-clock time when bytes last arrived, in ns; 0 if the program
+ *	does not want it (SO_TIMESTAMP)
  * @node: in the accept queue of a listener
+ * @deferred: the listener, while accept() is not to find this connection yet
  * @fallback: why it was refused
- * @retry: connects again after a full backlog
+ * @retry: connects again after a full backlog; of one that came in, ends the
+ *	time that it is @deferred
  * @work: turns the socket into TCP after a refusal
  * @tries: how often @retry ran
  * @rcu: frees it
@@ -183,6 +193,7 @@ struct sanx_conn {
 	struct net			*net;
 	struct sanx_endpoint		local;
 	struct sanx_endpoint		remote;
+	struct mem_cgroup		*memcg;
 
 	spinlock_t			lock; /* see above */
 	enum sanx_conn_state		state;
@@ -200,8 +211,15 @@ struct sanx_conn {
 	struct sanx_rxq			rx;
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
+	u32				tx_time;
+	u32				rx_time;
+	u32				ack_time;
+	u32				rtt_us;
+	u64				started;
+	u64				rx_stamp;
 
 	struct list_head		node;
+	struct sanx_listener		*deferred;
 	enum sanx_fallback		fallback;
 	struct kthread_delayed_work	retry;
 	struct kthread_delayed_work	work;
@@ -292,8 +310,8 @@ struct sanx_transport_ops {
 	void (*close)(struct sanx_conn *conn, bool reset);
 
 	/**
-	 * @abort: the peer is taken for gone, and sanx_conn_reset() was called;
-	 * if it is there after all, it is to get ECONNRESET.
+	 * @abort: the peer is taken for gone, and sanx_conn_reset() follows; if
+	 * it is there after all, it is to get ECONNRESET.
 	 *
 	 * close() comes later, and finds all done.  Context: any.
 	 */
@@ -418,6 +436,7 @@ void sanx_conn_put(struct sanx_conn *conn);
 int sanx_conn_established(struct sanx_conn *conn);
 void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why);
 void sanx_conn_busy(struct sanx_conn *conn);
+int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len);
 void sanx_conn_rx_ready(struct sanx_conn *conn);
 void sanx_conn_tx_ready(struct sanx_conn *conn);
 int sanx_conn_fin(struct sanx_conn *conn);
@@ -446,7 +465,8 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 /* listen.c */
 int sanx_conn_incoming(struct sanx_conn *conn);
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
-			    const struct sanx_endpoint *remote);
+			    const struct sanx_endpoint *remote,
+			    struct mem_cgroup **memcg);
 
 /* transport.c */
 int sanx_transport_register(const struct sanx_transport_ops *ops);

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="checkpatch generated-code shellcheck kernel-doc warnings-6.1 warnings-6.12 warnings-debug"
+GATES="checkpatch generated-code options shellcheck kernel-doc warnings-6.1 warnings-6.12 warnings-debug"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -45,6 +45,12 @@ gate_checkpatch() {
 
 gate_generated_code() {
 	"$SCRIPTS/ynl-regen.sh" --check
+}
+
+# Each option that the kernels' headers name has its line.
+gate_options() {
+	"$SCRIPTS/options-table.sh" check "$("$SCRIPTS/kernel/source.sh" 6.1)" \
+		"$("$SCRIPTS/kernel/source.sh" 6.12)"
 }
 
 gate_shellcheck() {

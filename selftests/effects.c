@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What socket options do, beyond being set and read. */
+#include <time.h>
+#include <linux/filter.h>
+#include <linux/net_tstamp.h>
+
+#include "sanx_test.h"
+
+static struct sock_filter accept_none[] = {
+	BPF_STMT(BPF_RET | BPF_K, 0),
+};
+
+/* A control message of recvmsg(), or NULL. */
+static void *receive_cmsg(int fd, int level, int type, ssize_t *n)
+{
+	static union {
+		char buf[256];
+		struct cmsghdr align;
+	} control;
+	static char data[64];
+	struct iovec iov = { data, sizeof(data) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c;
+
+	*n = rc(recvmsg(fd, &msg, 0));
+	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+		if (c->cmsg_level == level && c->cmsg_type == type)
+			return CMSG_DATA(c);
+	return NULL;
+}
+
+static long wall_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+SANX_TEST(timestamp)
+{
+	static const int name[] = { SO_TIMESTAMP, SO_TIMESTAMPNS };
+	long before, *ts;
+	unsigned int i;
+	ssize_t n;
+
+	EXPECT_EQ(1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(NULL, receive_cmsg(self->server, SOL_SOCKET, SO_TIMESTAMP,
+				     &n));
+	EXPECT_EQ(1, n);
+	for (i = 0; i < ARRAY_SIZE(name); i++) {
+		EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, name[i], 1));
+		/* TCP turns its stamps on a moment later. */
+		sleep_ms(A_WHILE);
+		before = wall_ms();
+		EXPECT_EQ(2, send(self->client, "xy", 2, 0));
+		EXPECT_EQ(POLLIN, poll_one(self->server, POLLIN, SOON));
+		ts = receive_cmsg(self->server, SOL_SOCKET, name[i], &n);
+		EXPECT_EQ(2, n);
+		ASSERT_NE(NULL, ts);
+		ts[0] = ts[0] * 1000 + ts[1] / (i ? 1000000 : 1000);
+		EXPECT_LE(before, ts[0]);
+		EXPECT_GE(wall_ms(), ts[0]);
+		EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, name[i], 0));
+	}
+	EXPECT_EQ(1, send(self->client, "x", 1, 0));
+	EXPECT_EQ(NULL, receive_cmsg(self->server, SOL_SOCKET, SO_TIMESTAMP,
+				     &n));
+}
+
+SANX_TEST(timestamping)
+{
+	struct timespec *ts;
+	ssize_t n;
+
+	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_TIMESTAMPING,
+				SOF_TIMESTAMPING_RX_SOFTWARE |
+				SOF_TIMESTAMPING_SOFTWARE));
+	sleep_ms(A_WHILE);
+	EXPECT_EQ(1, send(self->client, "x", 1, 0));
+	ts = receive_cmsg(self->server, SOL_SOCKET, SO_TIMESTAMPING, &n);
+	EXPECT_EQ(1, n);
+	ASSERT_NE(NULL, ts);
+	EXPECT_NE(0, ts[0].tv_sec);
+	EXPECT_EQ(0, ts[1].tv_sec);
+	EXPECT_EQ(0, ts[2].tv_sec);
+}
+
+SANX_TEST(inq)
+{
+	char buf[100] = {};
+	ssize_t n;
+	int *inq;
+
+	EXPECT_EQ(0, set_option(self->server, SOL_TCP, TCP_INQ, 1));
+	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT, 100));
+	EXPECT_EQ(100, send(self->client, buf, 100, 0));
+	EXPECT_EQ(POLLIN, poll_one(self->server, POLLIN, SOON));
+	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT, 1));
+	inq = receive_cmsg(self->server, SOL_TCP, TCP_CM_INQ, &n);
+	EXPECT_EQ(64, n);
+	ASSERT_NE(NULL, inq);
+	EXPECT_EQ(36, *inq);
+	inq = receive_cmsg(self->server, SOL_TCP, TCP_CM_INQ, &n);
+	EXPECT_EQ(36, n);
+	ASSERT_NE(NULL, inq);
+	EXPECT_EQ(0, *inq);
+	/* After the end, there is the end to be read. */
+	EXPECT_EQ(0, shutdown(self->client, SHUT_WR));
+	inq = receive_cmsg(self->server, SOL_TCP, TCP_CM_INQ, &n);
+	EXPECT_EQ(0, n);
+	ASSERT_NE(NULL, inq);
+	EXPECT_EQ(1, *inq);
+}
+
+/* A lower SO_RCVLOWAT lets a poll() see what is there already. */
+SANX_TEST(rcvlowat)
+{
+	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT, 100));
+	EXPECT_EQ(10, send(self->client, "0123456789", 10, 0));
+	EXPECT_EQ(0, poll_one(self->server, POLLIN, A_WHILE));
+	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT, 10));
+	EXPECT_EQ(POLLIN, poll_one(self->server, POLLIN, SOON));
+}
+
+/* TCP_DEFER_ACCEPT: data, the end of them, or time make a client acceptable. */
+SANX_TEST(defer_accept)
+{
+	struct address a;
+	int l = listen_any(variant, 8, &a), c, s;
+	char buf[8];
+
+	self->fallbacks = ANY_FALLBACKS;
+	set_nonblock(l, true);
+	EXPECT_EQ(0, set_option(l, SOL_TCP, TCP_DEFER_ACCEPT, 20));
+	c = connect_to(variant, &a);
+	ASSERT_LE(0, c);
+	EXPECT_EQ(0, poll_one(l, POLLIN, LIMIT));
+	EXPECT_EQ(-EAGAIN, rc(accept(l, NULL, NULL)));
+	EXPECT_EQ(5, send(c, "hello", 5, 0));
+	EXPECT_EQ(POLLIN, poll_one(l, POLLIN, SOON));
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(5, recv_exact(s, buf, 5));
+	close(s);
+	close(c);
+
+	c = connect_to(variant, &a);
+	ASSERT_LE(0, c);
+	EXPECT_EQ(0, poll_one(l, POLLIN, A_WHILE));
+	close(c);
+	EXPECT_EQ(POLLIN, poll_one(l, POLLIN, SOON));
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(0, rc(recv(s, buf, 1, 0)));
+	close(s);
+
+	/* Clients without data go with the listener. */
+	c = connect_to(variant, &a);
+	ASSERT_LE(0, c);
+	close(l);
+	EXPECT_LT(0, poll_one(c, POLLHUP | POLLERR | POLLIN, A_WHILE) ||
+		  send(c, "x", 1, 0));
+}
+
+SANX_TEST(defer_accept_timeout)
+{
+	struct address a;
+	int l = listen_any(variant, 8, &a), c, s;
+	long start = now_ms();
+
+	self->fallbacks = ANY_FALLBACKS;
+	EXPECT_EQ(0, set_option(l, SOL_TCP, TCP_DEFER_ACCEPT, 1));
+	EXPECT_EQ(1, get_option(l, SOL_TCP, TCP_DEFER_ACCEPT));
+	c = connect_to(variant, &a);
+	ASSERT_LE(0, c);
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_LE(500, now_ms() - start);
+	EXPECT_EQ(1, send(c, "x", 1, 0));
+	EXPECT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+	close(s);
+	close(c);
+	close(l);
+}
+
+static int attach(int fd, int name, struct sock_filter *insns)
+{
+	struct sock_fprog prog = { .len = 1, .filter = insns };
+
+	return rc(setsockopt(fd, SOL_SOCKET, name, &prog, sizeof(prog)));
+}
+
+/* What a filter is to keep out is kept out. */
+SANX_TEST(filter_on_client)
+{
+	int fd = client_socket(variant);
+
+	EXPECT_EQ(0, attach(fd, SO_ATTACH_FILTER, accept_none));
+	EXPECT_EQ(0, set_timeout(fd, SO_SNDTIMEO, LIMIT));
+	EXPECT_EQ(-EINPROGRESS, rc(connect(fd, &self->addr.sa,
+					   self->addr.len)));
+	close(fd);
+	self->fallbacks = 1;
+}
+
+SANX_TEST(filter_on_listener)
+{
+	int fd = client_socket(variant), s;
+	struct address a;
+	int l = listen_any(variant, 8, &a);
+
+	EXPECT_EQ(0, attach(l, SO_ATTACH_FILTER, accept_none));
+	EXPECT_EQ(0, set_timeout(fd, SO_SNDTIMEO, LIMIT));
+	EXPECT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
+	close(fd);
+	/* And no longer. */
+	EXPECT_EQ(0, set_option(l, SOL_SOCKET, SO_DETACH_FILTER, 0));
+	fd = connect_to(variant, &a);
+	ASSERT_LE(0, fd);
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(0, get_option(fd, SOL_SOCKET, SO_ERROR));
+	close(l);
+	close(fd);
+	close(s);
+	self->fallbacks = 1;
+}
+
+static int shared_listener(struct __test_metadata *_metadata,
+			   const FIXTURE_VARIANT(stream) *variant,
+			   struct address *a)
+{
+	int fd = server_socket(variant);
+
+	ASSERT_EQ(0, set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1));
+	ASSERT_EQ(0, rc(bind(fd, &a->sa, a->len)));
+	ASSERT_EQ(0, rc(listen(fd, 8)));
+	local_address(fd, a);
+	return fd;
+}
+
+/* The program says which of the listeners: always the second. */
+SANX_TEST(reuseport_program)
+{
+	struct sock_filter second[] = { BPF_STMT(BPF_RET | BPF_K, 1) };
+	struct address a;
+	int l[2], c, s;
+
+	address_make(&a, variant_address(variant), 0);
+	for (int i = 0; i < 2; i++)
+		l[i] = shared_listener(_metadata, variant, &a);
+	EXPECT_EQ(0, attach(l[0], SO_ATTACH_REUSEPORT_CBPF, second));
+	for (int i = 0; i < 6; i++) {
+		c = connect_to(variant, &a);
+		ASSERT_LE(0, c);
+		EXPECT_EQ(POLLIN, poll_one(l[1], POLLIN, SOON));
+		s = rc(accept(l[1], NULL, NULL));
+		ASSERT_LE(0, s);
+		close(c);
+		close(s);
+	}
+	EXPECT_EQ(0, poll_one(l[0], POLLIN, 0));
+	close(l[0]);
+	close(l[1]);
+	self->fallbacks = 12;
+}
+
+/* IPsec, hops, devices: what is for the IP stack makes a socket TCP. */
+SANX_TEST(needs_stack)
+{
+	int v4 = variant->family == AF_INET, fd, s;
+
+	fd = client_socket(variant);
+	EXPECT_EQ(0, set_option(fd, v4 ? SOL_IP : SOL_IPV6,
+				v4 ? IP_MINTTL : IPV6_MINHOPCOUNT, 1));
+	EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	close(s);
+	close(fd);
+	self->fallbacks = 2;
+	/* From a node's address to itself, TCP cannot be bound to lo. */
+	if (variant->carried == SANX_A_STATS_CONNS_VERBS)
+		return;
+	fd = client_socket(variant);
+	EXPECT_EQ(0, rc(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2)));
+	EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	close(s);
+	close(fd);
+	self->fallbacks = 4;
+}
+
+/* kTLS: refused before it has keys, so that all bytes stay what they are. */
+SANX_TEST(ktls)
+{
+	char keys[40] = { 3, 3, 51 };
+	int err;
+
+	if (variant->carried) {
+		EXPECT_EQ(-ENOPROTOOPT,
+			  rc(setsockopt(self->client, SOL_TCP, TCP_ULP, "tls",
+					4)));
+		err = rc(setsockopt(self->client, 282, 1, keys, sizeof(keys)));
+		EXPECT_EQ(-ENOPROTOOPT, err);
+	}
+	check_works(_metadata, self->end);
+}
+
+/* IPV6_ADDRFORM must not take a connection's ops away. */
+SANX_TEST(addrform)
+{
+	struct address v4, v6;
+	int l, c, s, end[2];
+	int want = variant->carried ? -ENOPROTOOPT : 0;
+
+	if (variant->family != AF_INET6)
+		return;
+	l = stream_socket(variant->server, AF_INET);
+	address_make(&v4, variant->carried == SANX_A_STATS_CONNS_VERBS ?
+		     env_or("SANX_ADDR4", "10.77.0.1") : "127.0.0.1", 0);
+	ASSERT_EQ(0, rc(bind(l, &v4.sa, v4.len)));
+	ASSERT_EQ(0, rc(listen(l, 1)));
+	local_address(l, &v4);
+	address_map(&v6, &v4);
+	c = client_socket(variant);
+	EXPECT_EQ(-ENOTCONN, set_option(c, SOL_IPV6, IPV6_ADDRFORM, AF_INET));
+	ASSERT_EQ(0, rc(connect(c, &v6.sa, v6.len)));
+	s = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(AF_INET6, get_option(c, SOL_IPV6, IPV6_ADDRFORM));
+	EXPECT_EQ(want, set_option(c, SOL_IPV6, IPV6_ADDRFORM, AF_INET));
+	EXPECT_EQ(want ? AF_INET6 : AF_INET,
+		  get_option(c, SOL_SOCKET, SO_DOMAIN));
+	end[0] = c;
+	end[1] = s;
+	check_works(_metadata, end);
+	close(c);
+	close(s);
+	close(l);
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+SANX_TEST_MAIN
