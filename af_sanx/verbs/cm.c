@@ -18,6 +18,8 @@
 
 /* Private data of a rejection that only asks to wait for our own request. */
 #define REJECT_TIE	0x534e5854	/* "SNXT" */
+/* Of one that says nothing of who may have a link: there was no memory, say. */
+#define REJECT_LATER	0x534e584c	/* "SNXL" */
 
 /*
  * A packet may stay unacknowledged for 4.096 us * 2^18 = 1 s, and is sent 7
@@ -142,15 +144,15 @@ static int cm_established(struct vlink *link, const struct rdma_conn_param *p)
 	return 0;
 }
 
-/* A tie: the peer's request is on its way, and ours is to be forgotten. */
-static bool cm_rejected_tie(const struct rdma_conn_param *p)
+/* What the peer said with a rejection, or 0. */
+static u32 cm_reject_word(const struct rdma_conn_param *p)
 {
 	__le32 why;
 
 	if (!p->private_data || p->private_data_len < sizeof(why))
-		return false;
+		return 0;
 	memcpy(&why, p->private_data, sizeof(why));
-	return le32_to_cpu(why) == REJECT_TIE;
+	return le32_to_cpu(why);
 }
 
 /* Does the peer say, or its node, that it will have no link with us? */
@@ -159,6 +161,8 @@ static bool cm_rejected_for_good(struct rdma_cm_id *id,
 {
 	u8 len;
 
+	if (cm_reject_word(&ev->param.conn) == REJECT_LATER)
+		return false;
 	return rdma_consumer_reject_data(id, ev, &len) ||
 	       ev->status == -ECONNREFUSED ||
 	       ev->status == IB_CM_REJ_INVALID_SERVICE_ID;
@@ -169,7 +173,8 @@ static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
 	struct vgroup *g = link->group;
 
 	mutex_lock(&g->vnet->lock);
-	if (cm_rejected_tie(&ev->param.conn))
+	/* A tie: the peer's request is on its way, ours is to be forgotten. */
+	if (cm_reject_word(&ev->param.conn) == REJECT_TIE)
 		link->tied = true;
 	else if (cm_rejected_for_good(link->id, ev))
 		vorphan_reset_all(g, ECONNRESET);
@@ -327,6 +332,18 @@ static int cm_reject(struct rdma_cm_id *id, u32 why)
 	return -ECONNREFUSED;
 }
 
+static u32 cm_refusal(int err)
+{
+	switch (err) {
+	case -EALREADY:
+		return REJECT_TIE;
+	case -ENOMEM:
+		return REJECT_LATER;
+	default:
+		return 0;
+	}
+}
+
 /*
  * Return: 0, and the id is a link's; or else the connection manager destroys
  * it, and nothing of ours hangs on it.
@@ -344,13 +361,12 @@ static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
 	}
 	link = vgroup_accept(vnet, info.from, id);
 	if (IS_ERR(link))
-		return cm_reject(id, PTR_ERR(link) == -EALREADY ?
-				 REJECT_TIE : 0);
+		return cm_reject(id, cm_refusal(PTR_ERR(link)));
 	id->context = link;
 	id->event_handler = cm_link_event;
 	cm_set_addrs(link, id);
 	if (cm_accept(link, &info)) {
-		cm_reject(id, 0);
+		cm_reject(id, REJECT_LATER);
 		vlink_kill(link, ECONNRESET);
 	}
 	vlink_put(link);

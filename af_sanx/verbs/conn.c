@@ -13,6 +13,8 @@
  * A link that is lost takes nothing with it that may still be said: what is
  * not over becomes an orphan (orphan.c).
  */
+#include <linux/sched/mm.h>
+
 #include "verbs.h"
 
 static void release_work(struct work_struct *work)
@@ -84,10 +86,13 @@ struct vconn *vconn_find(struct vgroup *g, u32 id)
 static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
+	struct mem_cgroup *memcg;
 	int err;
 
 	size = min(size, vring_max(link));
+	memcg = set_active_memcg(conn->memcg);
 	err = vring_alloc(&vc->ring, size, true);
+	set_active_memcg(memcg);
 	if (!err)
 		err = vring_map(&vc->ring, link, (u64)vc->id << 32);
 	if (!err)
@@ -103,6 +108,7 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == VLINK_UP) {
 		vc->flags = flags;
+		vc->early = link->early;
 		kref_get(&link->refs);
 		WRITE_ONCE(vc->link, link);
 		sanx_conn_get(vconn_conn(vc));
@@ -286,11 +292,17 @@ void vconn_release(struct vconn *vc)
 	sanx_conn_put(vconn_conn(vc));
 }
 
-/*
- * Is there anything that could still be said on another link?  Not of one that
- * is not open, or was cut off, or whose peer has said its last word.
+/**
+ * vconn_survives() - could anything still be said on another link?
+ * @vc: a connection whose link ends
+ *
+ * Not of one that is not open, or was cut off, or whose peer has said its last
+ * word.
+ *
+ * Context: tx_lock held.
+ * Return: true if so.
  */
-static bool conn_survives(const struct vconn *vc)
+bool vconn_survives(const struct vconn *vc)
 {
 	const u32 over = VCONN_ACCEPTING | VCONN_PEER_CLOSED | VCONN_OVER |
 			 VCONN_RESET | VCONN_CLOSE_ACKED;
@@ -309,7 +321,7 @@ static struct vconn *fail_next(struct vlink *link, bool *survives, u32 *flags)
 		if (vc->flags & VCONN_RELEASED)
 			continue;
 		*flags = vc->flags;
-		*survives = conn_survives(vc);
+		*survives = vconn_survives(vc);
 		if (!*survives) {
 			vc->flags |= VCONN_OVER;
 			vc->pending = 0;
@@ -349,7 +361,7 @@ void vconn_fail_all(struct vlink *link)
 	u32 flags;
 
 	while ((vc = fail_next(link, &survives, &flags))) {
-		/* If it is no orphan for lack of memory, it fails next time. */
+		/* If it turns out not to survive, it fails next time. */
 		if (!survives)
 			fail_conn(vc, flags, link->err);
 		else
@@ -365,7 +377,6 @@ static void close_attached(struct vconn *vc, bool reset)
 		return;
 	vc->flags |= VCONN_CLOSED | (reset ? VCONN_RESET : 0);
 	vc->pending &= ~VCONN_P_CREDIT;
-	vc->want_staging = false;
 	list_del_init(&vc->room);
 	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED))
 		return;

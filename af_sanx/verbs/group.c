@@ -410,7 +410,7 @@ static void group_try_next(struct vgroup *g, const struct vlink *link)
 
 	lockdep_assert_held(&g->vnet->lock);
 	g->rail = link->rail + 1;
-	if (!g->vnet->running || list_empty(&g->waiters) ||
+	if (!g->vnet->running || (list_empty(&g->waiters) && !g->n_orphans) ||
 	    !time_before(jiffies, g->deadline) ||
 	    !sanx_node_by_id(g->vnet->net, g->peer, &info) ||
 	    g->rail >= info.n_rails || group_try(g))

@@ -404,6 +404,7 @@ int vlink_setup(struct vlink *link)
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
 	link->reg_alone = dev->ops.driver_id == RDMA_DRIVER_RXE;
+	link->early = rdma_protocol_iwarp(dev, link->id->port_num);
 	err = setup_objects(link, dev);
 	if (!err)
 		err = frames_alloc(&link->tx_mem, dev, VLINK_SLOTS,

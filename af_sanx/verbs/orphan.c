@@ -14,6 +14,7 @@
  * started anew (another instance in its hello), refuses a link, does not know
  * the connection, or has a link and does not ask for what it opened.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
@@ -29,10 +30,13 @@
 /* Staging memory for a connection that did without; as if sent from there. */
 static void save_staging(struct vlink *link, struct vconn *vc)
 {
+	struct mem_cgroup *memcg;
 	struct vring ring = {};
 	int err;
 
+	memcg = set_active_memcg(vconn_conn(vc)->memcg);
 	err = vring_alloc(&ring, vc->win.size, false);
+	set_active_memcg(memcg);
 	spin_lock_bh(&link->tx_lock);
 	if (err)
 		vc->flags |= VCONN_RESET;
@@ -52,7 +56,6 @@ static bool save_wants_staging(const struct vlink *link,
 static void save_slot(struct vlink *link, struct vslot *slot)
 {
 	struct vconn *vc = slot->vc;
-	struct sanx_rxq staging;
 
 	list_move(&slot->node, &link->free);
 	slot->posted = false;
@@ -60,13 +63,8 @@ static void save_slot(struct vlink *link, struct vslot *slot)
 	if (!vc)
 		return;
 	vc->inflight--;
-	if (!slot->len || !vc->staging.buf)
-		return;
-	staging = (struct sanx_rxq){
-		.buf = vc->staging.buf, .size = vc->win.size,
-	};
-	sanx_rxq_store(&staging, slot->end - slot->len,
-		       slot->buf + sizeof(struct sanx_frame_hdr), slot->len);
+	vring_keep(&vc->staging, vc->win.size, slot->end - slot->len,
+		   slot->buf + sizeof(struct sanx_frame_hdr), slot->len);
 }
 
 /**
@@ -114,7 +112,7 @@ static bool orphan_detach(struct vconn *vc, struct vlink *link)
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = !(vc->flags & VCONN_RELEASED);
+	ours = !(vc->flags & VCONN_RELEASED) && vconn_survives(vc);
 	if (ours) {
 		vc->flags |= VCONN_ORPHAN;
 		vc->flags &= ~(VCONN_RESUMING | VCONN_CLOSE_SENT);
@@ -135,7 +133,7 @@ static bool orphan_detach(struct vconn *vc, struct vlink *link)
  * @link: its link, drained and with its slots free
  *
  * Context: process, may sleep.
- * Return: true, or false if it was released meanwhile.
+ * Return: true, or false if it was released or reset meanwhile.
  */
 bool vorphan_take(struct vconn *vc, struct vlink *link)
 {
@@ -182,8 +180,14 @@ void vorphan_release(struct vconn *vc)
 	sanx_conn_put(vconn_conn(vc));
 }
 
-/* It is there until the lock is given back: see vorphan_release(). */
-static void orphan_reset(struct vconn *vc, int err)
+/**
+ * vorphan_reset() - an orphan ends
+ * @vc: the orphan; it is there until the lock is given back
+ * @err: errno (positive) for its program
+ *
+ * Context: process, vnet.lock held.
+ */
+void vorphan_reset(struct vconn *vc, int err)
 {
 	struct vlink *link = vconn_lock(vc);
 	u32 flags = vc->flags;
@@ -208,7 +212,7 @@ void vorphan_reset_all(struct vgroup *g, int err)
 
 	lockdep_assert_held(&g->vnet->lock);
 	list_for_each_entry_safe(vc, next, &g->orphans, wait)
-		orphan_reset(vc, err);
+		vorphan_reset(vc, err);
 }
 
 /**
@@ -226,20 +230,32 @@ void vorphan_stop(struct vgroup *g)
 	cancel_delayed_work_sync(&g->retry);
 }
 
+/* A link that goes, or memory that comes, makes another attempt worthwhile. */
+static void orphan_ask(struct vconn *vc, struct vlink *link)
+{
+	int err = vresume_ask(vc, link);
+
+	if (err && err != -ENOTCONN && err != -ENOMEM)
+		vorphan_reset(vc, ECONNRESET);
+}
+
 /* Where there is a link, who opened the connection asks for it. */
 static void orphan_look_after(struct vgroup *g, struct vconn *vc)
 {
+	bool closed = READ_ONCE(vc->flags) & VCONN_CLOSED;
 	unsigned long since = vc->lost;
 
 	if (time_after(g->resumed, since))
 		since = g->resumed;
-	if ((READ_ONCE(vc->flags) & VCONN_CLOSED) &&
-	    time_after(jiffies, vc->lost + CLOSED_MAX))
-		orphan_reset(vc, ETIMEDOUT);
+	/* Its program may have set options meanwhile, or sent. */
+	if (!closed)
+		sanx_conn_quiet(vconn_conn(vc));
+	if (closed && time_after(jiffies, vc->lost + CLOSED_MAX))
+		vorphan_reset(vc, ETIMEDOUT);
 	else if (g->out && !vconn_accepted(vc))
-		vresume_ask(vc, g->out);
+		orphan_ask(vc, g->out);
 	else if (g->out && time_after(jiffies, since + RESUME_MAX))
-		orphan_reset(vc, ECONNRESET);
+		vorphan_reset(vc, ECONNRESET);
 }
 
 /**

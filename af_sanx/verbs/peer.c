@@ -52,10 +52,13 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	int err;
 
 	err = frame_check_open(vc, f, &ignore);
-	if (err || ignore)
+	if (err)
 		return err;
 	if (f->offset != conn->rx.tail)
 		return -EPROTO;
+	/* Nobody reads it, but it was received: see resume_take(). */
+	if (ignore)
+		return sanx_rxq_arrive(&conn->rx, f->offset, f->count);
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_RING))
@@ -77,13 +80,15 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 	int err;
 
 	err = frame_check_open(vc, f, &ignore);
-	if (err || ignore)
+	if (err)
 		return err;
+	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail)
+		return -EPROTO;
+	if (ignore)
+		return 0;
 	err = frame_credit(conn, f);
 	if (err || f->type != SANX_FRAME_FIN)
 		return err;
-	if (f->offset != conn->rx.tail)
-		return -EPROTO;
 	/* It is no error if our program has closed meanwhile. */
 	sanx_conn_fin(conn);
 	return 0;
@@ -222,8 +227,11 @@ static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
 int vconn_frame(struct vconn *vc, const struct vlink *link,
 		const struct sanx_frame *f)
 {
-	/* It changes neither to nor from a link that still delivers. */
-	if (READ_ONCE(vc->link) != link)
+	/*
+	 * It changes neither to nor from a link that still delivers.  Pairs
+	 * with the release in resume_switch().
+	 */
+	if (smp_load_acquire(&vc->link) != link)
 		return -EPROTO;
 	switch (f->type) {
 	case SANX_FRAME_DATA:

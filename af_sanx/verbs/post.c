@@ -139,13 +139,8 @@ static void slot_done(struct vslot *slot)
 	if (!vc)
 		return;
 	vc->inflight--;
-	if (slot->end) {
-		WRITE_ONCE(vc->acked, slot->end);
-		if (vc->want_staging) {
-			vc->want_staging = false;
-			list_move_tail(&vc->room, &slot->link->ready);
-		}
-	}
+	if (slot->end)
+		vc->acked = slot->end;
 	vconn_check_over(vc);
 }
 
@@ -633,7 +628,8 @@ void vpost_reg(struct vconn *vc)
 	struct vlink *link = vc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (link->reg_alone)
+	/* Once is enough for both. */
+	if (link->reg_alone && list_empty(&vc->reg))
 		list_add_tail(&vc->reg, &link->regs);
 }
 
@@ -677,7 +673,7 @@ int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent)
 	if (!(vc->flags & VCONN_OPEN) || (vc->flags & VCONN_CLOSED)) {
 		err = -EPIPE;
 	} else if (!vpost_ok(link) || (vc->flags & later) ||
-		   (vc->pending & first)) {
+		   (vc->pending & first) || (data && len > link->inline_max)) {
 		vpost_starve(vc);
 		err = -EAGAIN;
 	} else {
@@ -685,6 +681,9 @@ int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent)
 		sanx_txq_advance(&conn->tx, len);
 		if (urgent)
 			vc->urgent = offset + len;
+		if (data && vc->early)
+			vring_keep(&vc->staging, vc->win.size, offset, data,
+				   len);
 		post_payload(link, vc, data, offset, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!vc->pending)

@@ -59,6 +59,7 @@ static int resume_publish(struct vconn *vc, struct vlink *link)
 	if (link->state == VLINK_UP && !(vc->flags & VCONN_RELEASED)) {
 		vc->flags &= ~VCONN_ORPHAN;
 		vc->flags |= VCONN_RESUMING;
+		vc->early |= link->early;
 		list_add_tail(&vc->node, &link->conns);
 		WRITE_ONCE(link->n_conns, link->n_conns + 1);
 		vpost_reg(vc);
@@ -119,6 +120,17 @@ int vresume_ask(struct vconn *vc, struct vlink *link)
 }
 
 /*
+ * What the peer has for sure.  Where completions say nothing of it, that is
+ * what its program has read; all since is in the staging memory then.
+ */
+static u64 resume_least(const struct vconn *vc)
+{
+	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
+
+	return vc->early ? conn->tx.limit - conn->tx.size : vc->acked;
+}
+
+/*
  * Takes what the peer says of itself.  What it has received lies between what
  * it is known to have and what was sent.
  */
@@ -130,7 +142,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (id != vc->peer_id || win->size != vc->win.size ||
-	    f->offset < vc->acked || f->offset > next ||
+	    f->offset < resume_least(vc) || f->offset > next ||
 	    (f->offset < next && !vc->staging.buf) ||
 	    (f->flags & SANX_FRAME_F_FIN &&
 	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != next)) ||
@@ -138,8 +150,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		return -EPROTO;
 	vc->win = *win;
 	vc->unsignaled = 0;
-	vc->want_staging = false;
-	WRITE_ONCE(vc->acked, f->offset);
+	vc->acked = f->offset;
 	if (f->flags & SANX_FRAME_F_FIN)
 		vc->pending &= ~VCONN_P_FIN;
 	vc->replay = f->offset;
@@ -221,7 +232,7 @@ static bool serve_known(struct vconn *vc, const struct vopen *o)
 			  VCONN_ACCEPTING;
 
 	return vconn_accepted(vc) && vc->peer_id == o->peer_id &&
-	       (vc->flags & VCONN_OPEN) && !(vc->flags & never) && !vc->parked;
+	       (vc->flags & VCONN_OPEN) && !(vc->flags & never);
 }
 
 /*
@@ -236,9 +247,14 @@ static int serve_check(struct vconn *vc, struct vopen *o)
 
 	if (!serve_known(vc, o)) {
 		err = SANX_REJECT_DENIED;
-	} else if (link == o->link && !(vc->flags & VCONN_ORPHAN)) {
+	} else if (!(vc->flags & VCONN_ORPHAN) &&
+		   (link == o->link ||
+		    (vc->parked && vc->parked->link == o->link))) {
 		err = -EPROTO;
 	} else if (!(vc->flags & VCONN_ORPHAN)) {
+		/* The link of an earlier one is gone, too. */
+		if (vc->parked)
+			vopen_requeue(vc->parked);
 		vc->parked = o;
 		vlink_kill_locked(link, ETIMEDOUT);
 		err = -EINPROGRESS;
@@ -252,9 +268,13 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	struct vlink *link = o->link;
 	int err;
 
-	/* Then the peer is about to lose the link too, and asks again. */
-	if (resume_attach(vc, link))
-		return 0;
+	/* On a link that goes the refusal does not, and the peer asks again. */
+	err = resume_attach(vc, link);
+	if (err) {
+		if (err != -ENOTCONN)
+			vorphan_reset(vc, ECONNRESET);
+		return SANX_REJECT_DENIED;
+	}
 	spin_lock_bh(&link->tx_lock);
 	err = resume_take(vc, &o->f, o->peer_id, &o->win);
 	if (!err)
@@ -282,6 +302,11 @@ int vresume_serve(struct vopen *o)
 
 	if (!vc)
 		return SANX_REJECT_DENIED;
+	/* Nobody was told its id yet: the peer guesses. */
+	if (!READ_ONCE(vc->link)) {
+		sanx_conn_put(vconn_conn(vc));
+		return SANX_REJECT_DENIED;
+	}
 	mutex_lock(&g->vnet->lock);
 	g->resumed = jiffies;
 	err = serve_check(vc, o);

@@ -84,6 +84,27 @@ void vring_free(struct vring *ring)
 	ring->buf = NULL;
 }
 
+/**
+ * vring_keep() - put bytes that travel in a frame into staging memory too
+ * @ring: staging memory; may be without memory, and then nothing happens
+ * @size: bytes of the peer's ring, at most those of @ring
+ * @offset: stream offset of the first byte
+ * @data: the bytes
+ * @len: how many
+ *
+ * Should the link be lost, they are sent again from there.
+ *
+ * Context: any.
+ */
+void vring_keep(struct vring *ring, u32 size, u64 offset, const void *data,
+		u32 len)
+{
+	struct sanx_rxq q = { .buf = ring->buf, .size = size };
+
+	if (ring->buf)
+		sanx_rxq_store(&q, offset, data, len);
+}
+
 /*
  * The ring can hold bytes that the CPU put there (inline payload), of which a
  * bounce buffer would know nothing: it is not to be copied back as a whole.

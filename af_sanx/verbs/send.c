@@ -5,7 +5,9 @@
  * A few bytes travel in the frame that announces them.  More are gathered in
  * the connection's staging memory and written from there into the peer's ring
  * by the device.  Staging memory has the size of that ring, and a byte has the
- * same place in both, so one cursor does for both.
+ * same place in both, so one cursor does for both, and the peer's credits say
+ * what is free in both: what its program has read, no device needs any more,
+ * and neither does a connection that loses its link (orphan.c).
  */
 #include <linux/uio.h>
 
@@ -39,29 +41,6 @@ static bool send_blocked(struct vconn *vc)
 		vpost_starve(vc);
 	spin_unlock_bh(&link->tx_lock);
 	return blocked;
-}
-
-static u32 staging_room(const struct vconn *vc)
-{
-	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
-	u64 used = READ_ONCE(conn->tx.next) - READ_ONCE(vc->acked);
-
-	return vc->win.size - (u32)used;
-}
-
-/* Likewise, for staging memory. */
-static bool staging_full(struct vconn *vc)
-{
-	struct vlink *link;
-	bool full;
-
-	if (staging_room(vc))
-		return false;
-	link = vconn_lock(vc);
-	full = !staging_room(vc);
-	vc->want_staging |= full;
-	spin_unlock_bh(&link->tx_lock);
-	return full;
 }
 
 static bool staging_publish(struct vconn *vc, struct vlink *link,
@@ -159,7 +138,7 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 most,
 	size_t n, len = iov_iter_count(from);
 	int err;
 
-	most = min3(most, staging_room(vc), VPOST_MAX);
+	most = min(most, VPOST_MAX);
 	n = sanx_rxq_fill(&staging, conn->tx.next, from, most);
 	if (!n)
 		return -EFAULT;
@@ -217,15 +196,15 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 
 	if (!n || send_blocked(vc))
 		return -EAGAIN;
+	if (n > most || vc->early) {
+		if (!vc->staging.buf && most && !vc->early)
+			return send_first(vc, from, most, flags);
+		err = vc->staging.buf ? 0 : staging_make(vc);
+		if (err)
+			return err;
+	}
 	if (n <= most)
 		return send_inline(vc, from, n, flags);
-	if (!vc->staging.buf && most)
-		return send_first(vc, from, most, flags);
-	err = vc->staging.buf ? 0 : staging_make(vc);
-	if (err)
-		return err;
-	if (staging_full(vc))
-		return -EAGAIN;
 	return send_ring(vc, from, n, flags);
 }
 
@@ -239,14 +218,8 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 u32 vconn_room(struct sanx_conn *conn)
 {
 	u32 room = sanx_txq_room(&conn->tx);
-	struct vconn *vc = vconn_of(conn);
 
-	if (!room || send_blocked(vc))
-		return 0;
-	/* Without, not read under tx_mutex, it is as good as all free. */
-	if (!READ_ONCE(vc->staging.buf))
-		return room;
-	return staging_full(vc) ? 0 : min(room, staging_room(vc));
+	return room && !send_blocked(vconn_of(conn)) ? room : 0;
 }
 
 /**

@@ -257,6 +257,7 @@ struct vframes {
  * @cq: of both directions
  * @qp: the queue pair, from setup to the end of teardown
  * @live: @qp has left the initial states and must be drained
+ * @early: the device completes work before the peer has it
  * @reg_alone: no work that is not acknowledged may stand before a registration
  * @tx_mem: memory of @slots
  * @rx_mem: memory of @recvs
@@ -322,6 +323,7 @@ struct vlink {
 	struct ib_cq		*cq;
 	struct ib_qp		*qp;
 	bool			live;
+	bool			early;
 	bool			reg_alone;
 	struct vframes		tx_mem;
 	struct vframes		rx_mem;
@@ -455,10 +457,10 @@ struct vring {
  *	made by the first send that needs it; tx_mutex
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
  *	that follows
- * @acked: stream offset up to which the peer has all, and @staging is free
+ * @acked: stream offset up to which the device has completed all
  * @replay: with P_REPLAY, stream offset of the first byte to be sent again
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
- * @want_staging: the sender waits for @acked
+ * @early: on a device that completes work before the peer has it (iWARP)
  * @flags: VCONN_*
  * @pending: VCONN_P_*
  * @inflight: frames posted and not completed
@@ -483,7 +485,7 @@ struct vconn {
 	u64			acked;
 	u64			replay;
 	u64			urgent;
-	bool			want_staging;
+	bool			early;
 	u32			flags;
 	u32			pending;
 	u32			inflight;
@@ -585,6 +587,7 @@ void vconn_fin(struct sanx_conn *conn);
 void vorphan_save(struct vlink *link);
 bool vorphan_take(struct vconn *vc, struct vlink *link);
 void vorphan_release(struct vconn *vc);
+void vorphan_reset(struct vconn *vc, int err);
 void vorphan_reset_all(struct vgroup *g, int err);
 void vorphan_stop(struct vgroup *g);
 void vorphan_link_up(struct vgroup *g, struct vlink *link);
@@ -609,6 +612,7 @@ int vconn_open(struct vconn *vc, struct vlink *link);
 int vconn_reopen(struct vconn *vc);
 int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags);
 void vconn_check_over(struct vconn *vc);
+bool vconn_survives(const struct vconn *vc);
 void vconn_fail_all(struct vlink *link);
 void vconn_release(struct vconn *vc);
 void vconn_init(struct vconn *vc);
@@ -622,6 +626,8 @@ int vconn_frame(struct vconn *vc, const struct vlink *link,
 int vring_alloc(struct vring *ring, u32 size, bool remote);
 void vring_free(struct vring *ring);
 bool vring_free_sleeps(const struct vring *ring);
+void vring_keep(struct vring *ring, u32 size, u64 offset, const void *data,
+		u32 len);
 int vring_map(struct vring *ring, struct vlink *link, u64 iova);
 void vring_unmap(struct vring *ring);
 void vring_reg_wr(struct vring *ring, struct ib_reg_wr *wr);
