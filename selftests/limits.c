@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a machine's owner has set up for TCP holds: privileges, cgroups and the
+ * programs that are attached to them.
+ */
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <linux/bpf.h>
+
+#include "sanx_test.h"
+
+#define CGROUPS	"/tmp/sanx-cgroups"
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), n;
+
+	if (fd < 0)
+		return -errno;
+	n = rc(write(fd, text, strlen(text)));
+	close(fd);
+	return n < 0 ? n : 0;
+}
+
+static long read_number(const char *path)
+{
+	char buf[32] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (read(fd, buf, sizeof(buf) - 1) < 0)
+		buf[0] = 0;
+	close(fd);
+	return atol(buf);
+}
+
+/* Makes a cgroup of its own for this process; its directory's descriptor. */
+static int enter_cgroup(char *path, size_t size)
+{
+	char procs[128];
+
+	snprintf(path, size, CGROUPS "/%d", getpid());
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
+	mkdir(CGROUPS, 0755);
+	if (mount("none", CGROUPS, "cgroup2", 0, NULL) && errno != EBUSY)
+		return -errno;
+	write_file(CGROUPS "/cgroup.subtree_control", "+memory");
+	if (mkdir(path, 0755))
+		return -errno;
+	if (write_file(procs, "0"))
+		return -EPERM;
+	return rc(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+static void leave_cgroup(const char *path, int fd)
+{
+	write_file(CGROUPS "/cgroup.procs", "0");
+	close(fd);
+	rmdir(path);
+}
+
+/* Attaches a program to a cgroup that always says @verdict. */
+static int attach(int cgroup, int type, int where, int verdict)
+{
+	struct bpf_insn insn[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = verdict },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = {
+		.prog_type = type,
+		.expected_attach_type = where,
+		.insns = (uintptr_t)insn,
+		.insn_cnt = ARRAY_SIZE(insn),
+		.license = (uintptr_t)"GPL",
+	};
+	int prog = rc(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)));
+	int err;
+
+	if (prog < 0)
+		return prog;
+	memset(&attr, 0, sizeof(attr));
+	attr.target_fd = cgroup;
+	attr.attach_bpf_fd = prog;
+	attr.attach_type = where;
+	err = rc(syscall(SYS_bpf, BPF_PROG_ATTACH, &attr, sizeof(attr)));
+	close(prog);
+	return err;
+}
+
+/* Ports below 1024 take a privilege. */
+SANX_TEST(low_port)
+{
+	struct address a = self->addr;
+	int fd = client_socket(variant), status;
+	pid_t child;
+
+	address_set_port(&a, 999);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		if (setresuid(65534, 65534, 65534))
+			_exit(1);
+		_exit(rc(bind(fd, &a.sa, a.len)) == -EACCES ? 0 : 2);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, rc(bind(fd, &a.sa, a.len)));
+}
+
+/* A program that denies connect() and bind(). */
+SANX_TEST(cgroup_denies)
+{
+	bool v4 = variant->family == AF_INET;
+	char path[64];
+	struct address any;
+	int cgroup = enter_cgroup(path, sizeof(path)), fd;
+
+	ASSERT_LE(0, cgroup);
+	ASSERT_EQ(0, attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+			    v4 ? BPF_CGROUP_INET4_CONNECT :
+				 BPF_CGROUP_INET6_CONNECT, 0));
+	ASSERT_EQ(0, attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+			    v4 ? BPF_CGROUP_INET4_BIND : BPF_CGROUP_INET6_BIND,
+			    0));
+	fd = client_socket(variant);
+	address_make(&any, v4 ? "127.0.0.1" : "::1", 0);
+	EXPECT_EQ(-EPERM, rc(bind(fd, &any.sa, any.len)));
+	EXPECT_EQ(-EPERM, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	leave_cgroup(path, cgroup);
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+static void connects_by_tcp(struct __test_metadata *_metadata,
+			    const FIXTURE_VARIANT(stream) *variant,
+			    FIXTURE_DATA(stream) *self, int type, int where,
+			    int verdict)
+{
+	struct node_stats now;
+	char path[64], c;
+	int cgroup = enter_cgroup(path, sizeof(path)), fd, s;
+
+	ASSERT_LE(0, cgroup);
+	ASSERT_EQ(0, attach(cgroup, type, where, verdict));
+	fd = client_socket(variant);
+	ASSERT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	s = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, s);
+	EXPECT_EQ(1, send(fd, "x", 1, 0));
+	EXPECT_EQ(1, recv(s, &c, 1, 0));
+	if (variant->carried) {
+		ASSERT_EQ(0, node_stats(&now));
+		EXPECT_EQ(1, now.v[SANX_A_STATS_FALLBACK_OPTION] -
+			     self->before.v[SANX_A_STATS_FALLBACK_OPTION]);
+	}
+	leave_cgroup(path, cgroup);
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+/* One that permits, and could as well have changed the address, gets TCP. */
+SANX_TEST(cgroup_looks)
+{
+	connects_by_tcp(_metadata, variant, self,
+			BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+			variant->family == AF_INET ?
+			BPF_CGROUP_INET4_CONNECT : BPF_CGROUP_INET6_CONNECT, 1);
+}
+
+/* One that is to see each packet gets packets. */
+SANX_TEST(cgroup_filters)
+{
+	connects_by_tcp(_metadata, variant, self, BPF_PROG_TYPE_CGROUP_SKB,
+			BPF_CGROUP_INET_EGRESS, 1);
+}
+
+/* What was sent and not read is its reader's memory. */
+SANX_TEST(cgroup_memory)
+{
+	enum { N = 16, BYTES = 40000 };
+	char path[64], file[128];
+	int cgroup = enter_cgroup(path, sizeof(path)), fd[N], s, i;
+	struct address a;
+	long before;
+
+	ASSERT_LE(0, cgroup);
+	snprintf(file, sizeof(file), "%s/memory.current", path);
+	s = server_socket(variant);
+	a = self->addr;
+	address_set_port(&a, 0);
+	ASSERT_EQ(0, rc(bind(s, &a.sa, a.len)));
+	ASSERT_EQ(0, rc(listen(s, N)));
+	ASSERT_EQ(0, local_address(s, &a));
+	write_file(CGROUPS "/cgroup.procs", "0");
+	for (i = 0; i < N; i++) {
+		fd[i] = client_socket(variant);
+		ASSERT_EQ(0, rc(connect(fd[i], &a.sa, a.len)));
+	}
+	before = read_number(file);
+	ASSERT_LE(0, before);
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	ASSERT_EQ(0, write_file(file, "0"));
+	for (i = 0; i < N; i++)
+		ASSERT_LE(0, rc(accept(s, NULL, NULL)));
+	write_file(CGROUPS "/cgroup.procs", "0");
+	for (i = 0; i < N; i++)
+		ASSERT_EQ(0, send_pattern(fd[i], BYTES, BYTES, 0));
+	snprintf(file, sizeof(file), "%s/memory.current", path);
+	EXPECT_LE(N * BYTES / 2, read_number(file) -
+		  (variant->carried == SANX_A_STATS_CONNS_VERBS ? 0 : before));
+	self->fallbacks = ANY_FALLBACKS;
+	leave_cgroup(path, cgroup);
+}
+
+SANX_TEST_MAIN
