@@ -45,11 +45,12 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
 
 /*
  * May it take a connection?  Its program can have attached a filter, say, at
- * any time; then its clients are TCP's.
+ * any time; then its clients are TCP's.  One that takes nothing now may have
+ * lost its sock.
  */
 static bool takes(const struct sanx_listener *lsk)
 {
-	return !sanx_needs_stack(lsk->sk);
+	return lsk->soon || !sanx_needs_stack(lsk->sk);
 }
 
 /*
