@@ -4,9 +4,12 @@
 
 # A kernel release, or one of 6.1, 6.12, debug; empty is the running kernel.
 KVER ?=
-# Which kernels, and which one test, `make selftests` runs.
+# Which kernels, and which tests, `make selftests` runs.
 KERNEL ?=
 TEST ?=
+# How long make soak takes, and what it begins with; empty is any.
+SOAK_MINUTES ?= 30
+SOAK_SEED ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -14,8 +17,8 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-debug check-python check-programs gates kunit selftests \
-	demo nodes deps help
+.PHONY: all modules tools install uninstall clean check check-debug check-python check-programs soak \
+	gates kunit selftests demo nodes deps help
 
 all: modules tools
 
@@ -34,8 +37,8 @@ clean:
 deps:
 	@scripts/deps.sh
 
-# KERNEL and TEST reach the scripts through the environment.
-export KERNEL TEST
+# These reach the scripts through the environment.
+export KERNEL TEST SOAK_MINUTES SOAK_SEED
 
 check:
 	@scripts/check.sh all
@@ -55,7 +58,11 @@ check-python:
 # Larger programs, for longer.
 check-programs:
 	@scripts/deps.sh suites
-	@KERNEL="$(or $(KERNEL),6.1)" TEST=more_programs scripts/check.sh selftests
+	@KERNEL="$(or $(KERNEL),6.1)" TEST="more_programs mpi" scripts/check.sh selftests
+
+# Everything at random, for SOAK_MINUTES; SOAK_SEED repeats what one did.
+soak:
+	@KERNEL="$(or $(KERNEL),debug)" TEST=soak scripts/check.sh selftests
 
 demo:
 	@scripts/demo.sh
@@ -75,7 +82,8 @@ help:
 #H make check         every test: gates, KUnit, selftests on three kernels
 #H make check-debug   every selftest on the debug kernel, which takes long
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
-#H make check-programs databases, web, FTP and SSH servers, for minutes
+#H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
+#H make soak          everything at random between debug kernels; SOAK_MINUTES=30
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one

@@ -203,7 +203,7 @@ run_tests() {
 	mapfile -t list < <(all_tests)
 	for name in "${list[@]}"; do
 		read -r kind name limit <<<"$name"
-		[ -z "${TEST:-}" ] || [ "$TEST" = "$name" ] || continue
+		[ -z "${TEST:-}" ] || [[ " $TEST " == *" $name "* ]] || continue
 		in_time "$name" || continue
 		found=1
 		run_test "$kind" "$name" "$limit"

@@ -351,14 +351,29 @@ ssize_t drain_socket(int fd, size_t len)
 	return err ?: (ssize_t)len;
 }
 
+static __thread uint32_t dice_state = 88172645u;
+
+/* dice_seed() - other numbers for this thread, the same ones for this seed */
+void dice_seed(uint32_t seed)
+{
+	/* Neighbours are to have little in common, and no state is 0. */
+	seed ^= seed >> 16;
+	seed *= 0x7feb352du;
+	seed ^= seed >> 15;
+	seed *= 0x846ca68bu;
+	seed ^= seed >> 16;
+	dice_state = seed ?: 1;
+}
+
 /* dice() - a number below @sides, the same ones in every run */
 unsigned int dice(unsigned int sides)
 {
-	static __thread uint32_t x = 88172645u;
+	uint32_t x = dice_state;
 
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;
+	dice_state = x;
 	return x % sides;
 }
 

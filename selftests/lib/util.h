@@ -70,6 +70,7 @@ int recv_pattern(int fd, size_t len, size_t chunk, uint64_t offset);
 ssize_t recv_exact(int fd, void *buf, size_t len);
 ssize_t fill_socket(int fd, int settle_ms);
 ssize_t drain_socket(int fd, size_t len);
+void dice_seed(uint32_t seed);
 unsigned int dice(unsigned int sides);
 
 /**
