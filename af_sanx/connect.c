@@ -214,6 +214,9 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 		sanx_fall_back(sock, ss, t->why);
 		return 1;
 	}
+	/* As TCP's, also where there is an answer already; poll() tells. */
+	if (!err && flags & O_NONBLOCK)
+		return -EINPROGRESS;
 	return err ?: finish(sock, ss, flags, -EINPROGRESS);
 }
 

@@ -139,8 +139,7 @@ SANX_TEST(begun_and_dropped)
 		fd = client_socket(variant);
 		ASSERT_LE(0, fd);
 		set_nonblock(fd, true);
-		if (connect(fd, &a->sa, a->len))
-			ASSERT_EQ(EINPROGRESS, errno);
+		ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &a->sa, a->len)));
 		if (i % 3 == 0)
 			poll_one(fd, POLLOUT, 0);
 		if (i % 5 == 0)
