@@ -33,7 +33,7 @@ packages() {
 		;;
 	suites)
 		echo python3 libpython3.11-testsuite memcached libmemcached-tools \
-			postgresql-15 vsftpd
+			postgresql-15 vsftpd openmpi-bin hpcc
 		;;
 	*) die "no such group: $1" ;;
 	esac
