@@ -9,7 +9,7 @@
 
 #include "sanx_test.h"
 
-#define GIB	(1UL << 30)
+#define GIB	(1024 * 1024 * 1024UL)
 
 /* Address space to send from, without memory behind it. */
 static void *nothing(size_t size)

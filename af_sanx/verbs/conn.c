@@ -100,7 +100,23 @@ static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
 	return err;
 }
 
-/* From here on link_end() finds it. */
+/**
+ * vconn_join() - from here on link_end() finds a connection
+ * @vc: a connection with its rings mapped for @link
+ * @link: a link that is up
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vconn_join(struct vconn *vc, struct vlink *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	vc->early |= link->early;
+	list_add_tail(&vc->node, &link->conns);
+	WRITE_ONCE(link->n_conns, link->n_conns + 1);
+	vpost_reg(vc);
+	vpost_pump(link);
+}
+
 static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 {
 	int err = -ENOTCONN;
@@ -108,15 +124,11 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == VLINK_UP) {
 		vc->flags = flags;
-		vc->early = link->early;
 		kref_get(&link->refs);
 		WRITE_ONCE(vc->link, link);
 		sanx_conn_get(vconn_conn(vc));
 		refcount_inc(&link->users);
-		list_add_tail(&vc->node, &link->conns);
-		WRITE_ONCE(link->n_conns, link->n_conns + 1);
-		vpost_reg(vc);
-		vpost_pump(link);
+		vconn_join(vc, link);
 		err = 0;
 	}
 	vpost_unlock(link);

@@ -50,7 +50,6 @@ static int resume_switch(struct vconn *vc, struct vlink *link)
 	return err;
 }
 
-/* From here on, link_end() finds it. */
 static int resume_publish(struct vconn *vc, struct vlink *link)
 {
 	int err = -ENOTCONN;
@@ -59,11 +58,7 @@ static int resume_publish(struct vconn *vc, struct vlink *link)
 	if (link->state == VLINK_UP && !(vc->flags & VCONN_RELEASED)) {
 		vc->flags &= ~VCONN_ORPHAN;
 		vc->flags |= VCONN_RESUMING;
-		vc->early |= link->early;
-		list_add_tail(&vc->node, &link->conns);
-		WRITE_ONCE(link->n_conns, link->n_conns + 1);
-		vpost_reg(vc);
-		vpost_pump(link);
+		vconn_join(vc, link);
 		err = 0;
 	}
 	vpost_unlock(link);

@@ -611,6 +611,7 @@ void vconn_destroy(struct sanx_conn *conn);
 int vconn_open(struct vconn *vc, struct vlink *link);
 int vconn_reopen(struct vconn *vc);
 int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags);
+void vconn_join(struct vconn *vc, struct vlink *link);
 void vconn_check_over(struct vconn *vc);
 bool vconn_survives(const struct vconn *vc);
 void vconn_fail_all(struct vlink *link);

@@ -14,6 +14,26 @@ SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"
 # shellcheck disable=SC2034
 SSH_OPTIONS="-i $DIR/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes"
 
+# nginx_setup [CONFIGURATION]: $DIR/nginx.conf on node 1, for a server on port
+# 8080 of what is in $DIR.  CONFIGURATION goes into its http part.
+nginx_setup() {
+	node1 "cat >$DIR/nginx.conf" <<-END
+		daemon off;
+		worker_processes 2;
+		pid $DIR/nginx.pid;
+		error_log stderr;
+		user root;
+		events { worker_connections 512; }
+		http {
+			access_log off;
+			sendfile on;
+			root $DIR;
+			server { listen 8080 reuseport; }
+			${1:-}
+		}
+	END
+}
+
 # ssh_setup: keys for $SSHD on node 1 and for clients on node 2; $DIR is there.
 ssh_setup() {
 	node1 "mkdir -p /run/sshd && ssh-keygen -q -t ed25519 -N '' -f $DIR/host && ssh-keygen -q -t ed25519 -N '' -f $DIR/key" </dev/null

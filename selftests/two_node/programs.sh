@@ -11,18 +11,7 @@ set -euo pipefail
 
 prepare() {
 	nodes "mkdir -p $DIR && chmod 755 $DIR"
-	node1 "cat >$DIR/nginx.conf" <<-END
-		daemon off;
-		worker_processes 2;
-		pid $DIR/nginx.pid;
-		error_log stderr;
-		user root;
-		events { worker_connections 512; }
-		http {
-			access_log off;
-			server { listen 8080 reuseport; root $DIR; }
-		}
-	END
+	nginx_setup ""
 	node1 "head -c 100000 /dev/urandom >$DIR/page" </dev/null
 	ssh_setup
 }

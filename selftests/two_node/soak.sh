@@ -57,19 +57,8 @@ program() {
 
 programs_setup() {
 	nodes "mkdir -p $DIR && chmod 755 $DIR"
-	node1 "head -c 100000 /dev/urandom >$DIR/page; cat >$DIR/nginx.conf" <<-END
-		daemon off;
-		worker_processes 2;
-		pid $DIR/nginx.pid;
-		error_log stderr;
-		user root;
-		events { worker_connections 512; }
-		http {
-			access_log off;
-			sendfile on;
-			server { listen 8080 reuseport; root $DIR; }
-		}
-	END
+	nginx_setup ""
+	node1 "head -c 100000 /dev/urandom >$DIR/page" </dev/null
 	node1 cat "$DIR/page" </dev/null | node2 "cat >$DIR/page"
 }
 
