@@ -96,6 +96,17 @@ cable_cut() {
 	both_end bytes "mended: the busy one loses nothing" "done"
 }
 
+retries_used_up() {
+	node2 sysctl -qw net.ipv4.tcp_retries2=3 </dev/null
+	pair busy 5002 trickle
+	sleep 1
+	lab wire cut
+	eventually 20 "[ \$(ended busy) = 2 ]" || true
+	lab wire mend
+	alike busy "a cable cut: tcp_retries2"
+	node2 sysctl -qw net.ipv4.tcp_retries2=15 </dev/null
+}
+
 # The node is there, the program is not.
 process_stopped() {
 	stop_all
@@ -133,10 +144,11 @@ over_verbs_again() {
 	peer 2 connect 10.77.0.1 5003 ping 3 shut end >/dev/null && [ "$(moved 2 conns_verbs)" = 1 ]
 }
 
-plan 15
+plan 16
 load_verbs
 nodemap_std
 servers
 cable_cut
+retries_used_up
 process_stopped
 node_dies
