@@ -42,13 +42,13 @@ same_errno() {
 	[ "$1" = "$2" ]
 }
 
-# alike NAME WHAT: both ended with the same error, within a second.
+# alike NAME WHAT: both ended with the same error, within a second and a bit.
 alike() {
 	local diff
 	eventually 40 "[ \$(ended $1) = 2 ]" || true
 	diff=$(($(ms "$1" "" || echo 0) - $(ms "$1" "TCP " || echo 99999)))
 	if same_errno "$(word "$1" "")" "$(word "$1" "TCP ")" &&
-	   [ "${diff#-}" -le $((1000 * SLOW)) ]; then
+	   [ "${diff#-}" -le $((1500 * SLOW)) ]; then
 		ok "$2"
 	else
 		sed 's/^/# /' "${LOG[$1]}"

@@ -9,7 +9,6 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 CUTS=3
-CUT_SECONDS=11
 LONG=300M
 
 declare -A LOG
@@ -37,8 +36,8 @@ during() {
 	says "${LOG[sends-$1]}" connected
 	says "${LOG[asks-$1]}" connected
 	lab wire cut
-	sleep "$CUT_SECONDS"
-	! node2 sanxctl link show </dev/null | grep -q 'state lost' || LOST=$((LOST + 1))
+	! eventually 40 "node2 'sanxctl link show' | grep -q 'state lost'" || LOST=$((LOST + 1))
+	sleep 2
 	lab wire mend
 	sleep 3
 }
