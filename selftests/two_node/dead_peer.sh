@@ -3,7 +3,7 @@
 # A peer that falls silent: each program runs over AF_SANX and over TCP at the
 # same time, through the same cut, and learns the same at the same time.
 # timeout: 200
-# kernels: 6.1 debug
+# kernels: 6.12 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

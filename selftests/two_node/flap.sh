@@ -3,7 +3,7 @@
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
 # timeout: 240
-# kernels: 6.12
+# kernels: 6.12 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 # Things that come and go while they are in use: programs, modules, namespaces,
 # devices, cables, nodes.  What is left learns of it, in bounded time.
 # timeout: 300
+# kernels: 6.1 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
