@@ -7,6 +7,8 @@ KVER ?=
 # Which kernels, and which tests, `make selftests` runs.
 KERNEL ?=
 TEST ?=
+# An earlier run's bench.json, for make bench to compare with.
+BASELINE ?=
 # How long make soak takes, and what it begins with; empty is any.
 SOAK_MINUTES ?= 30
 SOAK_SEED ?=
@@ -18,7 +20,7 @@ BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug check-python check-programs soak \
-	gates kunit selftests demo nodes deps help
+	gates kunit selftests bench demo nodes deps help
 
 all: modules tools
 
@@ -38,7 +40,7 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST SOAK_MINUTES SOAK_SEED
+export KERNEL TEST BASELINE SOAK_MINUTES SOAK_SEED
 
 check:
 	@scripts/check.sh all
@@ -64,6 +66,10 @@ check-programs:
 soak:
 	@KERNEL="$(or $(KERNEL),debug)" TEST=soak scripts/check.sh selftests
 
+# Counted in instructions, so it may run beside other things.
+bench:
+	@scripts/bench.sh
+
 demo:
 	@scripts/demo.sh
 
@@ -87,5 +93,6 @@ help:
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one
+#H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
 #H make demo          two virtual nodes, a program unmodified over AF_SANX
 #H make nodes         two virtual nodes, left up, with a shell on each (KERNEL=)

@@ -4,7 +4,7 @@
 #
 # Groups: build (modules and tools), lab (virtual nodes), check (gates and
 # tests), programs (what tests and the demo run over AF_SANX), suites (others'
-# tests, see check-python).  Default: all but the last.
+# tests, see check-python), bench (peers and plots).  Default: all but the last two.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -34,6 +34,9 @@ packages() {
 	suites)
 		echo python3 libpython3.11-testsuite memcached libmemcached-tools \
 			postgresql-15 vsftpd openmpi-bin hpcc
+		;;
+	bench)
+		echo gnuplot-nox jq librdmacm1 perftest iproute2
 		;;
 	*) die "no such group: $1" ;;
 	esac

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One connection at a time: latency, streams, and how they begin and end. */
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/*
+ * How often, so that the figure does not hang on where the scheduler's tick
+ * falls.  TCP needs some hundred rounds to settle when it acknowledges.
+ */
+#define ROUNDS		1000
+#define LARGE		16384
+#define ROUNDS_LARGE	100
+#define CONNECTIONS_WARM_UP	20
+
+/* A stream moves this much, but not in more writes or fewer than these. */
+#define STREAM_BYTES	(32u << 20)
+#define MOST_WRITES	24000
+#define FEWEST_WRITES	48
+
+static char *buffer(size_t len)
+{
+	char *buf = malloc(len);
+
+	if (!buf)
+		die("malloc");
+	/* Touched now, so that no page fault is measured. */
+	for (size_t i = 0; i < len; i++)
+		buf[i] = i;
+	return buf;
+}
+
+static void ping_pong(struct bench *b, int fd, char *buf, size_t size, int rounds)
+{
+	while (rounds--) {
+		if (!b->server)
+			send_all(fd, buf, size);
+		if (!recv_all(fd, buf, size))
+			die("end of stream");
+		if (b->server)
+			send_all(fd, buf, size);
+	}
+}
+
+/* The floor: one is woken, wakes the other, sleeps. */
+static void wake_each_other(struct bench *b, int rounds)
+{
+	uint64_t one = 1;
+
+	while (rounds--) {
+		if (!b->server && write(b->event[0], &one, sizeof(one)) < 0)
+			die("eventfd");
+		if (read(b->event[b->server ? 0 : 1], &one, sizeof(one)) < 0)
+			die("eventfd");
+		if (b->server && write(b->event[1], &one, sizeof(one)) < 0)
+			die("eventfd");
+	}
+}
+
+static void rounds_of(struct bench *b, int fd, char *buf, size_t size, int rounds)
+{
+	if (b->kind == KIND_EVENTFD)
+		wake_each_other(b, rounds);
+	else
+		ping_pong(b, fd, buf, size, rounds);
+}
+
+void measure_latency(struct bench *b, char **sizes)
+{
+	int fd = -1;
+
+	if (b->kind != KIND_EVENTFD) {
+		fd = bench_open(b);
+		no_delay(b, fd);
+	}
+	for (; *sizes; sizes++) {
+		size_t size = strtoul(*sizes, NULL, 0);
+		int rounds = size < LARGE ? ROUNDS : ROUNDS_LARGE;
+		char *buf = buffer(size);
+		uint64_t start;
+
+		rounds_of(b, fd, buf, size, rounds / 2);
+		start = now_ns();
+		rounds_of(b, fd, buf, size, rounds);
+		if (!b->server)
+			printf("latency %zu %.3f\n", size, (now_ns() - start) / 2e3 / rounds);
+		free(buf);
+	}
+	close(fd);
+}
+
+/* The reader reads what there is, up to as much as is written at once. */
+static void swallow(int fd, char *buf, size_t size, uint64_t total)
+{
+	while (total) {
+		ssize_t n = recv(fd, buf, size < total ? size : total, 0);
+
+		if (n <= 0)
+			die("recv");
+		total -= n;
+	}
+	send_all(fd, buf, 1);
+}
+
+/*
+ * Ends with a byte back, so that everything has arrived.  @last ends the stream,
+ * which sends what is gathered at once; else TCP's last bytes wait 40 ms for a
+ * delayed acknowledgment, and that would be all that is measured.
+ */
+static void one_stream(struct bench *b, int fd, char *buf, size_t size,
+		       uint64_t writes, bool last)
+{
+	if (b->server) {
+		swallow(fd, buf, size, size * writes);
+		return;
+	}
+	while (writes--)
+		send_all(fd, buf, size);
+	if (last)
+		shutdown(fd, SHUT_WR);
+	if (!recv_all(fd, buf, 1))
+		die("end of stream");
+}
+
+static void stream_size(struct bench *b, int fd, size_t size)
+{
+	uint64_t writes = STREAM_BYTES / size, start, idle, ns;
+	char *buf = buffer(size);
+
+	if (writes > MOST_WRITES)
+		writes = MOST_WRITES;
+	if (writes < FEWEST_WRITES)
+		writes = FEWEST_WRITES;
+	one_stream(b, fd, buf, size, writes / 4, false);
+	idle = idle_ns();
+	start = now_ns();
+	one_stream(b, fd, buf, size, writes, true);
+	ns = now_ns() - start;
+	idle = idle_ns() - idle;
+	if (!b->server)
+		printf("stream %zu %.3f\ncpu %zu %.4f\n", size, size * writes * 1e3 / ns,
+		       size, (double)(idle < ns ? ns - idle : 0) / (size * writes));
+	free(buf);
+}
+
+void measure_stream(struct bench *b, char **sizes)
+{
+	if (b->server)
+		bench_listen(b, 1);
+	for (; *sizes; sizes++) {
+		int fd;
+
+		if (b->server)
+			tell_peer(b);
+		else
+			await_peer(b);
+		fd = b->server ? bench_accept(b) : bench_connect(b);
+		stream_size(b, fd, strtoul(*sizes, NULL, 0));
+		close(fd);
+	}
+}
+
+/*
+ * A connection with @bytes there and back.  Without any, the end of the stream
+ * tells the client that the server has accepted and closed.
+ */
+static void serve_one(struct bench *b, size_t bytes)
+{
+	int fd = bench_accept(b);
+	char c = 0;
+
+	if (bytes) {
+		no_delay(b, fd);
+		recv_all(fd, &c, 1);
+		send_all(fd, &c, 1);
+		recv_all(fd, &c, 1);
+	}
+	close(fd);
+}
+
+static uint64_t ask_one(struct bench *b, size_t bytes)
+{
+	uint64_t start = now_ns(), ns;
+	int fd = bench_connect(b);
+	char c = 0;
+
+	ns = now_ns() - start;
+	if (bytes) {
+		no_delay(b, fd);
+		send_all(fd, &c, 1);
+	}
+	recv_all(fd, &c, 1);
+	close(fd);
+	return ns;
+}
+
+static void connections(struct bench *b, char **counts, size_t bytes)
+{
+	uint64_t start, call = 0;
+	int count = atoi(*counts), i;
+
+	if (b->server) {
+		bench_listen(b, 64);
+		tell_peer(b);
+		/* The first few bring up what is there only once. */
+		for (i = 0; i < count + CONNECTIONS_WARM_UP; i++)
+			serve_one(b, bytes);
+		return;
+	}
+	await_peer(b);
+	for (i = 0; i < CONNECTIONS_WARM_UP; i++)
+		ask_one(b, bytes);
+	start = now_ns();
+	for (i = 0; i < count; i++)
+		call += ask_one(b, bytes);
+	if (!bytes)
+		printf("connect 0 %.3f\n", call / 1e3 / count);
+	printf("%s 0 %.3f\n", bytes ? "short" : "cycle",
+	       (now_ns() - start) / 1e3 / count);
+}
+
+void measure_connect(struct bench *b, char **counts)
+{
+	connections(b, counts, 0);
+}
+
+void measure_short(struct bench *b, char **counts)
+{
+	connections(b, counts, 1);
+}

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# node.sh PATH: on a node, all that is measured of one path, a line each:
+# PATH MEASURE NUMBER VALUE.  What the path needs is loaded already.
+set -euo pipefail
+
+BENCH=$SANX_TREE/build/bench/bench
+RSPRELOAD=/usr/lib/$(uname -m)-linux-gnu/rsocket/librspreload.so
+MINE=10.77.0.$NODE
+
+LATENCY_SIZES="1 64 256 1024 4096 16384 65536"
+STREAM_SIZES="1 64 256 1024 4096 16384 65536 262144 1048576"
+MANY="1 16 256 4096"
+CONNECTIONS=500
+
+# measure ARGS...: what fails is left out of the table and said.
+measure() {
+	timeout 120 "$BENCH" "$@" | sed "s/^/$path /" ||
+		echo "bench: $path: $* failed" >&2
+}
+
+one_at_a_time() {
+	# shellcheck disable=SC2086
+	{
+		measure "$@" latency $LATENCY_SIZES
+		measure "$@" stream $STREAM_SIZES
+		measure "$@" connect "$CONNECTIONS"
+		measure "$@" short "$CONNECTIONS"
+	}
+}
+
+# sockets OPTIONS...: everything.
+sockets() {
+	one_at_a_time "$@"
+	measure "$@" idle 512
+	# shellcheck disable=SC2086
+	measure "$@" many $MANY
+}
+
+# It knows no epoll, and one of its connections takes milliseconds.
+rsockets() {
+	cd /tmp
+	export LD_PRELOAD=$RSPRELOAD
+	CONNECTIONS=20
+	one_at_a_time -a "$MINE"
+}
+
+# perftest TOOL SIZE COLUMN OPTIONS...: a figure of a server and its client.
+perftest() {
+	local tool=$1 size=$2 column=$3 server
+	shift 3
+	"$tool" -F -d rxe0 -s "$size" "$@" >/dev/null 2>&1 &
+	server=$!
+	until [ -n "$(ss -Hltn "sport = :18515")" ]; do
+		kill -0 "$server" || return
+		sleep 0.01
+	done
+	"$tool" -F -d rxe0 -s "$size" "$@" "$MINE" 2>/dev/null |
+		awk -v size="$size" -v column="$column" '$1 == size { print $column }'
+	wait "$server"
+}
+
+# perftest's MB are MiB.
+verbs_themselves() {
+	local size
+	for size in $LATENCY_SIZES; do
+		echo "$path latency $size $(perftest ib_send_lat "$size" 6 -e -n 300)"
+	done
+	for size in $STREAM_SIZES; do
+		echo "$path stream $size $(perftest ib_write_bw "$size" 4 -n \
+			$((size < 65536 ? 1000 : size < 1048576 ? 300 : 32)))"
+	done | awk '{ printf "%s %s %s %.3f\n", $1, $2, $3, $4 * 1.048576 }'
+}
+
+path=$1
+case $path in
+eventfd) measure -k eventfd latency 1 ;;
+unix) sockets -k unix ;;
+tcp) sockets -k tcp ;;
+loop) sockets -k sanx ;;
+fallback) one_at_a_time -k sanx ;;
+verbs) sockets -k sanx -a "$MINE" ;;
+rsockets) rsockets ;;
+raw) verbs_themselves ;;
+*) echo "bench: no path is called '$path'" >&2 && exit 2 ;;
+esac

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# bench.sh: what AF_SANX costs beside its peers, counted in instructions.
+#
+# One node, stock kernel, every path in one run.  Writes a table, JSON and two
+# plots to $OUT, by default build/bench/results; BASELINE=JSON of an earlier run
+# shows what has changed since.  PATHS="loop tcp" measures only these.
+#
+# What takes two nodes and a wall clock is not in here yet; it is to be a second
+# run after measure_all, into the same figures.
+set -euo pipefail
+SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$SCRIPTS/lib.sh"
+
+export SANX_LAB=bench-$$
+KERNEL=6.1
+PATHS=${PATHS:-eventfd unix tcp loop fallback verbs rsockets raw}
+OUT=${OUT:-$SANX_TREE/build/bench/results}
+REPORT=$SANX_TREE/bench/report
+FIGURES=$SANX_TREE/build/bench/figures
+
+prepare() {
+	"$SCRIPTS/deps.sh" build lab bench
+	"$SCRIPTS/build-modules.sh" "$KERNEL"
+	make -s -C "$SANX_TREE/tools" O="$SANX_TREE/build/tools"
+	make -s -C "$SANX_TREE/bench" O="$SANX_TREE/build/bench"
+	# 4096 connections of every kind have room.
+	"$SCRIPTS/lab" up --kernel "$KERNEL" --nodes 1 --icount --mem 4096 --owner $$
+	# shellcheck source=scripts/lablib.sh
+	. "$SCRIPTS/lablib.sh"
+	trap 'lab down' EXIT
+	# An RDMA device of 1500 bytes would have packets of 1024.
+	node1 ip link set eth0 mtu 9000
+}
+
+# ready PATH: what a path needs, and no more than that.
+ready() {
+	unload_sanx 1 || return
+	case $1 in
+	loop) load_sanx 1 ;;
+	fallback) load_sanx 1 && node1 "echo 'deny 1-65535' | sanxctl ports load -" ;;
+	verbs) load_sanx 1 loop=0 && load_verbs && nodemap_std ;;
+	rsockets | raw) lab rdma 1 rxe ;;
+	esac
+}
+
+# went PATH: a connection that went elsewhere would give another's figures.
+went() {
+	local other
+	case $1 in
+	loop) other="conns_verbs conns_fallback" ;;
+	verbs) other="conns_loop conns_fallback" ;;
+	fallback) other="conns_loop conns_verbs" ;;
+	*) return 0 ;;
+	esac
+	for other in $other; do
+		[ "$(stat 1 "$other")" = 0 ] || die "$1: $other is not 0"
+	done
+}
+
+measure_all() {
+	local path start
+	: >"$FIGURES"
+	for path in $PATHS; do
+		start=$SECONDS
+		ready "$path" || die "cannot make ready for $path"
+		node1 "$SANX_TREE/bench/node.sh" "$path" </dev/null >>"$FIGURES"
+		went "$path"
+		say "$path took $((SECONDS - start)) s"
+	done
+	lab splat || die "the node's kernel complained"
+}
+
+# as_json: every figure by its path, measure and number.
+as_json() {
+	jq -Rn --arg kernel "$RELEASE" --arg version "$(version)" '
+		reduce (inputs | split(" ")) as [$path, $measure, $number, $value]
+		({ version: $version, kernel: $kernel, units: "1 ns is 1 instruction" };
+		.figures[$path][$measure][$number] = ($value | tonumber))' "$FIGURES"
+}
+
+version() {
+	git -C "$SANX_TREE" describe --always --dirty 2>/dev/null || echo unknown
+}
+
+report() {
+	mkdir -p "$OUT"
+	as_json >"$OUT/bench.json"
+	jq -r -f "$REPORT/table.jq" "$OUT/bench.json" >"$OUT/table.txt"
+	"$REPORT/plot.sh" "$OUT/bench.json" "$OUT"
+	cat "$OUT/table.txt"
+	[ -z "${BASELINE:-}" ] ||
+		jq -rn --slurpfile old "$BASELINE" --slurpfile new "$OUT/bench.json" -f "$REPORT/change.jq"
+	say "table.txt, bench.json, latency.svg and bandwidth.svg are in $OUT"
+}
+
+[ -z "${BASELINE:-}" ] || [ -r "$BASELINE" ] || die "no such file: $BASELINE"
+prepare
+measure_all
+report
