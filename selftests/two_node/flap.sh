@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
-# timeout: 240
+# timeout: 400
 # kernels: 6.12 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 CUTS=3
-LONG=300M
+LONG=100M
 
 declare -A LOG
 SERVERS=()
@@ -45,7 +45,7 @@ during() {
 all_done() {
 	local name rc=0
 	for name in "${!LOG[@]}"; do
-		eventually 90 "grep -qE 'done|after' '${LOG[$name]}'" || true
+		eventually 180 "grep -qE 'done|after' '${LOG[$name]}'" || true
 		tail -n 1 "${LOG[$name]}" | grep -q 'done' || {
 			echo "$name: $(tail -n 1 "${LOG[$name]}")"
 			rc=1
