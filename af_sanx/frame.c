@@ -39,16 +39,16 @@ static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 	[SANX_FRAME_CLOSE]	= { SANX_FRAME_F_RESET, 0, true, true },
 	[SANX_FRAME_CLOSE_ACK]	= { 0, 0, true, true },
 	[SANX_FRAME_OPEN]	= { 0, sizeof(struct sanx_open), false, true },
-	[SANX_FRAME_OPEN_ACK]	= { 0, sizeof(struct sanx_open_ack), true,
+	[SANX_FRAME_OPEN_ACK]	= { 0, sizeof(struct sanx_place), true,
 				    true },
 	[SANX_FRAME_OPEN_REJ]	= { 0, 0, true, true },
 	[SANX_FRAME_PING]	= { 0, 0, false, true },
 	[SANX_FRAME_PONG]	= { 0, 0, false, true },
 	[SANX_FRAME_RESUME]	= { SANX_FRAME_F_FIN,
-				    sizeof(struct sanx_resume), true, true,
+				    sizeof(struct sanx_place), true, true,
 				    true },
 	[SANX_FRAME_RESUME_ACK]	= { SANX_FRAME_F_FIN,
-				    sizeof(struct sanx_resume), true, true,
+				    sizeof(struct sanx_place), true, true,
 				    true },
 	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
 };
@@ -199,6 +199,20 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 }
 EXPORT_SYMBOL_GPL(sanx_open_parse);
 
+static int place_parse(const struct sanx_frame *f, u32 *conn,
+		       struct sanx_window_info *win)
+{
+	struct sanx_place place;
+
+	if (f->len != sizeof(place))
+		return -EPROTO;
+	memcpy(&place, f->body, sizeof(place));
+	*conn = le32_to_cpu(place.conn);
+	if (!*conn || place.reserved)
+		return -EPROTO;
+	return window_parse(win, &place.window);
+}
+
 /**
  * sanx_open_ack_parse() - take an OPEN_ACK's body out and check it
  * @f: a parsed frame of type OPEN_ACK
@@ -210,15 +224,9 @@ EXPORT_SYMBOL_GPL(sanx_open_parse);
 int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 			struct sanx_window_info *win)
 {
-	struct sanx_open_ack ack;
-
-	if (f->type != SANX_FRAME_OPEN_ACK || f->len != sizeof(ack))
+	if (f->type != SANX_FRAME_OPEN_ACK)
 		return -EPROTO;
-	memcpy(&ack, f->body, sizeof(ack));
-	*conn = le32_to_cpu(ack.conn);
-	if (!*conn || ack.reserved)
-		return -EPROTO;
-	return window_parse(win, &ack.window);
+	return place_parse(f, conn, win);
 }
 EXPORT_SYMBOL_GPL(sanx_open_ack_parse);
 
@@ -233,16 +241,9 @@ EXPORT_SYMBOL_GPL(sanx_open_ack_parse);
 int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 		      struct sanx_window_info *win)
 {
-	struct sanx_resume resume;
-
-	if ((f->type != SANX_FRAME_RESUME &&
-	     f->type != SANX_FRAME_RESUME_ACK) || f->len != sizeof(resume))
+	if (f->type != SANX_FRAME_RESUME && f->type != SANX_FRAME_RESUME_ACK)
 		return -EPROTO;
-	memcpy(&resume, f->body, sizeof(resume));
-	*conn = le32_to_cpu(resume.conn);
-	if (!*conn || resume.reserved)
-		return -EPROTO;
-	return window_parse(win, &resume.window);
+	return place_parse(f, conn, win);
 }
 EXPORT_SYMBOL_GPL(sanx_resume_parse);
 

@@ -261,47 +261,43 @@ static void post_open(struct vlink *link, struct vconn *vc)
 	post_frame(link, slot, &c, vc, &f);
 }
 
-static void post_open_ack(struct vlink *link, struct vconn *vc)
+/* A frame that says where our end of a connection is. */
+static void post_place(struct vlink *link, struct vconn *vc,
+		       struct sanx_frame *f)
 {
 	struct vslot *slot = slot_take(link);
-	struct sanx_open_ack *ack = slot->buf + sizeof(struct sanx_frame_hdr);
-	struct sanx_frame f = {
-		.type	= SANX_FRAME_OPEN_ACK,
-		.len	= sizeof(*ack),
-		.conn	= vc->peer_id,
-	};
+	struct sanx_place *place = slot->buf + sizeof(struct sanx_frame_hdr);
 	struct chain c;
 
 	chain_init(&c);
 	chain_reg(&c, link, &vc->ring);
-	ack->conn = cpu_to_le32(vc->id);
-	ack->reserved = 0;
-	window_of(&ack->window, vc);
-	post_frame(link, slot, &c, vc, &f);
+	place->conn = cpu_to_le32(vc->id);
+	place->reserved = 0;
+	window_of(&place->window, vc);
+	f->len = sizeof(*place);
+	f->conn = vc->peer_id;
+	post_frame(link, slot, &c, vc, f);
+}
+
+static void post_open_ack(struct vlink *link, struct vconn *vc)
+{
+	struct sanx_frame f = { .type = SANX_FRAME_OPEN_ACK };
+
+	post_place(link, vc, &f);
 }
 
 /* Says what we have of the peer's stream, and where it may go on. */
 static void post_resume(struct vlink *link, struct vconn *vc, u8 type)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	struct vslot *slot = slot_take(link);
-	struct sanx_resume *r = slot->buf + sizeof(struct sanx_frame_hdr);
 	struct sanx_frame f = {
 		.type	= type,
 		.flags	= vc->flags & VCONN_FIN_RCVD ? SANX_FRAME_F_FIN : 0,
-		.len	= sizeof(*r),
-		.conn	= vc->peer_id,
 		.offset	= conn->rx.tail,
 		.credit	= sanx_rxq_grant(&conn->rx),
 	};
-	struct chain c;
 
-	chain_init(&c);
-	chain_reg(&c, link, &vc->ring);
-	r->conn = cpu_to_le32(vc->id);
-	r->reserved = 0;
-	window_of(&r->window, vc);
-	post_frame(link, slot, &c, vc, &f);
+	post_place(link, vc, &f);
 }
 
 static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)

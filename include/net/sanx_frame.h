@@ -33,13 +33,13 @@
  * @SANX_FRAME_CLOSE_ACK: the answer to CLOSE: nothing more will be written to
  *	your ring nor sent to your id
  * @SANX_FRAME_OPEN: please connect; body &struct sanx_open
- * @SANX_FRAME_OPEN_ACK: connected; body &struct sanx_open_ack
+ * @SANX_FRAME_OPEN_ACK: connected; body &struct sanx_place
  * @SANX_FRAME_OPEN_REJ: not connected; @count is enum sanx_reject
  * @SANX_FRAME_PING: alive? also carries link credits when nothing else does
  * @SANX_FRAME_PONG: alive
  * @SANX_FRAME_RESUME: a connection whose link was lost goes on here; body
- *	&struct sanx_resume
- * @SANX_FRAME_RESUME_ACK: agreed; body &struct sanx_resume
+ *	&struct sanx_place
+ * @SANX_FRAME_RESUME_ACK: agreed; body &struct sanx_place
  * @SANX_FRAME_RESUME_REJ: there is no such connection
  */
 enum sanx_frame_type {
@@ -147,32 +147,18 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_open_ack - body of OPEN_ACK
- * @conn: the acceptor's id of the connection
- * @reserved: 0
- * @window: the acceptor's ring
- */
-struct sanx_open_ack {
-	__le32	conn;
-	__le32	reserved;
-	struct sanx_window window;
-};
-
-static_assert(sizeof(struct sanx_open_ack) == 24);
-
-/**
- * struct sanx_resume - body of RESUME and RESUME_ACK
+ * struct sanx_place - body of OPEN_ACK, RESUME and RESUME_ACK
  * @conn: the sender's id of the connection
  * @reserved: 0
- * @window: the sender's ring, registered anew
+ * @window: the sender's ring; for RESUME and RESUME_ACK registered anew
  */
-struct sanx_resume {
+struct sanx_place {
 	__le32	conn;
 	__le32	reserved;
 	struct sanx_window window;
 };
 
-static_assert(sizeof(struct sanx_resume) == 24);
+static_assert(sizeof(struct sanx_place) == 24);
 
 /**
  * struct sanx_hello - private data of the connection manager's request and
