@@ -6,6 +6,7 @@
 #ifndef _AF_SANX_H
 #define _AF_SANX_H
 
+#include <linux/bpf-cgroup.h>
 #include <linux/net.h>
 #include <linux/percpu.h>
 #include <linux/socket.h>
@@ -14,6 +15,14 @@
 #include <net/ipv6.h>
 #include <net/sanx.h>
 #include <net/sock.h>
+
+/* Has the cgroup of @sk programs of @type (enum cgroup_bpf_attach_type)? */
+#ifdef CONFIG_CGROUP_BPF
+#define sanx_cgroup_prog(sk, type) \
+	(cgroup_bpf_enabled(type) && cgroup_bpf_sock_enabled(sk, type))
+#else
+#define sanx_cgroup_prog(sk, type)	false
+#endif
 
 struct netlink_ext_ack;
 

@@ -6,7 +6,6 @@
  * the caller waits on the socket's wait queue, or has EINPROGRESS.  A refusal
  * makes the socket TCP, and TCP's connect() goes on from there.
  */
-#include <linux/bpf-cgroup.h>
 #include <net/inet_connection_sock.h>
 
 #include "af_sanx.h"
@@ -31,15 +30,9 @@ struct target {
 /* Does a program of its cgroup want to see, or change, where TCP goes? */
 static bool cgroup_wants_connect(struct sock *sk)
 {
-#ifdef CONFIG_CGROUP_BPF
 	if (sk->sk_family == AF_INET6)
-		return cgroup_bpf_enabled(CGROUP_INET6_CONNECT) &&
-		       cgroup_bpf_sock_enabled(sk, CGROUP_INET6_CONNECT);
-	return cgroup_bpf_enabled(CGROUP_INET4_CONNECT) &&
-	       cgroup_bpf_sock_enabled(sk, CGROUP_INET4_CONNECT);
-#else
-	return false;
-#endif
+		return sanx_cgroup_prog(sk, CGROUP_INET6_CONNECT);
+	return sanx_cgroup_prog(sk, CGROUP_INET4_CONNECT);
 }
 
 /* Who can carry it?  Order matters for what is counted, not for the answer. */

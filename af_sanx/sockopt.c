@@ -6,7 +6,6 @@
  */
 #include <linux/filter.h>
 #include <linux/in6.h>
-#include <linux/bpf-cgroup.h>
 #include <linux/tcp.h>
 #include <net/sock_reuseport.h>
 #include <net/tcp.h>
@@ -79,16 +78,10 @@ static bool has_policy(const struct sock *sk)
 
 static bool has_cgroup_filter(const struct sock *csk)
 {
-#ifdef CONFIG_CGROUP_BPF
 	struct sock *sk = (struct sock *)csk;
 
-	return (cgroup_bpf_enabled(CGROUP_INET_INGRESS) &&
-		cgroup_bpf_sock_enabled(sk, CGROUP_INET_INGRESS)) ||
-	       (cgroup_bpf_enabled(CGROUP_INET_EGRESS) &&
-		cgroup_bpf_sock_enabled(sk, CGROUP_INET_EGRESS));
-#else
-	return false;
-#endif
+	return sanx_cgroup_prog(sk, CGROUP_INET_INGRESS) ||
+	       sanx_cgroup_prog(sk, CGROUP_INET_EGRESS);
 }
 
 /**
