@@ -13,8 +13,6 @@
  * A link that is lost takes nothing with it that may still be said: what is
  * not over becomes an orphan (orphan.c).
  */
-#include <linux/sched/mm.h>
-
 #include "verbs.h"
 
 static void release_work(struct work_struct *work)
@@ -51,7 +49,7 @@ struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock)
 
 	rcu_read_lock();
 again:
-	/* Pairs with the release in vresume_attach(). */
+	/* Pairs with the release in resume_switch(). */
 	link = smp_load_acquire(&vc->link);
 	spin_lock_bh(&link->tx_lock);
 	if (unlikely(link != READ_ONCE(vc->link))) {
@@ -86,13 +84,10 @@ struct vconn *vconn_find(struct vgroup *g, u32 id)
 static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	struct mem_cgroup *memcg;
 	int err;
 
 	size = min(size, vring_max(link));
-	memcg = set_active_memcg(conn->memcg);
-	err = vring_alloc(&vc->ring, size, true);
-	set_active_memcg(memcg);
+	err = vring_alloc(&vc->ring, size, conn->memcg, true);
 	if (!err)
 		err = vring_map(&vc->ring, link, (u64)vc->id << 32);
 	if (!err)

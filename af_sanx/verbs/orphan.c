@@ -14,7 +14,6 @@
  * started anew (another instance in its hello), refuses a link, does not know
  * the connection, or has a link and does not ask for what it opened.
  */
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
@@ -30,13 +29,10 @@
 /* Staging memory for a connection that did without; as if sent from there. */
 static void save_staging(struct vlink *link, struct vconn *vc)
 {
-	struct mem_cgroup *memcg;
 	struct vring ring = {};
 	int err;
 
-	memcg = set_active_memcg(vconn_conn(vc)->memcg);
-	err = vring_alloc(&ring, vc->win.size, false);
-	set_active_memcg(memcg);
+	err = vring_alloc(&ring, vc->win.size, vconn_conn(vc)->memcg, false);
 	spin_lock_bh(&link->tx_lock);
 	if (err)
 		vc->flags |= VCONN_RESET;
@@ -132,10 +128,11 @@ static bool orphan_detach(struct vconn *vc, struct vlink *link)
  * @vc: a connection that is open, with a reference of the caller's
  * @link: its link, drained and with its slots free
  *
+ * Or, if it was released or reset meanwhile, nothing happens.
+ *
  * Context: process, may sleep.
- * Return: true, or false if it was released or reset meanwhile.
  */
-bool vorphan_take(struct vconn *vc, struct vlink *link)
+void vorphan_take(struct vconn *vc, struct vlink *link)
 {
 	struct vgroup *g = link->group;
 	bool ours;
@@ -159,7 +156,6 @@ bool vorphan_take(struct vconn *vc, struct vlink *link)
 		sanx_conn_quiet(vconn_conn(vc));
 		vlink_user_put(link);
 	}
-	return ours;
 }
 
 /**

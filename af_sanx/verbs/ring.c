@@ -14,6 +14,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -31,10 +32,18 @@ static u32 ring_pages(const struct vring *ring)
 	return DIV_ROUND_UP(ring->size, PAGE_SIZE);
 }
 
+static void *ring_buf(u32 size, gfp_t gfp)
+{
+	void *buf = alloc_pages_exact(size, gfp | __GFP_NORETRY);
+
+	return buf ?: __vmalloc(size, gfp);
+}
+
 /**
  * vring_alloc() - get memory for a ring
  * @ring: a ring without memory
  * @size: bytes, a power of two
+ * @memcg: the memory cgroup that is charged, or NULL for the caller's
  * @remote: the peer writes it, else we send from it
  *
  * What the peer writes starts out as zeroes: it may claim to have written
@@ -44,13 +53,16 @@ static u32 ring_pages(const struct vring *ring)
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
  */
-int vring_alloc(struct vring *ring, u32 size, bool remote)
+int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
+		bool remote)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | (remote ? __GFP_ZERO : 0);
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 
-	ring->buf = alloc_pages_exact(size, gfp | __GFP_NOWARN | __GFP_NORETRY);
-	if (!ring->buf)
-		ring->buf = __vmalloc(size, gfp | __GFP_NOWARN);
+	if (remote)
+		gfp |= __GFP_ZERO;
+	memcg = set_active_memcg(memcg);
+	ring->buf = ring_buf(size, gfp);
+	set_active_memcg(memcg);
 	if (!ring->buf)
 		return -ENOMEM;
 	ring->size = size;

@@ -86,7 +86,7 @@ static int staging_make(struct vconn *vc)
 
 	if (!link)
 		return -EAGAIN;
-	err = vring_alloc(&ring, vc->win.size, false);
+	err = vring_alloc(&ring, vc->win.size, vconn_conn(vc)->memcg, false);
 	if (!err)
 		err = vring_map(&ring, link, (u64)vc->id << 32);
 	if (err)

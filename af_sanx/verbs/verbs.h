@@ -585,7 +585,7 @@ void vconn_fin(struct sanx_conn *conn);
 
 /* orphan.c */
 void vorphan_save(struct vlink *link);
-bool vorphan_take(struct vconn *vc, struct vlink *link);
+void vorphan_take(struct vconn *vc, struct vlink *link);
 void vorphan_release(struct vconn *vc);
 void vorphan_reset(struct vconn *vc, int err);
 void vorphan_reset_all(struct vgroup *g, int err);
@@ -624,7 +624,8 @@ int vconn_frame(struct vconn *vc, const struct vlink *link,
 		const struct sanx_frame *f);
 
 /* ring.c */
-int vring_alloc(struct vring *ring, u32 size, bool remote);
+int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
+		bool remote);
 void vring_free(struct vring *ring);
 bool vring_free_sleeps(const struct vring *ring);
 void vring_keep(struct vring *ring, u32 size, u64 offset, const void *data,
