@@ -40,8 +40,8 @@ static void alive_arm(struct sanx_conn *conn, unsigned long delay)
 		sanx_conn_put(conn);
 	/* One of the two sees the other: this, or close(). */
 	smp_mb();
-	if (!sanx_conn_open(conn))
-		sanx_alive_stop(conn);
+	if (!sanx_conn_open(conn) && del_timer(timer))
+		sanx_conn_put(conn);
 }
 
 /* tcp_retries2 as a time: net/ipv4/tcp_timer.c, tcp_model_timeout(). */
@@ -282,6 +282,6 @@ EXPORT_SYMBOL_GPL(sanx_conn_quiet);
  */
 void sanx_alive_stop(struct sanx_conn *conn)
 {
-	if (del_timer(&conn->alive.timer))
+	if (del_timer_sync(&conn->alive.timer))
 		sanx_conn_put(conn);
 }
