@@ -91,8 +91,8 @@ static bool has_cgroup_filter(const struct sock *csk)
  * A device, a filter of what comes in, a least time to live, an IPsec policy, a
  * program that chooses the listener, or one of the cgroup that sees each packet:
  * AF_SANX would let in what was to be kept out, so the connection has to be
- * TCP's.  Most of them are options of
- * SOL_SOCKET, so nobody tells; they are looked for when it matters.
+ * TCP's.  Most of them are options of SOL_SOCKET, so nobody tells; they are
+ * looked for when it matters.
  *
  * Context: any.
  * Return: true if so.

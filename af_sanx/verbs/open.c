@@ -2,9 +2,9 @@
 /*
  * Connections that the peer asks for, and those that it asks to go on with.
  *
- * An OPEN or a RESUME arrives in softirq, and to serve it takes memory and a registration;
- * so it is copied and left to the accept thread.  Memory for as many as the
- * peer may have under way (SANX_OPENS_MAX) comes with the link.
+ * An OPEN or a RESUME arrives in softirq, and to serve it takes memory and a
+ * registration; so it is copied and left to the accept thread.  Memory for as
+ * many as the peer may have under way (SANX_OPENS_MAX) comes with the link.
  */
 #include <linux/memcontrol.h>
 

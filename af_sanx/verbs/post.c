@@ -10,9 +10,9 @@
  * the credit that rides along.
  *
  * Completions are asked for seldom: each tells of all work before it.  They
- * are asked for often enough that neither slots nor staging memory can run out
- * with none under way (post_signal()), and for every frame that may be a
- * connection's last, as its release waits for it.
+ * are asked for often enough that slots cannot run out with none under way, and
+ * that little has to be sent again on another link (post_signal()); and for
+ * every frame that may be a connection's last, as its release waits for it.
  *
  * Nothing that must be said is lost for lack of room: a connection remembers
  * it as a bit, and the pump says it when there is room.
