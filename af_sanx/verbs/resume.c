@@ -303,11 +303,12 @@ int vresume_serve(struct vopen *o)
 		return SANX_REJECT_DENIED;
 	}
 	mutex_lock(&g->vnet->lock);
-	g->resumed = jiffies;
 	err = serve_check(vc, o);
 	if (!err)
 		err = serve_attach(vc, o);
 	mutex_unlock(&g->vnet->lock);
+	if (!err)
+		g->resumed = jiffies;
 	sanx_conn_put(vconn_conn(vc));
 	if (err == -EPROTO) {
 		sanx_count_protocol_error(g->vnet->net);
