@@ -45,15 +45,31 @@ static void alive_arm(struct sanx_conn *conn, unsigned long delay)
 }
 
 /* tcp_retries2 as a time: net/ipv4/tcp_timer.c, tcp_model_timeout(). */
-static unsigned long retries_limit(const struct sock *sk)
+static unsigned long retries_model(unsigned int n)
 {
-	unsigned int n = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_retries2);
 	unsigned int doublings = ilog2(TCP_RTO_MAX / TCP_RTO_MIN);
 
 	if (n <= doublings)
 		return ((2UL << n) - 1) * TCP_RTO_MIN;
 	return ((2UL << doublings) - 1) * TCP_RTO_MIN +
 	       (n - doublings) * (unsigned long)TCP_RTO_MAX;
+}
+
+/*
+ * When TCP ends a connection whose peer was a tick away: it compares that time
+ * with how long ago its first retransmission was, and only when another is due
+ * (retransmits_timed_out()).
+ */
+static unsigned long retries_limit(const struct sock *sk)
+{
+	unsigned int n = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_retries2);
+	unsigned long rto = TCP_RTO_MIN + 1, past = rto, first = rto;
+
+	while (past - first < retries_model(n)) {
+		rto = min(2 * rto, (unsigned long)TCP_RTO_MAX);
+		past += rto;
+	}
+	return past;
 }
 
 static unsigned long user_timeout(const struct sock *sk)
@@ -63,7 +79,7 @@ static unsigned long user_timeout(const struct sock *sk)
 
 static struct sanx_pulse alive_pulse(struct sanx_conn *conn)
 {
-	struct sanx_pulse pulse = { .heard = jiffies };
+	struct sanx_pulse pulse = { .heard = jiffies, .acked = jiffies };
 
 	if (conn->ops->pulse)
 		conn->ops->pulse(conn, &pulse);
@@ -90,7 +106,8 @@ static bool alive_sending(struct sanx_conn *conn,
 	if (pulse->lost && !a->sending &&
 	    (pulse->unacked || sanx_conn_outq(conn))) {
 		a->sending = true;
-		a->sent = pulse->heard;
+		a->sent = time_after(pulse->acked, pulse->heard) ?
+			  pulse->acked : pulse->heard;
 	}
 	sending = a->sending;
 	*since = a->sent;
@@ -183,14 +200,17 @@ static long alive_check(struct sanx_conn *conn, const struct sock *sk)
 {
 	struct sanx_pulse pulse = alive_pulse(conn);
 	unsigned long since;
+	bool sending;
 	long next;
 
-	next = check_window(conn, sk);
-	if (alive_sending(conn, &pulse, &since))
-		return sooner(next, check_sending(conn, sk, since));
-	if (!pulse.lost)
-		WRITE_ONCE(conn->alive.watch, user_timeout(sk) != 0);
-	return sooner(next, check_idle(conn, sk, pulse.heard));
+	/* An estimate, if nobody watched: so it comes before sends are noted. */
+	sending = alive_sending(conn, &pulse, &since);
+	WRITE_ONCE(conn->alive.watch, pulse.lost || user_timeout(sk));
+	if (sending)
+		next = check_sending(conn, sk, since);
+	else
+		next = check_idle(conn, sk, pulse.heard);
+	return sooner(next, check_window(conn, sk));
 }
 
 static void alive_timer(struct timer_list *t)
@@ -262,14 +282,12 @@ void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk)
  * sanx_conn_quiet() - nothing was heard of the peer for a while
  * @conn: a connection of a transport with a pulse()
  *
- * To be called again and again until something is, or once when the peer is
- * lost.
+ * To be called again and again until something is.
  *
  * Context: any.
  */
 void sanx_conn_quiet(struct sanx_conn *conn)
 {
-	WRITE_ONCE(conn->alive.watch, true);
 	alive_arm(conn, 1);
 }
 EXPORT_SYMBOL_GPL(sanx_conn_quiet);
@@ -278,7 +296,9 @@ EXPORT_SYMBOL_GPL(sanx_conn_quiet);
  * sanx_alive_stop() - the socket is gone
  * @conn: a connection that is not open any more
  *
- * Context: any.
+ * No timer runs after this, nor is armed for more than a moment.
+ *
+ * Context: process, may sleep; no lock of @conn held.
  */
 void sanx_alive_stop(struct sanx_conn *conn)
 {

@@ -119,6 +119,7 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == VLINK_UP) {
 		vc->flags = flags;
+		vc->acked_at = jiffies;
 		kref_get(&link->refs);
 		WRITE_ONCE(vc->link, link);
 		sanx_conn_get(vconn_conn(vc));
@@ -470,9 +471,10 @@ void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
 
 	pulse->heard = READ_ONCE(link->heard);
 	pulse->lost = vc->flags & (VCONN_ORPHAN | VCONN_RESUMING) ||
-		      link->state != VLINK_UP;
+		      link->state != VLINK_UP || vlink_quiet(link);
 	pulse->unacked = vc->acked != conn->tx.next ||
 			 (vc->pending & VCONN_P_FIN);
+	pulse->acked = vc->acked_at;
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -486,8 +488,7 @@ void vconn_probe(struct sanx_conn *conn)
 {
 	struct vlink *link = vconn_lock(vconn_of(conn));
 
-	link->ping = true;
-	vpost_pump(link);
+	vlink_ask(link);
 	vpost_unlock(link);
 }
 

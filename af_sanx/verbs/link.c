@@ -22,11 +22,7 @@ static const u8 state_next[__VLINK_STATES] = {
 	[VLINK_DYING]		= BIT(VLINK_DEAD),
 };
 
-/*
- * After so many heartbeats without an answer connections are told, and after so
- * many the link is lost.
- */
-#define BEATS_QUIET	2
+/* After so many heartbeats without an answer the link is lost. */
 #define BEATS_LOST	20
 
 /**
@@ -147,13 +143,45 @@ static void link_up_work(struct work_struct *work)
 	vgroup_link_up(container_of(work, struct vlink, up));
 }
 
-static void link_quiet(struct vlink *link)
+/**
+ * vlink_ask() - have the peer say something
+ * @link: the link
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vlink_ask(struct vlink *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	link->ping = true;
+	if (time_after_eq(READ_ONCE(link->heard), link->asked))
+		link->asked = jiffies;
+	vpost_pump(link);
+}
+
+/**
+ * vlink_quiet() - does the peer leave us without an answer?
+ * @link: the link
+ *
+ * Context: tx_lock held.
+ * Return: true if it was asked a heartbeat ago, and nothing was heard since.
+ */
+bool vlink_quiet(const struct vlink *link)
+{
+	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
+
+	lockdep_assert_held(&link->tx_lock);
+	return time_before(READ_ONCE(link->heard), link->asked) &&
+	       jiffies - link->asked >= beat;
+}
+
+static void link_tell_quiet(struct vlink *link)
 {
 	struct vconn *vc;
 
 	spin_lock_bh(&link->tx_lock);
-	list_for_each_entry(vc, &link->conns, node)
-		sanx_conn_quiet(vconn_conn(vc));
+	if (vlink_quiet(link))
+		list_for_each_entry(vc, &link->conns, node)
+			sanx_conn_quiet(vconn_conn(vc));
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -169,14 +197,12 @@ static void link_beat(struct work_struct *work)
 		vlink_kill(link, ETIMEDOUT);
 		return;
 	}
+	link_tell_quiet(link);
 	if (quiet >= beat) {
 		spin_lock_bh(&link->tx_lock);
-		link->ping = true;
-		vpost_pump(link);
+		vlink_ask(link);
 		vpost_unlock(link);
 	}
-	if (quiet >= BEATS_QUIET * beat)
-		link_quiet(link);
 	queue_delayed_work(vlink_wq, &link->beat, beat);
 }
 
@@ -235,6 +261,7 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
+	link->asked = link->heard;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);
 	INIT_WORK(&link->start, vcm_start);

@@ -139,8 +139,10 @@ static void slot_done(struct vslot *slot)
 	if (!vc)
 		return;
 	vc->inflight--;
-	if (slot->end)
+	if (slot->end) {
 		vc->acked = slot->end;
+		vc->acked_at = jiffies;
+	}
 	vconn_check_over(vc);
 }
 

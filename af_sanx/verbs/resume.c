@@ -146,6 +146,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	vc->win = *win;
 	vc->unsignaled = 0;
 	vc->acked = f->offset;
+	vc->acked_at = jiffies;
 	if (f->flags & SANX_FRAME_F_FIN)
 		vc->pending &= ~VCONN_P_FIN;
 	vc->replay = f->offset;
@@ -306,9 +307,9 @@ int vresume_serve(struct vopen *o)
 	err = serve_check(vc, o);
 	if (!err)
 		err = serve_attach(vc, o);
-	mutex_unlock(&g->vnet->lock);
 	if (!err)
 		g->resumed = jiffies;
+	mutex_unlock(&g->vnet->lock);
 	sanx_conn_put(vconn_conn(vc));
 	if (err == -EPROTO) {
 		sanx_count_protocol_error(g->vnet->net);

@@ -296,6 +296,7 @@ struct vframes {
  * @n_conns: how many
  *
  * @heard: when the last frame came, in jiffies
+ * @asked: when the first PING since then was due; earlier if none was
  * @users: those who must be gone before the queue pair goes: attached
  *	connections, requests in the accept thread, and one for itself
  * @unused: completed with the last user
@@ -359,6 +360,7 @@ struct vlink {
 	u32			n_conns;
 
 	unsigned long		heard;
+	unsigned long		asked;
 	refcount_t		users;
 	struct completion	unused;
 
@@ -458,6 +460,7 @@ struct vring {
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
  *	that follows
  * @acked: stream offset up to which the device has completed all
+ * @acked_at: since when, or since the connection is on a link, in jiffies
  * @replay: with P_REPLAY, stream offset of the first byte to be sent again
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
  * @early: on a device that completes work before the peer has it (iWARP)
@@ -483,6 +486,7 @@ struct vconn {
 	struct vring		staging;
 	u32			unsignaled;
 	u64			acked;
+	unsigned long		acked_at;
 	u64			replay;
 	u64			urgent;
 	bool			early;
@@ -548,6 +552,8 @@ void vlink_put(struct vlink *link);
 int vlink_setup(struct vlink *link);
 void vlink_set_state(struct vlink *link, enum vlink_state to);
 void vlink_came_up(struct vlink *link);
+void vlink_ask(struct vlink *link);
+bool vlink_quiet(const struct vlink *link);
 void vlink_kill_locked(struct vlink *link, int err);
 void vlink_kill(struct vlink *link, int err);
 void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,

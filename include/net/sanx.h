@@ -135,13 +135,15 @@ struct sanx_alive {
 /**
  * struct sanx_pulse - a transport's answer to whether the peer is there
  * @heard: when it was last heard of, in jiffies
- * @lost: it was quiet for so long that the transport has given it up, for now
+ * @lost: it was quiet for so long that what is on its way to it counts as lost
  * @unacked: something was sent that it may not have received
+ * @acked: when it last was known to have received something, in jiffies
  */
 struct sanx_pulse {
 	unsigned long		heard;
 	bool			lost;
 	bool			unacked;
+	unsigned long		acked;
 };
 
 /**
