@@ -100,8 +100,8 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 		conn->memcg = sanx_memcg_get(sk);
 	if (!conn)
 		return -ENOMEM;
-	sanx_rxq_init(&conn->rx, NULL,
-		      sanx_ring_size(READ_ONCE(sk->sk_rcvbuf)));
+	conn->rx_max = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
+	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
 	sanx_conn_attach(conn, sk);
 	conn->ss = ss;
 	/* Pairs with the acquire in sanx_sock_conn(). */

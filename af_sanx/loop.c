@@ -7,7 +7,8 @@
  * what a frame would say is done to the peer's connection by a call.
  *
  * Each end holds a reference of the other until both are closed.  The ring is
- * made by the first sender, so a connection that carries nothing costs none.
+ * made by the first sender, so a connection that carries nothing costs none, and
+ * is a small one as long as that does.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -61,6 +62,7 @@ static int loop_connect(struct sanx_conn *conn)
 		return -ENOMEM;
 	}
 	server->memcg = memcg;
+	server->rx_max = size;
 	sanx_rxq_init(&server->rx, NULL, size);
 	loop_pair(conn, server);
 
@@ -82,22 +84,41 @@ static int loop_connect(struct sanx_conn *conn)
 	return 0;
 }
 
-/* The sender is the only one to make the receiver's ring: tx_mutex. */
-static int loop_ring(struct sanx_conn *peer)
+static bool loop_ring(struct sanx_conn *peer, u32 size)
 {
+	struct sanx_rxq *q = &peer->rx;
 	struct mem_cgroup *memcg;
 	u8 *buf;
 
-	if (peer->rx.buf)
-		return 0;
 	memcg = set_active_memcg(peer->memcg);
-	buf = kvmalloc(peer->rx.size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	buf = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(memcg);
-	if (!buf)
-		return -ENOMEM;
-	/* sanx_conn_arrive() publishes it along with the first bytes. */
-	peer->rx.buf = buf;
-	return 0;
+	if (buf && q->in.buf)
+		sanx_rxq_move(q, buf, size);
+	else if (buf)
+		sanx_rxq_provide(q, buf, size);
+	return buf;
+}
+
+/*
+ * How many of @n bytes from @next on the receiver's ring has memory for.  The
+ * sender is the only one to make it: tx_mutex.  The first may be a small one;
+ * the next takes all that is granted.
+ */
+static u32 loop_space(struct sanx_conn *peer, u64 next, u32 n)
+{
+	struct sanx_rxq *q = &peer->rx;
+	u32 unread, space;
+
+	/* Pairs with the release in sanx_rxq_consume(). */
+	unread = next - smp_load_acquire(&q->head);
+	space = q->in.buf ? q->in.size - min(unread, q->in.size) : 0;
+	if (likely(n <= space))
+		return n;
+	if (!q->in.buf && n <= SANX_RING_FIRST &&
+	    loop_ring(peer, SANX_RING_FIRST))
+		return n;
+	return loop_ring(peer, peer->rx_max) ? n : space;
 }
 
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
@@ -105,13 +126,12 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
-	int err;
 
 	if (!n)
 		return -EAGAIN;
-	err = loop_ring(peer);
-	if (err)
-		return err;
+	n = loop_space(peer, conn->tx.next, n);
+	if (!n)
+		return -ENOMEM;
 	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
 	if (!n)
 		return -EFAULT;
@@ -177,7 +197,9 @@ static void loop_abort(struct sanx_conn *conn)
 
 static void loop_destroy(struct sanx_conn *conn)
 {
-	kvfree(conn->rx.buf);
+	if (sanx_rxq_turning(&conn->rx))
+		kvfree(conn->rx.out.buf);
+	kvfree(conn->rx.in.buf);
 	sanx_conn_free(conn);
 }
 

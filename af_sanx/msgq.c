@@ -62,6 +62,7 @@ EXPORT_SYMBOL_GPL(sanx_ring_spans);
 void sanx_txq_init(struct sanx_txq *q, u32 size)
 {
 	q->next = 0;
+	q->read = 0;
 	q->size = size;
 	WRITE_ONCE(q->limit, size);
 }
@@ -89,9 +90,9 @@ EXPORT_SYMBOL_GPL(sanx_txq_room);
  */
 u32 sanx_txq_unread(const struct sanx_txq *q)
 {
-	u64 limit = READ_ONCE(q->limit);
+	u64 read = READ_ONCE(q->read);
 
-	return q->size - (u32)(limit - READ_ONCE(q->next));
+	return READ_ONCE(q->next) - read;
 }
 EXPORT_SYMBOL_GPL(sanx_txq_unread);
 
@@ -130,6 +131,7 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 	if (limit - q->limit > q->size ||
 	    limit - READ_ONCE(q->next) > q->size)
 		return -EPROTO;
+	WRITE_ONCE(q->read, limit - q->size);
 	/* Room becomes visible after the peer's reads that made it. */
 	smp_store_release(&q->limit, limit);
 	return 1;
@@ -144,13 +146,120 @@ EXPORT_SYMBOL_GPL(sanx_txq_credit);
  */
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 {
-	q->buf = buf;
+	q->in = (struct sanx_ring){ .buf = buf, .size = size };
+	q->out = q->in;
+	q->from = 0;
 	q->size = size;
 	q->head = 0;
 	q->tail = 0;
 	q->granted = size;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_init);
+
+/**
+ * sanx_rxq_turning() - has the queue moved, and the reader not yet followed?
+ * @q: the queue
+ *
+ * Return: true if so; then it must not move again.
+ */
+bool sanx_rxq_turning(const struct sanx_rxq *q)
+{
+	/* Pairs with the release in sanx_rxq_follow(). */
+	return smp_load_acquire(&q->out.buf) != READ_ONCE(q->in.buf);
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_turning);
+
+/**
+ * sanx_rxq_provide() - give a queue its first ring
+ * @q: a queue without one, in which nothing has arrived
+ * @buf: the ring
+ * @size: bytes of it, a power of two
+ *
+ * Context: the transport, as for sanx_rxq_arrive(), which publishes it.
+ */
+void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size)
+{
+	q->in = (struct sanx_ring){ .buf = buf, .size = size };
+	q->out = q->in;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_provide);
+
+/**
+ * sanx_rxq_move() - what arrives from now on goes to another ring
+ * @q: the queue, with a ring and not sanx_rxq_turning()
+ * @buf: the other ring, not the one before
+ * @size: bytes of it, a power of two
+ *
+ * The ring before is the reader's from here on.
+ *
+ * Context: the transport, as for sanx_rxq_arrive().
+ */
+void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size)
+{
+	WRITE_ONCE(q->from, q->tail);
+	WRITE_ONCE(q->in.size, size);
+	/* Who sees that it moved sees where, and to what. */
+	smp_store_release(&q->in.buf, buf);
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_move);
+
+/**
+ * sanx_rxq_follow() - go to where the queue has moved
+ * @q: the queue
+ * @left: filled: the ring before, which nobody uses any more, or NULL
+ *
+ * Context: the reader.
+ * Return: true if it went there; false if there was no need, or something is
+ * still to be read before.
+ */
+bool sanx_rxq_follow(struct sanx_rxq *q, u8 **left)
+{
+	/* Pairs with the release in sanx_rxq_move(). */
+	u8 *buf = smp_load_acquire(&q->in.buf);
+
+	if (likely(buf == q->out.buf) || q->head < READ_ONCE(q->from))
+		return false;
+	*left = q->out.buf;
+	q->out.size = READ_ONCE(q->in.size);
+	/* The reads there are done before it is moved again. */
+	smp_store_release(&q->out.buf, buf);
+	return true;
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_follow);
+
+/* The ring that a byte is in, and in @most how many behind it are there too. */
+static const struct sanx_ring *rxq_ring(const struct sanx_rxq *q, u64 offset,
+					u32 *most)
+{
+	/* Pairs with the release in sanx_rxq_move(). */
+	u8 *buf = smp_load_acquire(&q->in.buf);
+	u64 from;
+
+	if (likely(buf == q->out.buf))
+		return &q->out;
+	from = READ_ONCE(q->from);
+	if (offset >= from)
+		return &q->in;
+	*most = min_t(u64, *most, from - offset);
+	return &q->out;
+}
+
+/**
+ * sanx_rxq_byte() - one byte that has arrived
+ * @q: the queue
+ * @offset: its stream offset; it has arrived and was not consumed
+ *
+ * Context: the reader.
+ * Return: the byte.
+ */
+u8 sanx_rxq_byte(const struct sanx_rxq *q, u64 offset)
+{
+	u32 most = 1;
+	const struct sanx_ring *ring = rxq_ring(q, offset, &most);
+
+	return ring->buf[offset & (ring->size - 1)];
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_byte);
 
 /**
  * sanx_rxq_arrive() - publish bytes that lie in the ring
@@ -252,9 +361,9 @@ void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
 	struct sanx_span span[2];
 	int i, n;
 
-	n = sanx_ring_spans(q->size, offset, min(len, q->size), span);
+	n = sanx_ring_spans(q->in.size, offset, min(len, q->in.size), span);
 	for (i = 0; i < n; i++) {
-		memcpy(q->buf + span[i].pos, data, span[i].len);
+		memcpy(q->in.buf + span[i].pos, data, span[i].len);
 		data += span[i].len;
 	}
 }
@@ -277,9 +386,9 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 	size_t done = 0, got;
 	int i, n;
 
-	n = sanx_ring_spans(q->size, offset, len, span);
+	n = sanx_ring_spans(q->in.size, offset, len, span);
 	for (i = 0; i < n; i++) {
-		got = copy_from_iter(q->buf + span[i].pos, span[i].len, from);
+		got = copy_from_iter(q->in.buf + span[i].pos, span[i].len, from);
 		done += got;
 		if (got != span[i].len)
 			break;
@@ -287,6 +396,25 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 	return done;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_fill);
+
+/* Reads from one ring; @most is cut to what is in it. */
+static size_t read_ring(const struct sanx_rxq *q, u64 offset,
+			struct iov_iter *to, u32 *most)
+{
+	const struct sanx_ring *ring = rxq_ring(q, offset, most);
+	struct sanx_span span[2];
+	size_t done = 0, got;
+	int i, n;
+
+	n = sanx_ring_spans(ring->size, offset, *most, span);
+	for (i = 0; i < n; i++) {
+		got = copy_to_iter(ring->buf + span[i].pos, span[i].len, to);
+		done += got;
+		if (got != span[i].len)
+			break;
+	}
+	return done;
+}
 
 /**
  * sanx_rxq_read() - copy arrived bytes to a caller, without consuming them
@@ -301,15 +429,14 @@ EXPORT_SYMBOL_GPL(sanx_rxq_fill);
 size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
 		     u32 len)
 {
-	struct sanx_span span[2];
 	size_t done = 0, got;
-	int i, n;
+	u32 most;
 
-	n = sanx_ring_spans(q->size, q->head + skip, len, span);
-	for (i = 0; i < n; i++) {
-		got = copy_to_iter(q->buf + span[i].pos, span[i].len, to);
+	while (done < len) {
+		most = len - done;
+		got = read_ring(q, q->head + skip + done, to, &most);
 		done += got;
-		if (got != span[i].len)
+		if (got != most)
 			break;
 	}
 	return done;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Receiving: from the ring into the program, one copy. */
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <net/inet_common.h>
 
@@ -89,11 +90,15 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 /* Moves a reader on; @skip is how far behind the ring's head a peek is. */
 static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 {
+	u8 *left;
+
 	if (flags & MSG_PEEK) {
 		*skip += n;
 		return;
 	}
 	sanx_rxq_consume(&conn->rx, n);
+	if (unlikely(sanx_rxq_follow(&conn->rx, &left)))
+		kvfree(left);
 	sanx_urg_passed(conn);
 	conn->ops->consumed(conn);
 }
@@ -191,7 +196,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		 * granted before, however long it waits.
 		 */
 		if (flags & MSG_PEEK && done &&
-		    skip >= conn->rx.size - conn->rx.size / 4)
+		    skip >= READ_ONCE(conn->rx_max) / 4 * 3)
 			break;
 		switch (recv_end(ss, conn, skip, !done, &err)) {
 		case RECV_STOP:

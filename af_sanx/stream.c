@@ -154,7 +154,7 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
 	/* More than half a ring need never gather: it must not be waited for. */
 	if (avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
-				    conn->rx.size / 2))
+				    READ_ONCE(conn->rx_max) / 2))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;

@@ -207,7 +207,7 @@ static int urg_byte(struct sanx_conn *conn, bool peek, u8 *byte)
 		ahead = urg->seq - conn->rx.head;
 		err = -EAGAIN;
 		if (ahead < sanx_rxq_avail(&conn->rx)) {
-			*byte = conn->rx.buf[urg->seq & (conn->rx.size - 1)];
+			*byte = sanx_rxq_byte(&conn->rx, urg->seq);
 			if (!peek)
 				WRITE_ONCE(urg->state, SANX_URG_READ);
 			err = 0;

@@ -320,6 +320,7 @@ static struct sim *sim_start(struct kunit *test, const struct credit_case *c)
 	sanx_rxq_init(&s->rx, s->mem, c->size);
 	s->tx.next = c->start;
 	s->tx.limit += c->start;
+	s->tx.read += c->start;
 	s->rx.head = c->start;
 	s->rx.tail = c->start;
 	s->rx.granted += c->start;

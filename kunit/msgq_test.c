@@ -144,7 +144,8 @@ static void msgq_txq(struct kunit *test)
 /* Room is a difference of 64-bit offsets, on either side of 4 GiB. */
 static void msgq_txq_far(struct kunit *test)
 {
-	struct sanx_txq q = { .next = FAR, .limit = FAR + 4096, .size = 4096 };
+	struct sanx_txq q = { .next = FAR, .read = FAR,
+			      .limit = FAR + 4096, .size = 4096 };
 
 	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 4096);
 	sanx_txq_advance(&q, 4096);
@@ -214,7 +215,8 @@ static void msgq_rxq(struct kunit *test)
 
 	memset(&q, 0xff, sizeof(q));
 	sanx_rxq_init(&q, ring, 4096);
-	KUNIT_EXPECT_PTR_EQ(test, q.buf, &ring[0]);
+	KUNIT_EXPECT_PTR_EQ(test, q.in.buf, &ring[0]);
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
 	KUNIT_EXPECT_EQ(test, q.size, 4096);
 	KUNIT_EXPECT_EQ(test, sanx_rxq_avail(&q), 0);
 	KUNIT_EXPECT_FALSE(test, sanx_rxq_credit_due(&q));
@@ -473,6 +475,90 @@ static void msgq_fill_short(struct kunit *test)
 	}
 }
 
+/* Reads, and holds the bytes against the stream. */
+static void expect_read(struct kunit *test, const struct sanx_rxq *q, u32 skip,
+			u32 len)
+{
+	u8 got[3 * RING], want[3 * RING];
+	struct kvec vec = { got, len };
+	struct iov_iter to;
+
+	stream_fill(want, q->head + skip, len);
+	iov_iter_kvec(&to, ITER_DEST, &vec, 1, len);
+	KUNIT_EXPECT_EQ(test, sanx_rxq_read(q, skip, &to, len), len);
+	KUNIT_EXPECT_MEMEQ(test, got, want, len);
+}
+
+static void store_stream(struct kunit *test, struct sanx_rxq *q, u32 len)
+{
+	u8 data[2 * RING];
+
+	stream_fill(data, q->tail, len);
+	sanx_rxq_store(q, q->tail, data, len);
+	KUNIT_ASSERT_EQ(test, sanx_rxq_arrive(q, q->tail, len), 0);
+}
+
+/*
+ * A queue moves with so many bytes unread, and so many follow: the reader finds
+ * them all in their order, here in one go, in pieces or one by one.
+ */
+static void msgq_move(struct kunit *test)
+{
+	u8 first[RING], larger[2 * RING], *left;
+	u32 unread, more, i;
+	struct sanx_rxq q;
+
+	for (unread = 0; unread <= RING; unread++) {
+		sanx_rxq_init(&q, first, RING);
+		q.head = q.tail = FAR;
+		q.granted = FAR + RING;
+		store_stream(test, &q, unread);
+		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
+		sanx_rxq_move(&q, larger, 2 * RING);
+		KUNIT_EXPECT_TRUE(test, sanx_rxq_turning(&q));
+		q.size = 2 * RING;
+		KUNIT_EXPECT_EQ(test, sanx_rxq_grant(&q), FAR + 2 * RING);
+		more = 2 * RING - unread;
+		store_stream(test, &q, more);
+		expect_read(test, &q, 0, unread + more);
+		expect_read(test, &q, unread / 2, more);
+		for (i = 0; i < unread + more; i++)
+			KUNIT_ASSERT_EQ(test, sanx_rxq_byte(&q, FAR + i),
+					stream_byte(FAR + i));
+		if (unread) {
+			sanx_rxq_consume(&q, unread - 1);
+			KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
+			sanx_rxq_consume(&q, 1);
+		}
+		KUNIT_EXPECT_TRUE(test, sanx_rxq_follow(&q, &left));
+		KUNIT_EXPECT_PTR_EQ(test, left, &first[0]);
+		KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
+		/* Nobody looks there any more. */
+		memset(first, CANARY, sizeof(first));
+		expect_read(test, &q, 0, more);
+		sanx_rxq_consume(&q, more);
+		KUNIT_EXPECT_EQ(test, sanx_rxq_grant(&q),
+				FAR + unread + more + 2 * RING);
+		store_stream(test, &q, 2 * RING);
+		expect_read(test, &q, 0, 2 * RING);
+	}
+}
+
+/* The first ring is where the reader is from the beginning. */
+static void msgq_provide(struct kunit *test)
+{
+	struct sanx_rxq q;
+	u8 ring[RING];
+
+	sanx_rxq_init(&q, NULL, 2 * RING);
+	sanx_rxq_provide(&q, ring, RING);
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+	store_stream(test, &q, RING);
+	expect_read(test, &q, 0, RING);
+	KUNIT_EXPECT_EQ(test, sanx_rxq_grant(&q), 2 * RING);
+}
+
 static void msgq_read(struct kunit *test)
 {
 	const struct bytes_case *c = test->param_value;
@@ -637,6 +723,8 @@ static struct kunit_case msgq_cases[] = {
 	KUNIT_CASE_PARAM(msgq_fill, bytes_gen_params),
 	KUNIT_CASE(msgq_fill_part),
 	KUNIT_CASE(msgq_fill_short),
+	KUNIT_CASE(msgq_move),
+	KUNIT_CASE(msgq_provide),
 	KUNIT_CASE_PARAM(msgq_read, bytes_gen_params),
 	KUNIT_CASE(msgq_read_skip),
 	KUNIT_CASE(msgq_read_short),

@@ -90,9 +90,11 @@ static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
 	err = vring_alloc(&vc->ring, size, conn->memcg, true);
 	if (!err)
 		err = vring_map(&vc->ring, link, (u64)vc->id << 32);
-	if (!err)
-		sanx_rxq_init(&conn->rx, vc->ring.buf, size);
-	return err;
+	if (err)
+		return err;
+	conn->rx_max = size;
+	sanx_rxq_init(&conn->rx, vc->ring.buf, size);
+	return 0;
 }
 
 /**

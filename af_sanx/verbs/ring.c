@@ -111,7 +111,7 @@ void vring_free(struct vring *ring)
 void vring_keep(struct vring *ring, u32 size, u64 offset, const void *data,
 		u32 len)
 {
-	struct sanx_rxq q = { .buf = ring->buf, .size = size };
+	struct sanx_rxq q = { .in = { .buf = ring->buf, .size = size } };
 
 	if (ring->buf)
 		sanx_rxq_store(&q, offset, data, len);

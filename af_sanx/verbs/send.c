@@ -133,7 +133,7 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 most,
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct sanx_rxq staging = {
-		.buf = vc->staging.buf, .size = vc->win.size,
+		.in = { .buf = vc->staging.buf, .size = vc->win.size },
 	};
 	size_t n, len = iov_iter_count(from);
 	int err;

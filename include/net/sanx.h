@@ -168,6 +168,7 @@ struct sanx_pulse {
  * @rx_mutex: serialises readers; guards the reader's part of @rx
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
+ * @rx_max: bytes that it may come to have (SO_RCVBUF)
  * @urg: urgent data in it
  * @alive: is the peer there?
  * @tx_time: jiffies of the last send
@@ -211,6 +212,7 @@ struct sanx_conn {
 	struct mutex			rx_mutex; /* see above */
 	struct sanx_txq			tx;
 	struct sanx_rxq			rx;
+	u32				rx_max;
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
 	u32				tx_time;

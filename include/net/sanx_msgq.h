@@ -8,6 +8,10 @@
  * the ring at o & (size - 1).  A write therefore is idempotent: it can be
  * repeated, on another path if need be, and lands in the same place.
  *
+ * A queue begins with little memory, or none, and moves to a larger ring when
+ * there is a need: bytes from some offset on are in the new one, and the reader
+ * follows when it has read all before.
+ *
  * This unit is pure: no socket, no device, no allocation and no lock.  Each
  * function says which side may call it; a side is serialised by its caller.
  */
@@ -20,33 +24,53 @@
 
 #define SANX_RING_MIN	4096U
 #define SANX_RING_MAX	1048576U
+/* What a connection begins with; no device writes it. */
+#define SANX_RING_FIRST	1024U
 
 /**
  * struct sanx_txq - the sender's view of its remote window
  * @next: offset that the next byte sent gets; written by the sender only
  * @limit: first offset that the peer has not permitted; moved by credits only
+ * @read: first offset that the peer has not said it read
  * @size: bytes of the remote ring, a power of two
  */
 struct sanx_txq {
 	u64	next;
 	u64	limit;
+	u64	read;
+	u32	size;
+};
+
+/**
+ * struct sanx_ring - memory of a ring
+ * @buf: the bytes; NULL for none
+ * @size: how many, a power of two
+ */
+struct sanx_ring {
+	u8	*buf;
 	u32	size;
 };
 
 /**
  * struct sanx_rxq - the receiver's ring and its cursors
- * @buf: the ring; NULL until the transport has provided it
- * @size: bytes of @buf, a power of two
+ * @in: where bytes from @from on go; the transport's
+ * @from: first offset that is in @in; all before are in @out
+ * @out: where the reader is; the reader's, and it follows to @in when it has
+ *	read all before @from
+ * @size: what the sender may have under way and unread, bytes; set by the
+ *	transport along with sanx_rxq_grant()
  * @head: offset of the next byte the program reads; written by the reader only
  * @tail: first offset that has not arrived; written by the transport only
  * @granted: limit last told to the sender; written by sanx_rxq_grant() only
  */
 struct sanx_rxq {
-	u8	*buf;
-	u32	size;
-	u64	head;
-	u64	tail;
-	u64	granted;
+	struct sanx_ring	in;
+	u64			from;
+	struct sanx_ring	out;
+	u32			size;
+	u64			head;
+	u64			tail;
+	u64			granted;
 };
 
 /**
@@ -66,6 +90,11 @@ void sanx_txq_advance(struct sanx_txq *q, u32 len);
 int sanx_txq_credit(struct sanx_txq *q, u64 limit);
 
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size);
+void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size);
+bool sanx_rxq_turning(const struct sanx_rxq *q);
+void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size);
+bool sanx_rxq_follow(struct sanx_rxq *q, u8 **left);
+u8 sanx_rxq_byte(const struct sanx_rxq *q, u64 offset);
 int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len);
 u32 sanx_rxq_avail(const struct sanx_rxq *q);
 void sanx_rxq_consume(struct sanx_rxq *q, u32 len);
