@@ -192,6 +192,28 @@ struct sock *sanx_conn_sk(struct sanx_conn *conn)
 	return READ_ONCE(conn->detached) ? NULL : sk;
 }
 
+/**
+ * sanx_conn_sndbuf() - bytes that may be kept for sending
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_SNDBUF, as a power of two; without
+ * that, the most that anyone needs.
+ */
+u32 sanx_conn_sndbuf(struct sanx_conn *conn)
+{
+	u32 size = SANX_RING_MAX;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk && sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		size = sanx_ring_size(READ_ONCE(sk->sk_sndbuf));
+	rcu_read_unlock();
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_sndbuf);
+
 /* Moves @conn on; the only writer of its state. */
 static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
 {

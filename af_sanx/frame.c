@@ -51,6 +51,8 @@ static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 				    sizeof(struct sanx_place), true, true,
 				    true },
 	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
+	[SANX_FRAME_WINDOW]	= { 0, sizeof(struct sanx_place), true, true,
+				    true },
 };
 
 static bool data_ok(const struct sanx_frame *f)
@@ -154,6 +156,8 @@ static int window_parse(struct sanx_window_info *info,
 	info->addr = le64_to_cpu(w->addr);
 	info->rkey = le32_to_cpu(w->rkey);
 	info->size = le32_to_cpu(w->size);
+	if (!info->size)
+		return info->addr || info->rkey ? -EPROTO : 0;
 	if (!is_power_of_2(info->size) || info->size < SANX_RING_MIN ||
 	    info->size > SANX_RING_MAX || info->addr + info->size < info->addr)
 		return -EPROTO;
@@ -246,6 +250,23 @@ int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 	return place_parse(f, conn, win);
 }
 EXPORT_SYMBOL_GPL(sanx_resume_parse);
+
+/**
+ * sanx_window_parse() - take the body of a WINDOW out and check it
+ * @f: a parsed frame
+ * @conn: the sender's id, not 0
+ * @win: its window, not none
+ *
+ * Return: 0, or -EPROTO.
+ */
+int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
+		      struct sanx_window_info *win)
+{
+	if (f->type != SANX_FRAME_WINDOW || place_parse(f, conn, win))
+		return -EPROTO;
+	return win->size ? 0 : -EPROTO;
+}
+EXPORT_SYMBOL_GPL(sanx_window_parse);
 
 /**
  * sanx_hello_parse() - check the private data of a link set-up

@@ -86,6 +86,10 @@ static const struct good_case good_cases[] = {
 	  { 12, 8, 24, U32_MAX, U64_MAX, U64_MAX, 0, U32_MAX } },
 	{ "RESUME_REJ",
 	  { 13, 0, 0, 7, 0, 0, 0, 9 } },
+	{ "WINDOW",
+	  { 14, 0, 24, 7, 0, 8192, 0, 9 } },
+	{ "WINDOW, all fields at their most",
+	  { 14, 0, 24, U32_MAX, U64_MAX, U64_MAX, 0, U32_MAX } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
@@ -142,6 +146,10 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		body = 24;
 		break;
 	case 13:
+		break;
+	case 14:
+		has_credit = true;
+		body = 24;
 		break;
 	default:
 		return false;
@@ -294,7 +302,7 @@ static void frame_one_field_off(struct kunit *test)
 
 static bool type_has_credit(u8 type)
 {
-	return type <= 3 || type == 11 || type == 12;
+	return type <= 3 || type == 11 || type == 12 || type == 14;
 }
 
 /* Offsets and credits that this frame has: any at all, msgq.c judges them. */

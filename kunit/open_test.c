@@ -18,7 +18,7 @@
 
 /* The bytes of a good one of each. */
 static const u8 good_hello[32] = {
-	0x31, 0x58, 0x4e, 0x53, 0x02, 0x00, 0x00, 0x00,
+	0x31, 0x58, 0x4e, 0x53, 0x03, 0x00, 0x00, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
 	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x00, 0x00,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
@@ -68,9 +68,9 @@ static const struct wrong_case hello_cases[] = {
 	{ "magic 0", 0, 4, 0, -EPROTO },
 	{ "version 0", 4, 2, 0, -EPROTONOSUPPORT },
 	{ "version 1", 4, 2, 1, -EPROTONOSUPPORT },
-	{ "version 3", 4, 2, 3, -EPROTONOSUPPORT },
-	{ "version 2 in the wrong byte", 4, 2, 0x200, -EPROTONOSUPPORT },
-	{ "version 2 and more", 4, 2, 0x102, -EPROTONOSUPPORT },
+	{ "version 2", 4, 2, 2, -EPROTONOSUPPORT },
+	{ "version 3 in the wrong byte", 4, 2, 0x300, -EPROTONOSUPPORT },
+	{ "version 3 and more", 4, 2, 0x103, -EPROTONOSUPPORT },
 	{ "reserved, low", 6, 2, 1, -EPROTO },
 	{ "reserved, high", 6, 2, 0x8000, -EPROTO },
 	{ "from nobody", 8, 4, 0, -EPROTO },
@@ -232,6 +232,45 @@ static struct sanx_frame resume_frame(const u8 *body)
 				    .conn = 5, .body = body };
 }
 
+static struct sanx_frame told_frame(const u8 *body)
+{
+	return (struct sanx_frame){ .type = SANX_FRAME_WINDOW, .len = 24,
+				    .conn = 5, .body = body };
+}
+
+/* None at all is one, but for a frame that is there to tell of one. */
+static void window_none(struct kunit *test)
+{
+	struct sanx_window_info win;
+	struct sanx_open open;
+	struct sanx_frame f;
+	u8 buf[56];
+	u32 conn;
+
+	memcpy(buf, good_open, 56);
+	memset(buf + 40, 0, 16);
+	f = open_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_open_parse(&f, &open, &conn, &win), 0);
+	expect_window(test, &win, buf + 40);
+
+	memcpy(buf, good_ack, 24);
+	memset(buf + 8, 0, 16);
+	f = ack_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_open_ack_parse(&f, &conn, &win), 0);
+	expect_window(test, &win, buf + 8);
+	f = resume_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), 0);
+	f = told_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_window_parse(&f, &conn, &win), -EPROTO);
+	/* Half of one is no window. */
+	buf[8] = 1;
+	f = ack_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_open_ack_parse(&f, &conn, &win), -EPROTO);
+	buf[8] = 0;
+	buf[16] = 1;
+	KUNIT_EXPECT_EQ(test, sanx_open_ack_parse(&f, &conn, &win), -EPROTO);
+}
+
 static void window_field(struct kunit *test)
 {
 	const struct wrong_case *c = test->param_value;
@@ -259,6 +298,10 @@ static void window_field(struct kunit *test)
 		expect_window(test, &win, buf + 8);
 	f = resume_frame(buf);
 	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), c->want);
+	if (!c->want)
+		expect_window(test, &win, buf + 8);
+	f = told_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_window_parse(&f, &conn, &win), c->want);
 	if (!c->want)
 		expect_window(test, &win, buf + 8);
 }
@@ -334,7 +377,7 @@ KUNIT_ARRAY_PARAM_DESC(ack, ack_cases, desc);
 typedef int place_parser(const struct sanx_frame *f, u32 *conn,
 			 struct sanx_window_info *win);
 
-/* OPEN_ACK, RESUME and RESUME_ACK have the same body. */
+/* OPEN_ACK, RESUME, RESUME_ACK and WINDOW have the same body. */
 static void place_field(struct kunit *test, struct sanx_frame f,
 			place_parser *parse)
 {
@@ -365,6 +408,7 @@ static void resume_field(struct kunit *test)
 	place_field(test, f, sanx_resume_parse);
 	f.type = SANX_FRAME_RESUME_ACK;
 	place_field(test, f, sanx_resume_parse);
+	place_field(test, told_frame(NULL), sanx_window_parse);
 }
 
 /* A body is read as what the frame says it is, and in full or not at all. */
@@ -434,6 +478,8 @@ static void open_round_trip(struct kunit *test)
 
 static bool window_promised(const struct sanx_window_info *w)
 {
+	if (!w->size)
+		return !w->addr && !w->rkey;
 	return is_power_of_2(w->size) && w->size >= 4096 &&
 	       w->size <= 1048576 && w->addr < U64_MAX - w->size + 1;
 }
@@ -509,6 +555,7 @@ static struct kunit_case open_cases_all[] = {
 	KUNIT_CASE(hello_size),
 	KUNIT_CASE(hello_build),
 	KUNIT_CASE_PARAM(window_field, window_gen_params),
+	KUNIT_CASE(window_none),
 	KUNIT_CASE(window_build),
 	KUNIT_CASE_PARAM(open_field, open_gen_params),
 	KUNIT_CASE_PARAM(ack_field, ack_gen_params),

@@ -13,6 +13,9 @@
  * A link that is lost takes nothing with it that may still be said: what is
  * not over becomes an orphan (orphan.c).
  */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
 #include "verbs.h"
 
 static void release_work(struct work_struct *work)
@@ -34,6 +37,7 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->room);
 	INIT_LIST_HEAD(&vc->node);
 	INIT_WORK(&vc->work, release_work);
+	INIT_WORK(&vc->grow, vgrow_work);
 }
 
 /**
@@ -61,6 +65,25 @@ again:
 }
 
 /**
+ * vconn_link_get() - the link that a connection is on, as a user
+ * @vc: a connection that is, or was, attached
+ *
+ * Context: any.
+ * Return: the link, for vlink_user_put(); or NULL if it is at its end.
+ */
+struct vlink *vconn_link_get(struct vconn *vc)
+{
+	struct vlink *link;
+
+	rcu_read_lock();
+	link = READ_ONCE(vc->link);
+	if (!refcount_inc_not_zero(&link->users))
+		link = NULL;
+	rcu_read_unlock();
+	return link;
+}
+
+/**
  * vconn_find() - the connection of an id
  * @g: the group
  * @id: ours, as the peer knows it
@@ -81,25 +104,65 @@ struct vconn *vconn_find(struct vgroup *g, u32 id)
 	return vc;
 }
 
-static int attach_ring(struct vconn *vc, struct vlink *link, u32 size)
+/* What it begins with: see grow.c. */
+static int attach_first(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	int err;
+	struct mem_cgroup *memcg;
+	u8 *buf;
 
-	size = min(size, vring_max(link));
-	err = vring_alloc(&vc->ring, size, conn->memcg, true);
-	if (!err)
-		err = vring_map(&vc->ring, link, (u64)vc->id << 32);
-	if (err)
-		return err;
-	conn->rx_max = size;
-	sanx_rxq_init(&conn->rx, vc->ring.buf, size);
+	memcg = set_active_memcg(conn->memcg);
+	buf = kmalloc(SANX_RING_FIRST, GFP_KERNEL_ACCOUNT);
+	set_active_memcg(memcg);
+	if (!buf)
+		return -ENOMEM;
+	sanx_rxq_init(&conn->rx, buf, SANX_RING_FIRST);
 	return 0;
+}
+
+static void free_first(struct vconn *vc)
+{
+	struct sanx_rxq *q = &vconn_conn(vc)->rx;
+
+	if (q->out.buf != vc->ring.buf)
+		kfree(q->out.buf);
+	sanx_rxq_init(q, NULL, 0);
+}
+
+/**
+ * vconn_window_ok() - can anything be sent to a connection?
+ * @link: its link
+ * @win: the peer's ring, or none
+ *
+ * Return: 0, or -EPROTO if it has no ring and takes nothing in frames.
+ */
+int vconn_window_ok(const struct vlink *link,
+		    const struct sanx_window_info *win)
+{
+	return win->size || link->inline_max ? 0 : -EPROTO;
+}
+
+/**
+ * vconn_set_window() - the peer has told where its ring is
+ * @vc: a connection that knew of none
+ * @win: the ring; none is no news
+ *
+ * Context: as sanx_txq_credit(), which is to follow; and tx_lock held.
+ */
+void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
+{
+	lockdep_assert_held(&vc->link->tx_lock);
+	if (!win->size)
+		return;
+	vconn_conn(vc)->tx.size = win->size;
+	vc->win.addr = win->addr;
+	vc->win.rkey = win->rkey;
+	WRITE_ONCE(vc->win.size, win->size);
 }
 
 /**
  * vconn_join() - from here on link_end() finds a connection
- * @vc: a connection with its rings mapped for @link
+ * @vc: a connection with what rings it has mapped for @link
  * @link: a link that is up
  *
  * Context: tx_lock held, and given back with vpost_unlock().
@@ -138,14 +201,13 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
  * @vc: the connection, initialised
  * @link: the link, with a reference of the caller's, and if it is dying not
  *	yet without its device: by vnet.lock, or as a user
- * @size: bytes of the ring, a power of two
  * @flags: VCONN_* to begin with
  *
  * Context: process, may sleep.
  * Return: 0, and the link has a reference of the connection until
  * vconn_release(); or -errno, and nothing has changed.
  */
-int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags)
+int vconn_attach(struct vconn *vc, struct vlink *link, u32 flags)
 {
 	struct vgroup *g = link->group;
 	int err;
@@ -154,15 +216,13 @@ int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags)
 				 &g->next_id, GFP_KERNEL);
 	if (err < 0)
 		return err;
-	err = attach_ring(vc, link, size);
+	err = attach_first(vc);
 	if (!err)
 		err = attach_publish(vc, link, flags);
 	if (!err)
 		return 0;
 	xa_erase_bh(&g->ids, vc->id);
-	sanx_rxq_init(&vconn_conn(vc)->rx, NULL, size);
-	vring_unmap(&vc->ring);
-	vring_free(&vc->ring);
+	free_first(vc);
 	return err;
 }
 
@@ -190,8 +250,7 @@ int vconn_open(struct vconn *vc, struct vlink *link)
 	if (!refcount_inc_not_zero(&link->users))
 		return err;
 	if (READ_ONCE(link->state) == VLINK_UP)
-		err = vconn_attach(vc, link, vconn_conn(vc)->rx.size,
-				   VCONN_OPENING);
+		err = vconn_attach(vc, link, VCONN_OPENING);
 	vlink_user_put(link);
 	if (!err)
 		conn_ask(vc);
@@ -498,6 +557,7 @@ static void destroy_work(struct work_struct *work)
 {
 	struct vconn *vc = container_of(work, struct vconn, work);
 
+	free_first(vc);
 	vring_free(&vc->ring);
 	vring_free(&vc->staging);
 	sanx_conn_free(vconn_conn(vc));

@@ -38,10 +38,15 @@ void vopen_requeue(struct vopen *o)
 
 static int open_parse(struct vopen *o, const struct sanx_frame *f)
 {
-	o->f = *f;
+	int err;
+
 	if (f->type == SANX_FRAME_RESUME)
-		return sanx_resume_parse(f, &o->peer_id, &o->win);
-	return sanx_open_parse(f, &o->open, &o->peer_id, &o->win);
+		err = sanx_resume_parse(f, &o->peer_id, &o->win);
+	else
+		err = sanx_open_parse(f, &o->open, &o->peer_id, &o->win);
+	o->f = *f;
+	o->f.body = NULL;
+	return err ?: vconn_window_ok(o->link, &o->win);
 }
 
 /**
@@ -115,8 +120,9 @@ static int open_conn(const struct vopen *o, struct sanx_conn *conn, u32 size)
 	vconn_init(vc);
 	vc->peer_id = o->peer_id;
 	vc->win = o->win;
-	sanx_txq_init(&conn->tx, o->win.size);
-	err = vconn_attach(vc, o->link, size, VCONN_OPEN | VCONN_ACCEPTING);
+	conn->rx_max = size;
+	sanx_txq_init(&conn->tx, o->win.size ?: SANX_RING_FIRST);
+	err = vconn_attach(vc, o->link, VCONN_OPEN | VCONN_ACCEPTING);
 	if (err)
 		return err;
 	/* A reference for the listener to take; ours is still needed. */

@@ -32,7 +32,8 @@ static void save_staging(struct vlink *link, struct vconn *vc)
 	struct vring ring = {};
 	int err;
 
-	err = vring_alloc(&ring, vc->win.size, vconn_conn(vc)->memcg, false);
+	err = vring_alloc(&ring, vstaging_size(vc), vconn_conn(vc)->memcg,
+			  false);
 	spin_lock_bh(&link->tx_lock);
 	if (err)
 		vc->flags |= VCONN_RESET;
@@ -59,7 +60,7 @@ static void save_slot(struct vlink *link, struct vslot *slot)
 	if (!vc)
 		return;
 	vc->inflight--;
-	vring_keep(&vc->staging, vc->win.size, slot->end - slot->len,
+	vring_keep(&vc->staging, slot->end - slot->len,
 		   slot->buf + sizeof(struct sanx_frame_hdr), slot->len);
 }
 

@@ -13,6 +13,17 @@
 		 VCONN_CLOSE_ACKED | VCONN_ACCEPTING | VCONN_ORPHAN | \
 		 VCONN_RESUMING)
 
+static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
+{
+	int err = -EPROTO;
+
+	if (f->offset == vconn_conn(vc)->rx.tail)
+		err = vgrow_arrival(vc, f);
+	if (!err && (f->flags & SANX_FRAME_F_RING))
+		vring_sync(&vc->ring, f->offset, min(f->count, vc->ring.size));
+	return err;
+}
+
 /* Is @f about an open connection, and if so about one that we still have? */
 static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 			    bool *ignore)
@@ -23,11 +34,11 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 	spin_lock_bh(&link->tx_lock);
 	if (!(vc->flags & VCONN_OPEN) || (vc->flags & NEVER) ||
 	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK)) ||
-	    ((vc->flags & VCONN_FIN_RCVD) && f->type != SANX_FRAME_CREDIT))
+	    ((vc->flags & VCONN_FIN_RCVD) && f->type != SANX_FRAME_CREDIT &&
+	     f->type != SANX_FRAME_WINDOW))
 		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA && (f->flags & SANX_FRAME_F_RING))
-		vring_sync(&vc->ring, f->offset,
-			   min(f->count, vc->ring.size));
+	else if (f->type == SANX_FRAME_DATA)
+		err = frame_check_data(vc, f);
 	else if (f->type == SANX_FRAME_FIN)
 		vc->flags |= VCONN_FIN_RCVD;
 	/* What the peer sent before it got our CLOSE finds no reader. */
@@ -54,8 +65,6 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	err = frame_check_open(vc, f, &ignore);
 	if (err)
 		return err;
-	if (f->offset != conn->rx.tail)
-		return -EPROTO;
 	/* Nobody reads it, but it was received: see resume_take(). */
 	if (ignore)
 		return sanx_rxq_arrive(&conn->rx, f->offset, f->count);
@@ -92,6 +101,29 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 	/* It is no error if our program has closed meanwhile. */
 	sanx_conn_fin(conn);
 	return 0;
+}
+
+/* The peer has a ring now. */
+static int frame_window(struct vconn *vc, const struct sanx_frame *f)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_window_info win;
+	bool ignore;
+	u32 id;
+	int err;
+
+	if (sanx_window_parse(f, &id, &win))
+		return -EPROTO;
+	err = frame_check_open(vc, f, &ignore);
+	if (err)
+		return err;
+	spin_lock_bh(&vc->link->tx_lock);
+	if (id != vc->peer_id || vc->win.size)
+		err = -EPROTO;
+	else
+		vconn_set_window(vc, &win);
+	spin_unlock_bh(&vc->link->tx_lock);
+	return err ?: frame_credit(conn, f);
 }
 
 static int frame_close(struct vconn *vc, const struct sanx_frame *f)
@@ -161,7 +193,7 @@ static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
 	bool closed;
 	u32 id;
 
-	if (sanx_open_ack_parse(f, &id, &win))
+	if (sanx_open_ack_parse(f, &id, &win) || vconn_window_ok(link, &win))
 		return -EPROTO;
 	spin_lock_bh(&link->tx_lock);
 	if (!frame_answers(vc)) {
@@ -170,7 +202,7 @@ static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
 	}
 	vc->peer_id = id;
 	vc->win = win;
-	sanx_txq_init(&conn->tx, win.size);
+	sanx_txq_init(&conn->tx, win.size ?: SANX_RING_FIRST);
 	vc->flags |= VCONN_OPEN;
 	closed = vc->flags & VCONN_CLOSED;
 	if (closed) {
@@ -239,6 +271,8 @@ int vconn_frame(struct vconn *vc, const struct vlink *link,
 	case SANX_FRAME_CREDIT:
 	case SANX_FRAME_FIN:
 		return frame_news(vc, f);
+	case SANX_FRAME_WINDOW:
+		return frame_window(vc, f);
 	case SANX_FRAME_CLOSE:
 		return frame_close(vc, f);
 	case SANX_FRAME_CLOSE_ACK:

@@ -89,7 +89,7 @@ static void chain_add(struct chain *c, struct ib_send_wr *wr)
 
 static void chain_reg(struct chain *c, struct vlink *link, struct vring *ring)
 {
-	if (ring->registered)
+	if (!vring_unregistered(ring))
 		return;
 	vring_reg_wr(ring, &c->reg);
 	c->reg.wr.wr_cqe = &link->chain_cqe;
@@ -129,6 +129,15 @@ static struct vslot *slot_take(struct vlink *link)
 	return slot;
 }
 
+static void slot_freed_room(struct vconn *vc)
+{
+	if (!vc->full)
+		return;
+	vc->full = false;
+	if (list_empty(&vc->room))
+		list_add_tail(&vc->room, &vc->link->ready);
+}
+
 /* What the completion of @slot means to the connection. */
 static void slot_done(struct vslot *slot)
 {
@@ -140,8 +149,9 @@ static void slot_done(struct vslot *slot)
 		return;
 	vc->inflight--;
 	if (slot->end) {
-		vc->acked = slot->end;
+		WRITE_ONCE(vc->acked, slot->end);
 		vc->acked_at = jiffies;
+		slot_freed_room(vc);
 	}
 	vconn_check_over(vc);
 }
@@ -154,7 +164,7 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
 	switch (type) {
 	case SANX_FRAME_DATA:
 		vc->unsignaled += len;
-		due |= vc->unsignaled >= vc->win.size / 4;
+		due |= vstaging_signal(vc);
 		break;
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_CLOSE:
@@ -235,7 +245,7 @@ static void window_of(struct sanx_window *w, const struct vconn *vc)
 	struct sanx_window_info win = {
 		.addr	= vc->ring.iova,
 		.rkey	= vc->ring.key,
-		.size	= vconn_conn((struct vconn *)vc)->rx.size,
+		.size	= vc->ring.mr ? vc->ring.size : 0,
 	};
 
 	sanx_window_build(w, &win);
@@ -288,6 +298,15 @@ static void post_open_ack(struct vlink *link, struct vconn *vc)
 	post_place(link, vc, &f);
 }
 
+static void post_window(struct vlink *link, struct vconn *vc)
+{
+	struct sanx_frame f = { .type = SANX_FRAME_WINDOW };
+
+	vgrow_told(vc);
+	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
+	post_place(link, vc, &f);
+}
+
 /* Says what we have of the peer's stream, and where it may go on. */
 static void post_resume(struct vlink *link, struct vconn *vc, u8 type)
 {
@@ -296,9 +315,10 @@ static void post_resume(struct vlink *link, struct vconn *vc, u8 type)
 		.type	= type,
 		.flags	= vc->flags & VCONN_FIN_RCVD ? SANX_FRAME_F_FIN : 0,
 		.offset	= conn->rx.tail,
-		.credit	= sanx_rxq_grant(&conn->rx),
 	};
 
+	vgrow_told(vc);
+	f.credit = sanx_rxq_grant(&conn->rx);
 	post_place(link, vc, &f);
 }
 
@@ -318,8 +338,9 @@ static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 	post_plain(link, vc, &f);
 }
 
+/* Writes @span of the staging memory, which is at @offset of the stream. */
 static void chain_write(struct chain *c, int i, struct vconn *vc,
-			const struct sanx_span *span)
+			const struct sanx_span *span, u64 offset)
 {
 	c->sge[i] = (struct ib_sge){
 		.addr	= vc->staging.iova + span->pos,
@@ -331,7 +352,7 @@ static void chain_write(struct chain *c, int i, struct vconn *vc,
 		.wr.sg_list	= &c->sge[i],
 		.wr.num_sge	= 1,
 		.wr.opcode	= IB_WR_RDMA_WRITE,
-		.remote_addr	= vc->win.addr + span->pos,
+		.remote_addr	= vc->win.addr + (offset & (vc->win.size - 1)),
 		.rkey		= vc->win.rkey,
 	};
 	chain_add(c, &c->write[i].wr);
@@ -361,9 +382,11 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 		f.flags |= SANX_FRAME_F_RING;
 		vring_sync(&vc->staging, offset, len);
 		chain_reg(&c, link, &vc->staging);
-		n = sanx_ring_spans(vc->win.size, offset, len, span);
-		for (i = 0; i < n; i++)
-			chain_write(&c, i, vc, &span[i]);
+		n = sanx_ring_spans(vc->staging.size, offset, len, span);
+		for (i = 0; i < n; i++) {
+			chain_write(&c, i, vc, &span[i], offset);
+			offset += span[i].len;
+		}
 	}
 	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
 	vc->pending &= ~VCONN_P_CREDIT;
@@ -375,8 +398,16 @@ static void post_replay(struct vlink *link, struct vconn *vc)
 {
 	u64 from = vc->replay, next = vconn_conn(vc)->tx.next;
 	u32 len = min_t(u64, VPOST_MAX, next - from);
+	const void *data = NULL;
+	struct sanx_span span[2];
 	u8 flags = 0;
 
+	if (len && !vc->win.size) {
+		len = min(len, link->inline_max);
+		sanx_ring_spans(vc->staging.size, from, len, span);
+		data = vc->staging.buf + span[0].pos;
+		len = span[0].len;
+	}
 	if (vc->urgent > from && vc->urgent - from <= len) {
 		len = vc->urgent - from;
 		flags = SANX_FRAME_F_URGENT;
@@ -388,7 +419,7 @@ static void post_replay(struct vlink *link, struct vconn *vc)
 			list_add_tail(&vc->room, &link->starved);
 	}
 	if (len)
-		post_payload(link, vc, NULL, from, len, flags);
+		post_payload(link, vc, data, from, len, flags);
 }
 
 /* Sends the first of what a connection has pending. */
@@ -402,6 +433,8 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 	} else if (todo & VCONN_P_RESUME_ACK) {
 		vc->pending &= ~VCONN_P_RESUME_ACK;
 		post_resume(link, vc, SANX_FRAME_RESUME_ACK);
+	} else if (todo & VCONN_P_WINDOW) {
+		post_window(link, vc);
 	} else if (todo & VCONN_P_REPLAY) {
 		post_replay(link, vc);
 	} else if (todo & VCONN_P_FIN) {
@@ -437,9 +470,16 @@ static void post_pong(struct vlink *link, struct vconn *vc, struct vring *ring)
 	post_frame(link, slot_take(link), &c, vc, &f);
 }
 
+static bool reg_due(const struct vconn *vc)
+{
+	return vring_unregistered(&vc->ring) ||
+	       vring_unregistered(&vc->staging);
+}
+
 /* Registrations that stand alone, one a round trip; mostly nothing waits. */
 static void pump_regs(struct vlink *link)
 {
+	struct vring *ring;
 	struct vconn *vc;
 
 	while (!list_empty(&link->regs) && post_room(link)) {
@@ -449,10 +489,11 @@ static void pump_regs(struct vlink *link)
 			return;
 		}
 		vc = list_first_entry(&link->regs, struct vconn, reg);
-		if (vc->ring.registered || !vc->staging.mr)
+		ring = vring_unregistered(&vc->ring) ? &vc->ring : &vc->staging;
+		if (vring_unregistered(ring))
+			post_pong(link, vc, ring);
+		if (!reg_due(vc))
 			list_del_init(&vc->reg);
-		post_pong(link, vc, vc->ring.registered ? &vc->staging :
-			  &vc->ring);
 	}
 }
 
@@ -627,7 +668,7 @@ void vpost_reg(struct vconn *vc)
 
 	lockdep_assert_held(&link->tx_lock);
 	/* Once is enough for both. */
-	if (link->reg_alone && list_empty(&vc->reg))
+	if (link->reg_alone && list_empty(&vc->reg) && reg_due(vc))
 		list_add_tail(&vc->reg, &link->regs);
 }
 
@@ -680,8 +721,7 @@ int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent)
 		if (urgent)
 			vc->urgent = offset + len;
 		if (data && vc->early)
-			vring_keep(&vc->staging, vc->win.size, offset, data,
-				   len);
+			vring_keep(&vc->staging, offset, data, len);
 		post_payload(link, vc, data, offset, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!vc->pending)

@@ -19,7 +19,7 @@ static int resume_map(struct vconn *vc, struct vlink *link)
 	u64 iova = (u64)vc->id << 32;
 	int err;
 
-	err = vring_map(&vc->ring, link, iova);
+	err = vc->ring.buf ? vring_map(&vc->ring, link, iova) : 0;
 	if (!err && vc->staging.buf)
 		err = vring_map(&vc->staging, link, iova);
 	return err;
@@ -122,7 +122,7 @@ static u64 resume_least(const struct vconn *vc)
 {
 	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
 
-	return vc->early ? conn->tx.limit - conn->tx.size : vc->acked;
+	return vc->early ? conn->tx.read : vc->acked;
 }
 
 /*
@@ -136,16 +136,19 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	u64 next = conn->tx.next;
 
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (id != vc->peer_id || win->size != vc->win.size ||
-	    f->offset < resume_least(vc) || f->offset > next ||
+	if (id != vc->peer_id || (vc->win.size && win->size != vc->win.size))
+		return -EPROTO;
+	vconn_set_window(vc, win);
+	if (f->offset < resume_least(vc) || f->offset > next ||
 	    (f->offset < next && !vc->staging.buf) ||
 	    (f->flags & SANX_FRAME_F_FIN &&
 	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != next)) ||
 	    sanx_txq_credit(&conn->tx, f->credit) < 0)
 		return -EPROTO;
 	vc->win = *win;
+	vc->full = false;
 	vc->unsignaled = 0;
-	vc->acked = f->offset;
+	WRITE_ONCE(vc->acked, f->offset);
 	vc->acked_at = jiffies;
 	if (f->flags & SANX_FRAME_F_FIN)
 		vc->pending &= ~VCONN_P_FIN;

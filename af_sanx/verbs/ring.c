@@ -99,7 +99,6 @@ void vring_free(struct vring *ring)
 /**
  * vring_keep() - put bytes that travel in a frame into staging memory too
  * @ring: staging memory; may be without memory, and then nothing happens
- * @size: bytes of the peer's ring, at most those of @ring
  * @offset: stream offset of the first byte
  * @data: the bytes
  * @len: how many
@@ -108,13 +107,47 @@ void vring_free(struct vring *ring)
  *
  * Context: any.
  */
-void vring_keep(struct vring *ring, u32 size, u64 offset, const void *data,
-		u32 len)
+void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len)
 {
-	struct sanx_rxq q = { .in = { .buf = ring->buf, .size = size } };
+	struct sanx_rxq q = { .in = { .buf = ring->buf, .size = ring->size } };
 
 	if (ring->buf)
 		sanx_rxq_store(&q, offset, data, len);
+}
+
+/**
+ * vring_copy() - have bytes in another ring too
+ * @to: the other ring
+ * @from: the ring that they are in, or without memory if there are none
+ * @offset: stream offset of the first byte
+ * @end: stream offset behind the last one
+ *
+ * Context: any.
+ */
+void vring_copy(struct vring *to, const struct vring *from, u64 offset, u64 end)
+{
+	struct sanx_span span[2];
+	int i, n;
+
+	if (!from->buf)
+		return;
+	n = sanx_ring_spans(from->size, offset, end - offset, span);
+	for (i = 0; i < n; i++) {
+		vring_keep(to, offset, from->buf + span[i].pos, span[i].len);
+		offset += span[i].len;
+	}
+}
+
+/**
+ * vring_unregistered() - is a work request due that registers it?
+ * @ring: a ring; may be without memory
+ *
+ * Context: tx_lock held.
+ * Return: true if so.
+ */
+bool vring_unregistered(const struct vring *ring)
+{
+	return ring->mr && !ring->registered;
 }
 
 /*

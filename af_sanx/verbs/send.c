@@ -2,12 +2,10 @@
 /*
  * What a connection sends: payload, credit, the end of the stream.
  *
- * A few bytes travel in the frame that announces them.  More are gathered in
- * the connection's staging memory and written from there into the peer's ring
- * by the device.  Staging memory has the size of that ring, and a byte has the
- * same place in both, so one cursor does for both, and the peer's credits say
- * what is free in both: what its program has read, no device needs any more,
- * and neither does a connection that loses its link (orphan.c).
+ * A few bytes travel in the frame that announces them (INLINE), and so does
+ * everything as long as the peer has no ring that we may write (grow.c).  More
+ * are put into the connection's staging memory (staging.c) and written from
+ * there into the peer's ring by the device.
  */
 #include <linux/uio.h>
 
@@ -22,8 +20,8 @@ static bool send_later(const struct vconn *vc)
 }
 
 /*
- * Waits for link credits or slots, or for a link?  Then sanx_conn_tx_ready()
- * will come; or a reset.
+ * Waits for link credits or slots, for staging memory, or for a link?  Then
+ * sanx_conn_tx_ready() will come; or a reset.
  */
 static bool send_blocked(struct vconn *vc)
 {
@@ -33,79 +31,33 @@ static bool send_blocked(struct vconn *vc)
 	rcu_read_lock();
 	blocked = send_later(vc) || !vpost_ok(READ_ONCE(vc->link));
 	rcu_read_unlock();
-	if (!blocked)
+	if (!blocked && vstaging_room(vc))
 		return false;
 	link = vconn_lock(vc);
 	blocked = send_later(vc) || !vpost_ok(link);
 	if (blocked)
 		vpost_starve(vc);
-	spin_unlock_bh(&link->tx_lock);
+	else
+		blocked = vstaging_await(vc);
+	vpost_unlock(link);
 	return blocked;
 }
 
-static bool staging_publish(struct vconn *vc, struct vlink *link,
-			    const struct vring *ring)
+/* Bytes that go now; both windows, of the peer and of the staging memory. */
+static u32 send_room(const struct vconn *vc)
 {
-	bool ours;
+	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
 
-	spin_lock_bh(&link->tx_lock);
-	ours = vc->link == link && link->state == VLINK_UP &&
-	       !(vc->flags & (VCONN_RELEASED | VCONN_ORPHAN)) &&
-	       !vc->staging.buf;
-	if (ours) {
-		vc->staging = *ring;
-		vpost_reg(vc);
-		vpost_pump(link);
-	}
-	vpost_unlock(link);
-	return ours;
-}
-
-/* The link, if it is not at its end, as a user. */
-static struct vlink *staging_link(struct vconn *vc)
-{
-	struct vlink *link;
-
-	rcu_read_lock();
-	link = READ_ONCE(vc->link);
-	if (!refcount_inc_not_zero(&link->users))
-		link = NULL;
-	rcu_read_unlock();
-	return link;
+	return min(sanx_txq_room(&conn->tx), vstaging_room(vc));
 }
 
 /*
- * Under tx_mutex; beside vconn_release() and vorphan_take(), which unmap what
- * they find.  Return: 0, -ENOMEM, or -EAGAIN for no link now.
+ * Is the last of @n bytes urgent, of @len that the caller has?  As with TCP, a
+ * call that is cut for want of room marks the last that went.
  */
-static int staging_make(struct vconn *vc)
-{
-	struct vlink *link = staging_link(vc);
-	struct vring ring = {};
-	int err;
-
-	if (!link)
-		return -EAGAIN;
-	err = vring_alloc(&ring, vc->win.size, vconn_conn(vc)->memcg, false);
-	if (!err)
-		err = vring_map(&ring, link, (u64)vc->id << 32);
-	if (err)
-		err = -ENOMEM;
-	else if (!staging_publish(vc, link, &ring))
-		err = -EAGAIN;
-	if (err) {
-		vring_unmap(&ring);
-		vring_free(&ring);
-	}
-	vlink_user_put(link);
-	return err;
-}
-
-/* Is the last of @n bytes urgent, of @len that the caller has? */
 static bool send_urgent(struct vconn *vc, size_t n, size_t len, int flags)
 {
-	return (flags & MSG_OOB) &&
-	       (n == len || n == sanx_txq_room(&vconn_conn(vc)->tx));
+	return (flags & MSG_OOB) && (n == len || n == send_room(vc));
 }
 
 static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 most,
@@ -133,7 +85,7 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 most,
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct sanx_rxq staging = {
-		.in = { .buf = vc->staging.buf, .size = vc->win.size },
+		.in = { .buf = vc->staging.buf, .size = vc->staging.size },
 	};
 	size_t n, len = iov_iter_count(from);
 	int err;
@@ -158,7 +110,7 @@ static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 most,
 
 	/* Should there be none, small frames have to do this time too. */
 	if (n > 0)
-		staging_make(vc);
+		vstaging_make(vc);
 	return n;
 }
 
@@ -189,22 +141,26 @@ static u32 send_inline_max(struct vconn *vc)
 ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		   int flags)
 {
-	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
 	struct vconn *vc = vconn_of(conn);
+	bool window = READ_ONCE(vc->win.size);
 	u32 most = send_inline_max(vc);
+	u32 n;
 	int err;
 
-	if (!n || send_blocked(vc))
+	vstaging_bound(vc);
+	if (!sanx_txq_room(&conn->tx) || send_blocked(vc))
 		return -EAGAIN;
-	if (n > most || vc->early) {
+	n = min_t(size_t, len, send_room(vc));
+	if ((n > most && window) || vc->early) {
 		if (!vc->staging.buf && most && !vc->early)
 			return send_first(vc, from, most, flags);
-		err = vc->staging.buf ? 0 : staging_make(vc);
+		err = vstaging_make(vc);
 		if (err)
 			return err;
+		n = min(n, send_room(vc));
 	}
-	if (n <= most)
-		return send_inline(vc, from, n, flags);
+	if (n <= most || !window)
+		return send_inline(vc, from, min(n, most), flags);
 	return send_ring(vc, from, n, flags);
 }
 
@@ -217,9 +173,12 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
  */
 u32 vconn_room(struct sanx_conn *conn)
 {
-	u32 room = sanx_txq_room(&conn->tx);
+	struct vconn *vc = vconn_of(conn);
 
-	return room && !send_blocked(vconn_of(conn)) ? room : 0;
+	vstaging_bound(vc);
+	if (!sanx_txq_room(&conn->tx) || send_blocked(vc))
+		return 0;
+	return send_room(vc);
 }
 
 /**

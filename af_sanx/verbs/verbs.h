@@ -6,6 +6,7 @@
  *	vgroup	all links to one node, and who waits for one	group.c
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
  *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
+ *		and its memory				grow.c staging.c
  *		and from one link to the next			orphan.c resume.c
  *	vring	memory that a queue pair may reach		ring.c
  *
@@ -397,7 +398,8 @@ struct vring {
 
 /*
  * Flags of a connection.  IDLE, OPENING and OPEN exclude each other; the rest
- * only ever gets set, but for ACCEPTING, CLOSE_SENT, ORPHAN and RESUMING.
+ * only ever gets set, but for ACCEPTING, CLOSE_SENT, ORPHAN, RESUMING and
+ * GROWING.
  *
  * IDLE: attached, refused as busy; connect() will come again
  * OPENING: OPEN is pending or sent, not answered
@@ -414,6 +416,8 @@ struct vring {
  * ORPHAN: the link was lost; not attached
  * RESUMING: attached again, RESUME is pending or sent, not answered
  * FIN_SENT: FIN was posted, on this link or an earlier one
+ * GROWING: a ring for the peer to write is being made, or was, or cannot be
+ * WINDOW: and the peer was told of it
  */
 #define VCONN_IDLE		BIT(0)
 #define VCONN_OPENING		BIT(1)
@@ -430,6 +434,8 @@ struct vring {
 #define VCONN_ORPHAN		BIT(12)
 #define VCONN_RESUMING		BIT(13)
 #define VCONN_FIN_SENT		BIT(14)
+#define VCONN_GROWING		BIT(15)
+#define VCONN_WINDOW		BIT(16)
 
 /* Frames that a connection has pending; post_pending() has their order. */
 #define VCONN_P_OPEN		BIT(0)	/* or RESUME, of one that is RESUMING */
@@ -440,6 +446,7 @@ struct vring {
 #define VCONN_P_CLOSE_ACK	BIT(5)
 #define VCONN_P_RESUME_ACK	BIT(6)
 #define VCONN_P_REPLAY		BIT(7)
+#define VCONN_P_WINDOW		BIT(8)
 
 /**
  * struct vconn - the transport's part of a connection
@@ -453,16 +460,19 @@ struct vring {
  * @lost: when it became an orphan, in jiffies; vnet.lock
  * @id: ours
  * @peer_id: the peer's
- * @win: the peer's ring
- * @ring: our ring
- * @staging: what is on its way to the peer's ring, at the same positions;
- *	made by the first send that needs it; tx_mutex
+ * @win: the peer's ring; its size is 0 as long as it has none
+ * @ring: our ring, for the peer to write; made when there is a need, and then
+ *	kept until the connection is freed; tx_lock
+ * @staging: what is on its way to the peer's ring: staging.c; made by the first
+ *	send that needs it; tx_mutex, and to change it tx_lock too
+ * @bound: bytes that SO_SNDBUF permits it
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
  *	that follows
  * @acked: stream offset up to which the device has completed all
  * @acked_at: since when, or since the connection is on a link, in jiffies
  * @replay: with P_REPLAY, stream offset of the first byte to be sent again
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
+ * @full: a sender waits for room in @staging
  * @early: on a device that completes work before the peer has it (iWARP)
  * @flags: VCONN_*
  * @pending: VCONN_P_*
@@ -472,6 +482,7 @@ struct vring {
  * @room: in vlink.starved or vlink.ready
  * @node: in vlink.conns
  * @work: releases, or frees
+ * @grow: makes @ring; with a reference of the connection while it is queued
  */
 struct vconn {
 	struct vlink		*link;
@@ -484,11 +495,13 @@ struct vconn {
 	struct sanx_window_info	win;
 	struct vring		ring;
 	struct vring		staging;
+	u32			bound;
 	u32			unsignaled;
 	u64			acked;
 	unsigned long		acked_at;
 	u64			replay;
 	u64			urgent;
+	bool			full;
 	bool			early;
 	u32			flags;
 	u32			pending;
@@ -498,6 +511,7 @@ struct vconn {
 	struct list_head	room;
 	struct list_head	node;
 	struct work_struct	work;
+	struct work_struct	grow;
 };
 
 static inline struct vconn *vconn_of(struct sanx_conn *conn)
@@ -616,7 +630,11 @@ void vconn_probe(struct sanx_conn *conn);
 void vconn_destroy(struct sanx_conn *conn);
 int vconn_open(struct vconn *vc, struct vlink *link);
 int vconn_reopen(struct vconn *vc);
-int vconn_attach(struct vconn *vc, struct vlink *link, u32 size, u32 flags);
+int vconn_attach(struct vconn *vc, struct vlink *link, u32 flags);
+int vconn_window_ok(const struct vlink *link,
+		    const struct sanx_window_info *win);
+void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win);
+struct vlink *vconn_link_get(struct vconn *vc);
 void vconn_join(struct vconn *vc, struct vlink *link);
 void vconn_check_over(struct vconn *vc);
 bool vconn_survives(const struct vconn *vc);
@@ -634,12 +652,27 @@ int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 		bool remote);
 void vring_free(struct vring *ring);
 bool vring_free_sleeps(const struct vring *ring);
-void vring_keep(struct vring *ring, u32 size, u64 offset, const void *data,
-		u32 len);
+void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len);
+void vring_copy(struct vring *to, const struct vring *from, u64 offset,
+		u64 end);
+bool vring_unregistered(const struct vring *ring);
 int vring_map(struct vring *ring, struct vlink *link, u64 iova);
 void vring_unmap(struct vring *ring);
 void vring_reg_wr(struct vring *ring, struct ib_reg_wr *wr);
 void vring_sync(const struct vring *ring, u64 offset, u32 len);
 u32 vring_max(const struct vlink *link);
+
+/* grow.c */
+void vgrow_work(struct work_struct *work);
+int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
+void vgrow_told(struct vconn *vc);
+
+/* staging.c */
+u32 vstaging_size(const struct vconn *vc);
+void vstaging_bound(struct vconn *vc);
+u32 vstaging_room(const struct vconn *vc);
+bool vstaging_signal(const struct vconn *vc);
+bool vstaging_await(struct vconn *vc);
+int vstaging_make(struct vconn *vc);
 
 #endif /* _SANX_VERBS_H */

@@ -446,6 +446,7 @@ void sanx_conn_tx_ready(struct sanx_conn *conn);
 int sanx_conn_fin(struct sanx_conn *conn);
 void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
+u32 sanx_conn_sndbuf(struct sanx_conn *conn);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
 
 /* alive.c */

@@ -18,7 +18,7 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	2
+#define SANX_PROTO_VERSION	3
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may wait for their answer. */
@@ -41,6 +41,8 @@
  *	&struct sanx_place
  * @SANX_FRAME_RESUME_ACK: agreed; body &struct sanx_place
  * @SANX_FRAME_RESUME_REJ: there is no such connection
+ * @SANX_FRAME_WINDOW: here is the ring that was missing so far; body &struct
+ *	sanx_place
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -56,6 +58,7 @@ enum sanx_frame_type {
 	SANX_FRAME_RESUME,
 	SANX_FRAME_RESUME_ACK,
 	SANX_FRAME_RESUME_REJ,
+	SANX_FRAME_WINDOW,
 	/* private: */
 	__SANX_FRAME_TYPE_END
 };
@@ -91,7 +94,7 @@ enum sanx_reject {
  * @conn: the receiver's id of the connection; 0 for PING, PONG and OPEN
  * @offset: DATA, FIN: stream offset of the first byte, or of the end; RESUME,
  *	RESUME_ACK: bytes received so far
- * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK: the stream offset up to which
+ * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, WINDOW: the stream offset up to which
  *	the receiver of this frame may send; 0 in all others
  * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject
  * @grant: receives that the sender of this frame has posted on this link since
@@ -116,6 +119,8 @@ static_assert(offsetof(struct sanx_frame_hdr, credit) == 16);
  * @addr: first byte, in the sense of an RDMA write
  * @rkey: key of the registration
  * @size: bytes, a power of two
+ *
+ * All 0: there is none yet, and SANX_RING_FIRST bytes in frames have to do.
  */
 struct sanx_window {
 	__le64	addr;
@@ -147,7 +152,7 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_place - body of OPEN_ACK, RESUME and RESUME_ACK
+ * struct sanx_place - body of OPEN_ACK, RESUME, RESUME_ACK and WINDOW
  * @conn: the sender's id of the connection
  * @reserved: 0
  * @window: the sender's ring; for RESUME and RESUME_ACK registered anew
@@ -216,7 +221,7 @@ struct sanx_frame {
  * struct sanx_window_info - a window after parsing
  * @addr: see &struct sanx_window
  * @rkey: likewise
- * @size: a power of two in SANX_RING_MIN..SANX_RING_MAX
+ * @size: a power of two in SANX_RING_MIN..SANX_RING_MAX, or 0 for none
  */
 struct sanx_window_info {
 	u64	addr;
@@ -251,6 +256,8 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 			struct sanx_window_info *win);
 int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
+		      struct sanx_window_info *win);
+int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
 		      struct sanx_window_info *win);
 void sanx_window_build(struct sanx_window *w,
 		       const struct sanx_window_info *info);

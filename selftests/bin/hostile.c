@@ -44,10 +44,11 @@
 #define RECVS		64
 #define SLOT		512
 #define RING		65536
+#define FIRST		1024	/* what may be sent to whom has no ring */
 
 enum {
 	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
-	RESUME, RESUME_ACK, RESUME_REJ
+	RESUME, RESUME_ACK, RESUME_REJ, WINDOW
 };
 
 #define IN_RING		0x01
@@ -105,7 +106,10 @@ struct frame {
 	__u16 bytes;
 };
 
-/* @src, @dst: this side's and the other's address, if NULL; @offset: RESUME. */
+/*
+ * @src, @dst: this side's and the other's address, if NULL; @size: 0 and no
+ * @addr: no ring; @offset: RESUME.
+ */
 struct request {
 	const char *src, *dst;
 	__u16 sport, dport;
@@ -128,11 +132,12 @@ struct test {
 	const char *(*run)(const struct test *t);
 	struct hello hello;
 	struct request open;
+	struct request told;
 	struct write write;
 	struct frame frames[4];
 };
 
-static const struct hello good_hello = { MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 99 };
+static const struct hello good_hello = { MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING, .len = 56,
 };
@@ -142,6 +147,7 @@ static struct rdma_cm_id *id;
 static struct ibv_mr *mr;
 static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
 static unsigned int sent;
+static __u32 ring = RING;	/* what we said that ours is */
 
 /* What OPEN_ACK told. */
 static __u32 conn;
@@ -226,7 +232,7 @@ static void post(const struct frame *f, const void *body)
 	};
 
 	if (!f->credit && f->type >= DATA && f->type <= FIN)
-		h.credit = htole64(RING);
+		h.credit = htole64(ring);
 	memcpy(buf, &h, sizeof(h));
 	if (body)
 		memcpy(buf + sizeof(h), body, f->len);
@@ -304,12 +310,16 @@ static void post_open(const struct request *r)
 		.sport	= htons(r->sport),
 		.dport	= htons(r->dport),
 		.conn	= htole32(r->conn),
-		.window	= { htole64(r->addr), htole32(1), htole32(r->size) },
+		.window	= {
+			htole64(r->addr), htole32(r->size || r->addr),
+			htole32(r->size),
+		},
 	};
 
 	map_address(&o.src, r->src);
 	map_address(&o.dst, r->dst ?: address);
 	memcpy(body, &o, sizeof(o));
+	ring = r->size ?: FIRST;
 	post(&f, body);
 }
 
@@ -358,8 +368,11 @@ static const char *try_open(const struct test *t)
 	return open_answer();
 }
 
-/* A connection to @port; NULL, or what happened instead. */
-static const char *make_conn(__u16 port)
+/*
+ * A connection to @port, with a ring of @size bytes or none; NULL, or what
+ * happened instead.
+ */
+static const char *make_conn_of(__u16 port, __u32 size)
 {
 	struct request r = good_open;
 	const char *word;
@@ -367,9 +380,65 @@ static const char *make_conn(__u16 port)
 	if (!link_up(&good_hello))
 		return "rejected";
 	r.dport = port;
+	r.size = size;
 	post_open(&r);
 	word = open_answer();
 	return strcmp(word, "open") ? word : NULL;
+}
+
+static const char *make_conn(__u16 port)
+{
+	return make_conn_of(port, RING);
+}
+
+/* The same, and so much was sent that there is a ring to write. */
+static const char *make_ring(__u16 port)
+{
+	static const char body[SLOT] = "hello...";
+	struct frame f = { .type = DATA, .conn = ID, .len = 256, .count = 256 };
+	const char *word = make_conn(port);
+	const struct wire_header *h;
+	struct wire_open_ack told;
+
+	if (word)
+		return word;
+	if (window.addr || window.rkey || window.size)
+		return "window";
+	for (; f.offset < 3 * 256; f.offset += 256)
+		post(&f, body);
+	h = await(WINDOW, WINDOW, &word);
+	if (!h)
+		return word;
+	memcpy(&told, h + 1, sizeof(told));
+	window = told.window;
+	return NULL;
+}
+
+static const char *try_ring(const struct test *t)
+{
+	return make_ring(HOLD_PORT) ?: post_frames(t->frames);
+}
+
+/* Tells of our ring, after an OPEN that had one or had none. */
+static const char *try_window(const struct test *t)
+{
+	struct frame f = {
+		.type = WINDOW, .conn = ID, .len = 24, .credit = RING,
+	};
+	struct wire_open_ack body = {
+		.conn = htole32(t->told.conn),
+		.window = {
+			htole64(t->told.addr),
+			htole32(t->told.size || t->told.addr),
+			htole32(t->told.size),
+		},
+	};
+	const char *word = make_conn_of(HOLD_PORT, t->open.size);
+
+	if (word)
+		return word;
+	post(&f, &body);
+	return post_frames(t->frames);
 }
 
 static const char *try_conn(const struct test *t)
@@ -382,7 +451,7 @@ static const char *try_dialogue(const struct test *t)
 {
 	static const struct frame data = { .type = DATA, .conn = ID, .len = 8, .count = 8 };
 	static const struct frame end = { .type = CLOSE, .conn = ID };
-	const char *word = make_conn(ECHO_PORT);
+	const char *word = make_conn_of(ECHO_PORT, t->open.size);
 
 	if (word)
 		return word;
@@ -440,7 +509,7 @@ static const char *try_resume_lost(const struct test *t)
 static const char *try_write(const struct test *t)
 {
 	static const struct frame end = { .type = CLOSE, .conn = ID };
-	const char *word = make_conn(HOLD_PORT);
+	const char *word = make_ring(HOLD_PORT);
 
 	if (word)
 		return word;
@@ -487,29 +556,32 @@ static const char *try_vanish(const struct test *t)
 	{ "open-" name, try_open, .open = { __VA_ARGS__ } }
 #define WRITE(name, ...) \
 	{ "write-" name, try_write, .write = { __VA_ARGS__ } }
+#define TELLING(name, ours, ...) \
+	{ "window-" name, try_window, .open = { .size = ours }, .told = { __VA_ARGS__ } }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
+#define GROWN(name, ...) { name, try_ring, .frames = { __VA_ARGS__ } }
 #define HELLO_DATA	FRAME(DATA, .conn = ID, .len = 8, .count = 8)
 
 static const struct test tests[] = {
 	/*            magic, version, 0, from, to, recvs, inline, 0, instance */
-	HELLO("good", MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("good", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 2, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("version", MAGIC, 1, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("reserved", MAGIC, 2, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("reserved2", MAGIC, 2, 0, US, THEM, RECVS, 256, 1, 99),
-	HELLO("from-0", MAGIC, 2, 0, 0, THEM, RECVS, 256, 0, 99),
-	HELLO("from-unknown", MAGIC, 2, 0, 77, THEM, RECVS, 256, 0, 99),
-	HELLO("from-another", MAGIC, 2, 0, 3, THEM, RECVS, 256, 0, 99),
-	HELLO("from-them", MAGIC, 2, 0, THEM, THEM, RECVS, 256, 0, 99),
-	HELLO("to-0", MAGIC, 2, 0, US, 0, RECVS, 256, 0, 99),
-	HELLO("to-another", MAGIC, 2, 0, US, 3, RECVS, 256, 0, 99),
-	HELLO("recvs-few", MAGIC, 2, 0, US, THEM, 15, 256, 0, 99),
-	HELLO("recvs-many", MAGIC, 2, 0, US, THEM, 65537, 256, 0, 99),
-	HELLO("inline", MAGIC, 2, 0, US, THEM, RECVS, 257, 0, 99),
-	HELLO("instance-0", MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("magic", MAGIC + 1, 3, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("version", MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("reserved", MAGIC, 3, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("reserved2", MAGIC, 3, 0, US, THEM, RECVS, 256, 1, 99),
+	HELLO("from-0", MAGIC, 3, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, 3, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, 3, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, 3, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, 3, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, 3, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, 3, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("recvs-many", MAGIC, 3, 0, US, THEM, 65537, 256, 0, 99),
+	HELLO("inline", MAGIC, 3, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 0),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -517,7 +589,7 @@ static const struct test tests[] = {
 	LINK("frame-cut", FRAME(DATA, .conn = 5, .len = 8, .count = 8, .bytes = 36)),
 	LINK("frame-huge", FRAME(PING, .bytes = 300)),
 	LINK("type-0", FRAME(0, .bytes = 32)),
-	LINK("type-14", FRAME(14)),
+	LINK("type-15", FRAME(15)),
 	LINK("flag", FRAME(PING, .flags = 0x80)),
 	LINK("flag-of-another", FRAME(PING, .flags = IN_RING)),
 	LINK("ping-id", FRAME(PING, .conn = 5)),
@@ -543,23 +615,27 @@ static const struct test tests[] = {
 	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING, 56),
 	OPENING("dport-0", NULL, NULL, 999, 0, 7, 0, RING, 56),
 	OPENING("id-0", NULL, NULL, 999, HOLD_PORT, 0, 0, RING, 56),
+	OPENING("ring-none", NULL, NULL, 999, HOLD_PORT, 7, 0, 0, 56),
+	OPENING("ring-0", NULL, NULL, 999, HOLD_PORT, 7, 4096, 0, 56),
 	OPENING("ring-odd", NULL, NULL, 999, HOLD_PORT, 7, 0, 12345, 56),
 	OPENING("ring-small", NULL, NULL, 999, HOLD_PORT, 7, 0, 2048, 56),
 	OPENING("ring-large", NULL, NULL, 999, HOLD_PORT, 7, 0, 2097152, 56),
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 64),
-	{ "open-flood", try_flood, .hello = { MAGIC, 2, 0, US, THEM, 16, 256, 0, 99 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, 3, 0, US, THEM, 16, 256, 0, 99 } },
 
-	{ "dialogue", try_dialogue },
+	{ "dialogue", try_dialogue, .open = { .size = RING } },
+	{ "dialogue-no-ring", try_dialogue },
 	CONN("data", HELLO_DATA),
 	CONN("data-offset", FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 100)),
 	CONN("data-again", HELLO_DATA, HELLO_DATA),
 	CONN("data-count-0", FRAME(DATA, .conn = ID)),
 	CONN("data-count", FRAME(DATA, .conn = ID, .len = 200, .count = 100)),
 	CONN("data-count-far", FRAME(DATA, IN_RING, .conn = ID, .count = 1048577)),
-	CONN("data-beyond", FRAME(DATA, IN_RING, .conn = ID, .count = 1048576),
-	     FRAME(DATA, IN_RING, .conn = ID, .count = 1048576, .offset = 1048576)),
+	CONN("data-no-ring", FRAME(DATA, IN_RING, .conn = ID, .count = 8)),
+	GROWN("data-ring", FRAME(DATA, IN_RING, .conn = ID, .count = 8, .offset = 768)),
+	GROWN("data-beyond", FRAME(DATA, IN_RING, .conn = ID, .count = 1048576, .offset = 768)),
 	CONN("data-ring-body", FRAME(DATA, IN_RING, .conn = ID, .len = 8, .count = 8)),
 	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING)),
 	CONN("credit-back", FRAME(CREDIT, .conn = ID, .credit = 1)),
@@ -581,6 +657,14 @@ static const struct test tests[] = {
 	{ "resume-ahead", try_resume_lost, .open = { .conn = 7, .size = RING, .offset = 1 } },
 	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 24)),
 	CONN("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
+
+	/* of OPEN, of WINDOW: id, address, size; then frames */
+	TELLING("good", 0, .conn = 7, .size = RING),
+	TELLING("had-one", RING, .conn = 7, .size = RING),
+	TELLING("none", 0, .conn = 7),
+	TELLING("odd", 0, .conn = 7, .size = 12345),
+	TELLING("other", 0, .conn = 8, .size = RING),
+	LINK("window-unknown", FRAME(WINDOW, .conn = 5, .len = 24)),
 
 	WRITE("good", 0),
 	WRITE("before", -64),

@@ -10,6 +10,7 @@ set -euo pipefail
 
 CUTS=3
 LONG=100M
+[ "$SLOW" = 1 ] || LONG=10M
 
 declare -A LOG
 SERVERS=()
@@ -18,7 +19,7 @@ SERVERS=()
 start() {
 	local n=$1 name=$2
 	shift 2
-	background "$n" "$PEER" -T 200 connect "10.77.0.$((3 - n))" "$@"
+	background "$n" "$PEER" -T $((200 * SLOW)) connect "10.77.0.$((3 - n))" "$@"
 	LOG[$name]=$LAST_LOG
 }
 

@@ -33,7 +33,7 @@ frame-long		down		1
 frame-cut		down		1
 frame-huge		down		0
 type-0			down		1
-type-14			down		1
+type-15			down		1
 flag			down		1
 flag-of-another		down		1
 ping-id			down		1
@@ -57,6 +57,8 @@ open-no-listener	listener	0
 open-sport-0		down		1
 open-dport-0		down		1
 open-id-0		down		1
+open-ring-none		open		0
+open-ring-0		down		1
 open-ring-odd		down		1
 open-ring-small		down		1
 open-ring-large		down		1
@@ -65,12 +67,15 @@ open-body-short		down		1
 open-body-long		down		1
 open-flood		down		1
 dialogue		up		0
+dialogue-no-ring	up		0
 data			up		0
 data-offset		down		1
 data-again		down		1
 data-count-0		down		1
 data-count		down		1
 data-count-far		down		1
+data-no-ring		down		1
+data-ring		up		0
 data-beyond		down		1
 data-ring-body		down		1
 credit-far		down		1
@@ -92,6 +97,12 @@ resume-ring		down		1
 resume-ahead		down		1
 resume-ack		down		1
 resume-rej		down		1
+window-good		up		0
+window-had-one		down		1
+window-none		down		1
+window-odd		down		1
+window-other		down		1
+window-unknown		down		1
 write-good		up		0
 write-before		down		0
 write-beyond		down		0
