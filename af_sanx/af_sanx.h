@@ -7,6 +7,7 @@
 #define _AF_SANX_H
 
 #include <linux/bpf-cgroup.h>
+#include <linux/hrtimer.h>
 #include <linux/net.h>
 #include <linux/percpu.h>
 #include <linux/socket.h>

@@ -128,8 +128,10 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 {
 	if (limit == q->limit)
 		return 0;
+	/* The last matters where the ring has just become a larger one. */
 	if (limit - q->limit > q->size ||
-	    limit - READ_ONCE(q->next) > q->size)
+	    limit - READ_ONCE(q->next) > q->size ||
+	    (s64)(limit - q->size - q->read) < 0)
 		return -EPROTO;
 	WRITE_ONCE(q->read, limit - q->size);
 	/* Room becomes visible after the peer's reads that made it. */
@@ -227,7 +229,7 @@ bool sanx_rxq_follow(struct sanx_rxq *q, u8 **left)
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_follow);
 
-/* The ring that a byte is in, and in @most how many behind it are there too. */
+/* The ring that a byte is in; @most is cut to how many from there on are. */
 static const struct sanx_ring *rxq_ring(const struct sanx_rxq *q, u64 offset,
 					u32 *most)
 {
@@ -316,14 +318,19 @@ EXPORT_SYMBOL_GPL(sanx_rxq_consume);
  * A quarter of the ring: seldom enough to cost little, soon enough that a
  * sender in full flow does not run dry (the delayed acknowledgements of
  * SOVIA).  As a full ring that was read whole is always due, a sender cannot
- * wait for ever.
+ * wait for ever.  Where there is little, more of it: else a few hundred bytes,
+ * which are answered and told of with the answer, would be told of by themselves.
  *
  * Context: the reader.
- * Return: true once a quarter of the ring is free and not granted.
+ * Return: true once so much of the ring is free and not granted.
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {
-	return q->head + q->size - q->granted >= q->size / 4;
+	u32 due = q->size / 4;
+
+	if (q->size <= SANX_RING_FIRST)
+		due *= 3;
+	return q->head + q->size - q->granted >= due;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_credit_due);
 

@@ -6,20 +6,33 @@
 
 #include "af_sanx.h"
 
+/*
+ * A peek frees no ring, and so cannot see more than was granted before, however
+ * long it waits.
+ */
+static bool peek_full(const struct sanx_conn *conn, u32 seen)
+{
+	return seen && seen >= READ_ONCE(conn->rx_max) / 4 * 3;
+}
+
 /* Something to read, or a reason not to wait for it? */
 static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
-		       u32 seen)
+		       u32 seen, bool any)
 {
 	if (sanx_sock_connecting(ss, conn))
 		return false;
 	return sanx_rxq_avail(&conn->rx) > seen ||
+	       (any && peek_full(conn, seen)) ||
 	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
 	       READ_ONCE(ss->sk->sk_err) || !sanx_conn_open(conn);
 }
 
-/* Waits for more than @seen bytes or news; the mutex is not held meanwhile. */
+/*
+ * Waits for more than @seen bytes or news; the mutex is not held meanwhile.
+ * @any: the caller has something to return.
+ */
 static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
-		     long *timeo)
+		     bool any, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
@@ -29,7 +42,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 	add_wait_queue(sk_sleep(ss->sk), &wait);
 	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
 	smp_mb();
-	while (!recv_ready(ss, conn, seen)) {
+	while (!recv_ready(ss, conn, seen, any)) {
 		if (!*timeo) {
 			err = -EAGAIN;
 			break;
@@ -191,12 +204,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			continue;
 		if (len && done >= target)
 			break;
-		/*
-		 * A peek frees no ring, and so cannot see more than was
-		 * granted before, however long it waits.
-		 */
-		if (flags & MSG_PEEK && done &&
-		    skip >= READ_ONCE(conn->rx_max) / 4 * 3)
+		if (flags & MSG_PEEK && done && peek_full(conn, skip))
 			break;
 		switch (recv_end(ss, conn, skip, !done, &err)) {
 		case RECV_STOP:
@@ -206,7 +214,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		case RECV_WAIT:
 			break;
 		}
-		err = recv_wait(ss, conn, skip, &timeo);
+		err = recv_wait(ss, conn, skip, done, &timeo);
 		if (err)
 			return done ?: err;
 	}

@@ -510,7 +510,8 @@ static void msgq_move(struct kunit *test)
 
 	for (unread = 0; unread <= RING; unread++) {
 		sanx_rxq_init(&q, first, RING);
-		q.head = q.tail = FAR;
+		q.head = FAR;
+		q.tail = FAR;
 		q.granted = FAR + RING;
 		store_stream(test, &q, unread);
 		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));

@@ -6,12 +6,16 @@
  * more than a few bytes; but a ring is memory, and to register it is dear.  So
  * a connection begins without, and with room for a few frames' payload
  * (SANX_RING_FIRST) in memory that no device knows.  When half of that is
- * filled, a ring is made and the peer is told (WINDOW).  What it writes there
- * continues what it sent before: the queue moves (sanx_rxq_move()), and the
- * reader follows it.  As much is granted as there is room for, before and
- * after, so that a sender finds nothing changed but the room.
+ * filled, or all that is granted was sent, or GROW_AFTER bytes have come, a
+ * ring is made and the peer is told (WINDOW).  What it writes there continues
+ * what it sent before: the queue moves (sanx_rxq_move()), and the reader
+ * follows it.  As much is granted as there is room for, before and after, so
+ * that a sender finds nothing changed but the room.
  */
 #include "verbs.h"
+
+/* A stream whose reader keeps up fills nothing, and yet is one. */
+#define GROW_AFTER	(8 * SANX_RING_FIRST)
 
 static bool grow_publish(struct vconn *vc, struct vlink *link,
 			 const struct vring *ring)
@@ -30,6 +34,13 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 	}
 	vpost_unlock(link);
 	return ours;
+}
+
+/* There is not memory for more: whoever waits for that has what there will be. */
+static void grow_settle(struct sanx_conn *conn, u32 size)
+{
+	WRITE_ONCE(conn->rx_max, size);
+	sanx_conn_rx_ready(conn);
 }
 
 /* Return: 0, -EAGAIN if there is no link for it now, or -ENOMEM. */
@@ -52,16 +63,11 @@ static int grow_make(struct vconn *vc, u32 size)
 	if (err) {
 		vring_unmap(&ring);
 		vring_free(&ring);
+	} else if (size < vconn_conn(vc)->rx_max) {
+		grow_settle(vconn_conn(vc), size);
 	}
 	vlink_user_put(link);
 	return err;
-}
-
-/* Without memory the connection works as it is, and nobody waits for more. */
-static void grow_give_up(struct sanx_conn *conn)
-{
-	WRITE_ONCE(conn->rx_max, SANX_RING_FIRST);
-	sanx_conn_rx_ready(conn);
 }
 
 /**
@@ -83,14 +89,38 @@ void vgrow_work(struct work_struct *work)
 		size /= 2;
 	} while (err == -ENOMEM && size >= SANX_RING_MIN);
 	if (err == -ENOMEM)
-		grow_give_up(conn);
+		grow_settle(conn, SANX_RING_FIRST);
 	if (err == -EAGAIN) {
-		/* The next frame by another link asks again. */
+		/* The next link, or what comes by it, asks again. */
 		link = vconn_lock(vc);
 		vc->flags &= ~VCONN_GROWING;
 		spin_unlock_bh(&link->tx_lock);
 	}
 	sanx_conn_put(conn);
+}
+
+/**
+ * vgrow_check() - is there enough room?
+ * @vc: an open connection
+ * @tail: stream offset up to which bytes have come, or are about to
+ *
+ * Context: tx_lock held.
+ */
+void vgrow_check(struct vconn *vc, u64 tail)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	const struct sanx_rxq *q = &conn->rx;
+
+	lockdep_assert_held(&vc->link->tx_lock);
+	if (vc->ring.buf || (vc->flags & (VCONN_GROWING | VCONN_CLOSED)))
+		return;
+	/* Neither filled, nor used up, nor in use for long. */
+	if (tail - READ_ONCE(q->head) <= SANX_RING_FIRST / 2 &&
+	    tail != q->granted && tail < GROW_AFTER)
+		return;
+	vc->flags |= VCONN_GROWING;
+	sanx_conn_get(conn);
+	queue_work(vconn_wq, &vc->grow);
 }
 
 /**
@@ -105,7 +135,6 @@ void vgrow_work(struct work_struct *work)
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	u64 unread;
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (vc->flags & VCONN_WINDOW) {
@@ -115,12 +144,7 @@ int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 	}
 	if (f->flags & SANX_FRAME_F_RING)
 		return -EPROTO;
-	unread = f->offset + f->count - READ_ONCE(conn->rx.head);
-	if (unread > SANX_RING_FIRST / 2 && !(vc->flags & VCONN_GROWING)) {
-		vc->flags |= VCONN_GROWING;
-		sanx_conn_get(conn);
-		queue_work(vconn_wq, &vc->grow);
-	}
+	vgrow_check(vc, f->offset + f->count);
 	return 0;
 }
 

@@ -15,9 +15,11 @@
 
 static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
 {
+	const struct sanx_rxq *q = &vconn_conn(vc)->rx;
 	int err = -EPROTO;
 
-	if (f->offset == vconn_conn(vc)->rx.tail)
+	/* By what is granted now: more can be while it is put there. */
+	if (f->offset == q->tail && f->count <= q->granted - q->tail)
 		err = vgrow_arrival(vc, f);
 	if (!err && (f->flags & SANX_FRAME_F_RING))
 		vring_sync(&vc->ring, f->offset, min(f->count, vc->ring.size));

@@ -47,11 +47,15 @@
  * Registrations on rxe: it repeats one together with what it has to send again,
  * finds the region taken, and ends the queue pair.  So on such a device (see
  * vlink.reg_alone) nothing that may have to be sent again stands before one:
- * posting waits until all is acknowledged, then a registration goes out with a
- * PONG, which tells when the region may be given back.
+ * posting waits until all is acknowledged, then some registrations go out, and
+ * behind them a PONG for each, which tells when the region may be given back.
  */
 #include "verbs.h"
 
+/* Connections whose registrations are posted behind each other. */
+#define VPOST_REGS	16U
+
+static_assert(VPOST_REGS <= VLINK_SLOTS);
 static_assert((VLINK_RESERVE - 1) * (VLINK_RECVS / 4) > VLINK_RESERVE);
 
 /**
@@ -338,13 +342,13 @@ static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 	post_plain(link, vc, &f);
 }
 
-/* Writes @span of the staging memory, which is at @offset of the stream. */
-static void chain_write(struct chain *c, int i, struct vconn *vc,
-			const struct sanx_span *span, u64 offset)
+/* Writes what wraps neither in the staging memory nor in the peer's ring. */
+static void chain_write(struct chain *c, int i, struct vconn *vc, u64 offset,
+			u32 len)
 {
 	c->sge[i] = (struct ib_sge){
-		.addr	= vc->staging.iova + span->pos,
-		.length	= span->len,
+		.addr	= vc->staging.iova + (offset & (vc->staging.size - 1)),
+		.length	= len,
 		.lkey	= vc->staging.key,
 	};
 	c->write[i] = (struct ib_rdma_wr){
@@ -356,6 +360,12 @@ static void chain_write(struct chain *c, int i, struct vconn *vc,
 		.rkey		= vc->win.rkey,
 	};
 	chain_add(c, &c->write[i].wr);
+}
+
+/* Where a stretch wraps in one of the two, or in both. */
+static u32 post_wraps(const struct vconn *vc)
+{
+	return min(vc->staging.size, vc->win.size);
 }
 
 /* Payload of @len bytes from @offset on: @data, or what is in the staging. */
@@ -382,15 +392,25 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 		f.flags |= SANX_FRAME_F_RING;
 		vring_sync(&vc->staging, offset, len);
 		chain_reg(&c, link, &vc->staging);
-		n = sanx_ring_spans(vc->staging.size, offset, len, span);
+		n = sanx_ring_spans(post_wraps(vc), offset, len, span);
 		for (i = 0; i < n; i++) {
-			chain_write(&c, i, vc, &span[i], offset);
+			chain_write(&c, i, vc, offset, span[i].len);
 			offset += span[i].len;
 		}
 	}
 	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
 	vc->pending &= ~VCONN_P_CREDIT;
 	post_frame(link, slot, &c, vc, &f);
+}
+
+/*
+ * Without a ring to write; and where the staging memory is about to be replaced
+ * by a larger one, no device is to know it (vstaging_make()).
+ */
+static bool replay_inline(const struct vconn *vc)
+{
+	return !vc->win.size || (vc->early && vc->link->inline_max &&
+				 vc->staging.size < vc->win.size);
 }
 
 /* The next of what the peer had not received when the last link was lost. */
@@ -402,11 +422,13 @@ static void post_replay(struct vlink *link, struct vconn *vc)
 	struct sanx_span span[2];
 	u8 flags = 0;
 
-	if (len && !vc->win.size) {
+	if (len && replay_inline(vc)) {
 		len = min(len, link->inline_max);
 		sanx_ring_spans(vc->staging.size, from, len, span);
 		data = vc->staging.buf + span[0].pos;
 		len = span[0].len;
+	} else if (len) {
+		len = min(len, post_wraps(vc));
 	}
 	if (vc->urgent > from && vc->urgent - from <= len) {
 		len = vc->urgent - from;
@@ -456,17 +478,15 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 }
 
 /*
- * A frame that is always completed, and that a peer need not have asked for;
- * with the registration of @ring, which is @vc's, or of nothing.
+ * A frame that is always completed, and that a peer need not have asked for; if
+ * for @vc, so that it is not released before.
  */
-static void post_pong(struct vlink *link, struct vconn *vc, struct vring *ring)
+static void post_pong(struct vlink *link, struct vconn *vc)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_PONG };
 	struct chain c;
 
 	chain_init(&c);
-	if (ring)
-		chain_reg(&c, link, ring);
 	post_frame(link, slot_take(link), &c, vc, &f);
 }
 
@@ -476,25 +496,45 @@ static bool reg_due(const struct vconn *vc)
 	       vring_unregistered(&vc->staging);
 }
 
-/* Registrations that stand alone, one a round trip; mostly nothing waits. */
+static void post_reg(struct vlink *link, struct vring *ring)
+{
+	struct ib_reg_wr wr;
+
+	if (!vring_unregistered(ring))
+		return;
+	vring_reg_wr(ring, &wr);
+	wr.wr.wr_cqe = &link->chain_cqe;
+	if (ib_post_send(link->qp, &wr.wr, NULL))
+		vlink_kill_locked(link, ETIMEDOUT);
+}
+
+/* Posts registrations, and then a PONG for each connection that has one. */
+static void post_regs(struct vlink *link)
+{
+	u32 i, n = 0, most = min(VPOST_REGS, credits(link) - VLINK_RESERVE);
+	struct vconn *vc, *vcs[VPOST_REGS];
+
+	while (n < most && !list_empty(&link->regs)) {
+		vc = list_first_entry(&link->regs, struct vconn, reg);
+		list_del_init(&vc->reg);
+		post_reg(link, &vc->ring);
+		post_reg(link, &vc->staging);
+		vcs[n++] = vc;
+	}
+	for (i = 0; i < n; i++)
+		post_pong(link, vcs[i]);
+}
+
+/* Registrations that stand alone, some a round trip; mostly nothing waits. */
 static void pump_regs(struct vlink *link)
 {
-	struct vring *ring;
-	struct vconn *vc;
-
-	while (!list_empty(&link->regs) && post_room(link)) {
-		if (!list_empty(&link->posted)) {
-			if (link->unsignaled)
-				post_pong(link, NULL, NULL);
-			return;
-		}
-		vc = list_first_entry(&link->regs, struct vconn, reg);
-		ring = vring_unregistered(&vc->ring) ? &vc->ring : &vc->staging;
-		if (vring_unregistered(ring))
-			post_pong(link, vc, ring);
-		if (!reg_due(vc))
-			list_del_init(&vc->reg);
-	}
+	if (list_empty(&link->regs) || !post_room(link))
+		return;
+	/* All slots are free then. */
+	if (list_empty(&link->posted))
+		post_regs(link);
+	else if (link->unsignaled)
+		post_pong(link, NULL);
 }
 
 /*
@@ -566,7 +606,7 @@ static void pump_pings(struct vlink *link)
 
 	if (link->pong && vpost_ok(link)) {
 		link->pong = false;
-		post_pong(link, NULL, NULL);
+		post_pong(link, NULL);
 	}
 	owed = link->received - link->granted >= VLINK_RECVS / 4 &&
 	       link->state == VLINK_UP && credits(link) &&

@@ -136,7 +136,8 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	u64 next = conn->tx.next;
 
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (id != vc->peer_id || (vc->win.size && win->size != vc->win.size))
+	if (id != vc->peer_id || vconn_window_ok(vc->link, win) ||
+	    (vc->win.size && win->size != vc->win.size))
 		return -EPROTO;
 	vconn_set_window(vc, win);
 	if (f->offset < resume_least(vc) || f->offset > next ||
@@ -156,6 +157,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	if (f->offset < next)
 		vc->pending |= VCONN_P_REPLAY;
 	vc->flags &= ~VCONN_RESUMING;
+	vgrow_check(vc, conn->rx.tail);
 	return 0;
 }
 

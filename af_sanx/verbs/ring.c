@@ -129,7 +129,7 @@ void vring_copy(struct vring *to, const struct vring *from, u64 offset, u64 end)
 	struct sanx_span span[2];
 	int i, n;
 
-	if (!from->buf)
+	if (!from->buf || WARN_ON_ONCE(end - offset > from->size))
 		return;
 	n = sanx_ring_spans(from->size, offset, end - offset, span);
 	for (i = 0; i < n; i++) {

@@ -159,6 +159,8 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 			return err;
 		n = min(n, send_room(vc));
 	}
+	if (!n)
+		return -EAGAIN;
 	if (n <= most || !window)
 		return send_inline(vc, from, min(n, most), flags);
 	return send_ring(vc, from, n, flags);
@@ -175,10 +177,16 @@ u32 vconn_room(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
 
+	u32 room;
+
 	vstaging_bound(vc);
-	if (!sanx_txq_room(&conn->tx) || send_blocked(vc))
-		return 0;
-	return send_room(vc);
+	do {
+		if (!sanx_txq_room(&conn->tx) || send_blocked(vc))
+			return 0;
+		/* Another thread may have had it: then that is to be told. */
+		room = send_room(vc);
+	} while (!room);
+	return room;
 }
 
 /**

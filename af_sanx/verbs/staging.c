@@ -5,8 +5,7 @@
  * The device writes from there, and what the peer may not have when a link is
  * lost is sent again from there.  A byte at stream offset o lies at o modulo
  * the size, as in the ring.  The size is that of the peer's ring, or less if
- * SO_SNDBUF says so; both are powers of two, so a stretch that does not wrap
- * here does not wrap there.
+ * SO_SNDBUF says so, or more if more went in frames before there was any.
  *
  * A byte is needed until its write has been completed.  On a device that
  * completes work before the peer has it (iWARP), and may lose it with the link,
@@ -131,7 +130,7 @@ static bool staging_good(const struct vconn *vc)
 	if (!vc->staging.buf)
 		return false;
 	return vc->staging.size >= vstaging_size(vc) ||
-	       (!vc->early && staging_used(vc));
+	       (!vc->early && (staging_used(vc) || READ_ONCE(vc->inflight)));
 }
 
 /*
@@ -184,7 +183,7 @@ int vstaging_make(struct vconn *vc)
 		err = vring_map(&ring, link, (u64)vc->id << 32);
 	if (err)
 		err = -ENOMEM;
-	else
+	else if (vc->early)
 		vring_copy(&ring, &vc->staging, staging_first(vc),
 			   conn->tx.next);
 	if (!err && !staging_publish(vc, link, &ring))

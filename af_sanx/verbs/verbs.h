@@ -664,6 +664,7 @@ u32 vring_max(const struct vlink *link);
 
 /* grow.c */
 void vgrow_work(struct work_struct *work);
+void vgrow_check(struct vconn *vc, u64 tail);
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
 void vgrow_told(struct vconn *vc);
 
