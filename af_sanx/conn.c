@@ -57,6 +57,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	__module_get(ops->owner);
 	conn->ops = ops;
 	conn->net = net;
+	conn->stats = sanx_net(net)->stats;
 	conn->local = *local;
 	conn->remote = *remote;
 	conn_start_clocks(conn);

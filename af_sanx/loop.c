@@ -22,10 +22,12 @@
  * @peer: the other end; set before either end is established, kept until
  *	this end is freed
  * @closed: close() was called for this end
+ * @gather: the peer's wake-ups
  */
 struct loop_conn {
 	struct sanx_conn	*peer;
 	bool			closed;
+	struct sanx_gather	gather;
 };
 
 static struct loop_conn *loop_conn(struct sanx_conn *conn)
@@ -40,6 +42,8 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 {
 	loop_conn(a)->peer = sanx_conn_get(b);
 	loop_conn(b)->peer = sanx_conn_get(a);
+	sanx_gather_init(&loop_conn(a)->gather, b);
+	sanx_gather_init(&loop_conn(b)->gather, a);
 	sanx_txq_init(&a->tx, b->rx.size);
 	sanx_txq_init(&b->tx, a->rx.size);
 }
@@ -121,6 +125,13 @@ static u32 loop_space(struct sanx_conn *peer, u64 next, u32 n)
 	return loop_ring(peer, peer->rx_max) ? n : space;
 }
 
+/* May the peer's reader sleep on for a moment, though bytes have come? */
+static bool loop_gathers(const struct sanx_conn *conn, int flags)
+{
+	return (flags & MSG_MORE) && !(flags & MSG_OOB) &&
+	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
+}
+
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 			 size_t len, int flags)
 {
@@ -143,8 +154,14 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_conn_reset(peer, ECONNRESET);
 		sanx_conn_reset(conn, ECONNRESET);
 	}
-	sanx_conn_rx_ready(peer);
+	sanx_gather_sent(&loop_conn(conn)->gather, n,
+			 !loop_gathers(conn, flags));
 	return n;
+}
+
+static void loop_push(struct sanx_conn *conn)
+{
+	sanx_gather_push(&loop_conn(conn)->gather);
 }
 
 static u32 loop_room(struct sanx_conn *conn)
@@ -156,7 +173,9 @@ static void loop_consumed(struct sanx_conn *conn)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 
-	if (!sanx_rxq_credit_due(&conn->rx))
+	sanx_gather_received(&loop_conn(conn)->gather);
+	/* A dead one has no peer to tell: see loop_close(). */
+	if (!sanx_rxq_credit_due(&conn->rx) || !sanx_conn_open(conn))
 		return;
 	sanx_txq_credit(&peer->tx, sanx_rxq_grant(&conn->rx));
 	sanx_conn_tx_ready(peer);
@@ -165,6 +184,20 @@ static void loop_consumed(struct sanx_conn *conn)
 static void loop_fin(struct sanx_conn *conn)
 {
 	sanx_conn_fin(loop_conn(conn)->peer);
+}
+
+/*
+ * connect(AF_UNSPEC) closes a connection that other calls are using.  When this
+ * returns, those that had found it open are through with the peer, and none
+ * finds it open any more.
+ */
+static void loop_quiesce(struct sanx_conn *conn)
+{
+	mutex_lock(&conn->tx_mutex);
+	sanx_gather_stop(&loop_conn(conn)->gather);
+	mutex_unlock(&conn->tx_mutex);
+	mutex_lock(&conn->rx_mutex);
+	mutex_unlock(&conn->rx_mutex);
 }
 
 static void loop_close(struct sanx_conn *conn, bool reset)
@@ -178,6 +211,7 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 		sanx_conn_reset(peer, ECONNRESET);
 	else
 		sanx_conn_peer_closed(peer);
+	loop_quiesce(conn);
 
 	/* The later one to close takes the references that hold the pair. */
 	spin_lock(&loop_close_lock);
@@ -209,6 +243,7 @@ const struct sanx_transport_ops sanx_loop_ops = {
 	.same_node	= true,
 	.connect	= loop_connect,
 	.send		= loop_send,
+	.push		= loop_push,
 	.room		= loop_room,
 	.consumed	= loop_consumed,
 	.fin		= loop_fin,

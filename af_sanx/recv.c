@@ -37,6 +37,9 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	int err = 0;
 
+	/* The peer is to have everything that it may answer. */
+	if (conn->ops->push)
+		conn->ops->push(conn);
 	if (!*timeo)
 		return -EAGAIN;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
@@ -247,7 +250,7 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	else
 		n = recv_all(ss, conn, msg, len, flags);
 	if (n > 0 && !(flags & MSG_PEEK))
-		sanx_stat_add(sock_net(sk), SANX_STAT_RX_BYTES, n);
+		this_cpu_add(conn->stats->v[SANX_STAT_RX_BYTES], n);
 	if (n >= 0)
 		sanx_recv_cmsg(conn, sk, msg, n);
 	if (n < 0 && READ_ONCE(ss->fell_back))

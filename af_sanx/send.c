@@ -85,10 +85,22 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
 }
 
+static int send_flags(const struct sock *sk, const struct msghdr *msg,
+		      long timeo)
+{
+	int flags = msg->msg_flags & MSG_OOB;
+
+	if (!timeo)
+		flags |= MSG_DONTWAIT;
+	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_OFF))
+		flags |= MSG_MORE;
+	return flags;
+}
+
 static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, long *timeo)
 {
-	int flags = (msg->msg_flags & MSG_OOB) | (*timeo ? 0 : MSG_DONTWAIT);
+	int flags = send_flags(ss->sk, msg, *timeo);
 	size_t sent = 0;
 	ssize_t n;
 
@@ -186,7 +198,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	zerocopy_end(uarg, n);
 	if (n > 0) {
 		WRITE_ONCE(conn->tx_time, jiffies);
-		sanx_stat_add(sock_net(sk), SANX_STAT_TX_BYTES, n);
+		this_cpu_add(conn->stats->v[SANX_STAT_TX_BYTES], n);
 	}
 	if (n < 0 && READ_ONCE(ss->fell_back))
 		return sanx_native_ops(sock)->sendmsg(sock, msg, len);

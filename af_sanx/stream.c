@@ -185,6 +185,10 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	if (conn) {
 		sock_poll_wait(file, sock, wait);
 		mask = poll_conn(ss, conn);
+		/* As recv() that is about to wait. */
+		if (conn->ops->push && !(mask & EPOLLIN) &&
+		    poll_requested_events(wait) & EPOLLIN)
+			conn->ops->push(conn);
 		/* A connection that died of a fallback says nothing of TCP. */
 		if (!READ_ONCE(ss->fell_back))
 			return mask;

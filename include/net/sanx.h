@@ -26,6 +26,7 @@ struct netlink_callback;
 struct sanx_listener;
 struct sanx_net;
 struct sanx_sock;
+struct sanx_stats;
 struct sk_buff;
 struct sock;
 
@@ -151,6 +152,7 @@ struct sanx_pulse {
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
  * @net: where it lives; outlived by the transport's net_exit()
+ * @stats: the counters there
  * @local: our end
  * @remote: the peer's end
  * @memcg: who pays for our ring, with a reference, or NULL for whoever makes it
@@ -194,6 +196,7 @@ struct sanx_conn {
 	refcount_t			refs;
 	const struct sanx_transport_ops	*ops;
 	struct net			*net;
+	struct sanx_stats __percpu	*stats;
 	struct sanx_endpoint		local;
 	struct sanx_endpoint		remote;
 	struct mem_cgroup		*memcg;
@@ -249,7 +252,7 @@ struct sanx_transport_ops {
 	/**
 	 * @connect: ask the peer for a connection.
 	 *
-	 * @conn is CONNECTING, its endpoints are set and conn->rx.size says
+	 * @conn is CONNECTING, its endpoints are set and conn->rx_max says
 	 * how large a ring the program wants.  The answer is given, in this call
 	 * or later, in any context, by exactly one of sanx_conn_established(),
 	 * sanx_conn_refused() and sanx_conn_busy(); after the last, it is
@@ -270,7 +273,9 @@ struct sanx_transport_ops {
 	 * wait for memory, unless MSG_DONTWAIT is in @flags.  When room comes
 	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
 	 * last of @len bytes is urgent, and so is the last one taken where the
-	 * peer's window ends: the peer calls sanx_conn_urgent().
+	 * peer's window ends: the peer calls sanx_conn_urgent().  With
+	 * MSG_MORE, which is there without TCP_NODELAY, a reader that sleeps
+	 * may be woken somewhat later, when there is more.
 	 *
 	 * Context: process, tx_mutex held.
 	 * Return: bytes taken, at least 1; -EAGAIN for no room; -EFAULT,
@@ -278,6 +283,14 @@ struct sanx_transport_ops {
 	 */
 	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
 			size_t len, int flags);
+
+	/**
+	 * @push: the program waits for the peer: wake it, if MSG_MORE has
+	 * kept send() from that.  Optional.
+	 *
+	 * Context: process; the connection may be any, closed too.
+	 */
+	void (*push)(struct sanx_conn *conn);
 
 	/**
 	 * @room: bytes that send() could take now, roughly; for poll.

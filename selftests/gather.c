@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Streams of small pieces: whoever sleeps is woken, gathered or not. */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "sanx_test.h"
+
+/* So many sends in a row are a stream. */
+#define STREAM	64
+
+/* What may pass until a byte arrives: TCP's delayed ACK, and a slow node. */
+#define SHORT	2000
+
+/* On one node at once means no wait at all; others leave it to a thread. */
+static int at_once(const FIXTURE_VARIANT(stream) *variant)
+{
+	return variant->carried == SANX_A_STATS_CONNS_LOOP ? 0 : SHORT;
+}
+
+/* The server reads along, so that nothing is unread afterwards. */
+static void stream(struct __test_metadata *_metadata, const int end[2])
+{
+	char buf[STREAM];
+
+	for (int i = 0; i < STREAM; i++)
+		ASSERT_EQ(1, send(end[0], "s", 1, 0));
+	ASSERT_EQ(STREAM, recv_exact(end[1], buf, STREAM));
+}
+
+/* The sender does nothing more, and the reader sleeps. */
+SANX_TEST(wakes_a_reader)
+{
+	struct task t = { .fn = task_recv, .fd = self->server };
+	char c;
+
+	t.buf = &c;
+	t.len = 1;
+	for (int i = 0; i < 20; i++) {
+		stream(_metadata, self->end);
+		task_start(&t);
+		ASSERT_TRUE(task_blocked(&t));
+		ASSERT_EQ(1, send(self->client, "x", 1, 0));
+		ASSERT_EQ(0, task_wait(&t));
+		ASSERT_EQ(1, t.ret);
+	}
+}
+
+/* Nothing but the wake-up adds a socket to what epoll has ready. */
+static void wakes_epoll(struct __test_metadata *_metadata, const int end[2],
+			uint32_t events, int timeout, int flags)
+{
+	struct epoll_event ev = { .events = events | EPOLLET };
+	int ep = epoll_create1(0);
+	char c;
+
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, end[1], &ev));
+	for (int i = 0; i < 200; i++) {
+		if (!(i % 50))
+			stream(_metadata, end);
+		while (epoll_wait(ep, &ev, 1, 0))
+			;
+		ASSERT_EQ(1, send(end[0], "x", 1, flags));
+		ASSERT_EQ(1, epoll_wait(ep, &ev, 1, timeout));
+		ASSERT_EQ(events, ev.events & events);
+		ASSERT_EQ(1, recv(end[1], &c, 1, 0));
+	}
+	close(ep);
+}
+
+SANX_TEST(wakes_epoll)
+{
+	wakes_epoll(_metadata, self->end, EPOLLIN, SHORT, 0);
+}
+
+SANX_TEST(at_once_without_delay)
+{
+	int timeout = at_once(variant);
+
+	ASSERT_EQ(0, set_option(self->client, IPPROTO_TCP, TCP_NODELAY, 1));
+	wakes_epoll(_metadata, self->end, EPOLLIN, timeout, 0);
+}
+
+SANX_TEST(urgent_at_once)
+{
+	int timeout = at_once(variant);
+
+	ASSERT_EQ(0, set_option(self->server, SOL_SOCKET, SO_OOBINLINE, 1));
+	wakes_epoll(_metadata, self->end, EPOLLPRI, timeout, MSG_OOB);
+}
+
+/* Whoever looks sees the bytes, though nobody has been woken for them. */
+SANX_TEST(seen_at_once)
+{
+	int n, timeout = at_once(variant);
+	char c;
+
+	for (int i = 0; i < 100; i++) {
+		stream(_metadata, self->end);
+		ASSERT_EQ(1, send(self->client, "x", 1, 0));
+		ASSERT_EQ(POLLIN, poll_one(self->server, POLLIN, timeout));
+		ASSERT_EQ(0, ioctl(self->server, FIONREAD, &n));
+		ASSERT_EQ(1, n);
+		ASSERT_EQ(1, recv(self->server, &c, 1, MSG_DONTWAIT));
+	}
+}
+
+/* Requests of many pieces, and who waits for the answer waits in recv(). */
+static long answer(struct task *t)
+{
+	char buf[STREAM];
+
+	for (int i = 0; i < t->flags; i++) {
+		if (recv_exact(t->fd, buf, sizeof(buf)) != sizeof(buf) ||
+		    send(t->fd, "a", 1, 0) != 1)
+			return -1;
+	}
+	return 0;
+}
+
+SANX_TEST(answers)
+{
+	struct task t = { .fn = answer, .fd = self->server, .flags = 50 };
+	char c;
+
+	task_start(&t);
+	for (int i = 0; i < t.flags; i++) {
+		for (int k = 0; k < STREAM; k++)
+			ASSERT_EQ(1, send(self->client, "q", 1, 0));
+		if (i & 1)
+			ASSERT_EQ(POLLIN, poll_one(self->client, POLLIN, SOON));
+		ASSERT_EQ(1, recv(self->client, &c, 1, 0));
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_EQ(0, t.ret);
+}
+
+/* A reader that waits for more than comes gets it with the end. */
+static void ends(struct __test_metadata *_metadata, int end[2], int how)
+{
+	struct task t = { .fn = task_recv, .fd = end[1], .flags = MSG_WAITALL };
+	char buf[4 * STREAM];
+
+	t.buf = buf;
+	t.len = sizeof(buf);
+	stream(_metadata, end);
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	for (int i = 0; i < STREAM; i++)
+		ASSERT_EQ(1, send(end[0], "s", 1, 0));
+	ASSERT_EQ(0, how < 0 ? close(end[0]) : shutdown(end[0], how));
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_EQ(STREAM, t.ret);
+	ASSERT_EQ(0, recv(end[1], buf, 1, 0));
+}
+
+SANX_TEST(shutdown_behind_it)
+{
+	ends(_metadata, self->end, SHUT_WR);
+}
+
+SANX_TEST(close_behind_it)
+{
+	int end[2] = { dup(self->client), self->server };
+
+	close(self->client);
+	ends(_metadata, end, -1);
+}
+
+/* Both ends go, with the last bytes hardly there. */
+SANX_TEST(both_close)
+{
+	int end[2];
+
+	for (int i = 0; i < 100; i++) {
+		connect_pair(_metadata, self, variant, &end[0], &end[1]);
+		for (int k = 0; k < 8; k++)
+			ASSERT_EQ(1, send(end[i & 1], "x", 1, 0));
+		close(end[dice(2)]);
+		close(end[0]);
+		close(end[1]);
+	}
+}
+
+static long send_until_error(struct task *t)
+{
+	ssize_t n;
+
+	do {
+		n = send(t->fd, t->buf, t->len, MSG_DONTWAIT);
+	} while (n > 0 || errno == EAGAIN);
+	return 0;
+}
+
+static long recv_until_error(struct task *t)
+{
+	ssize_t n;
+
+	do {
+		n = recv(t->fd, t->buf, t->len, MSG_DONTWAIT);
+	} while (n > 0 || (n < 0 && errno == EAGAIN));
+	return 0;
+}
+
+/* connect(AF_UNSPEC) takes the connection away from calls that use it. */
+SANX_TEST(given_up_in_use)
+{
+	struct task tx = { .fn = send_until_error };
+	struct task rx = { .fn = recv_until_error };
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	char out[100] = "", in[100], buf[1000];
+	int end[2];
+
+	for (int i = 0; i < 20; i++) {
+		connect_pair(_metadata, self, variant, &end[0], &end[1]);
+		tx.fd = end[0];
+		rx.fd = end[0];
+		tx.buf = out;
+		rx.buf = in;
+		tx.len = sizeof(out);
+		rx.len = sizeof(in);
+		ASSERT_EQ(sizeof(buf), send(end[1], buf, sizeof(buf), 0));
+		task_start(&tx);
+		task_start(&rx);
+		for (unsigned int k = dice(20); k; k--)
+			recv(end[1], buf, sizeof(buf), 0);
+		ASSERT_EQ(0, rc(connect(end[0], &none, sizeof(none))));
+		close(end[1]);
+		ASSERT_EQ(0, task_wait(&tx));
+		ASSERT_EQ(0, task_wait(&rx));
+		close(end[0]);
+	}
+}
+
+/* A page that whoever touches it waits for, until it is given. */
+static char *slow_page(int *uffd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.range.len = 4096,
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	reg.range.start = (uintptr_t)page;
+	if (*uffd < 0 || ioctl(*uffd, UFFDIO_API, &api) ||
+	    ioctl(*uffd, UFFDIO_REGISTER, &reg))
+		return NULL;
+	return page;
+}
+
+static long disconnect(struct task *t)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	return connect(t->fd, &none, sizeof(none));
+}
+
+/* The same with a send() that copies all the while: its peer's ring stays. */
+SANX_TEST(given_up_while_copying)
+{
+	struct task tx = { .fn = task_send, .fd = self->client };
+	struct task dis = { .fn = disconnect, .fd = self->client };
+	struct uffdio_zeropage zero = { .range.len = 4096 };
+	int uffd;
+
+	tx.buf = slow_page(&uffd);
+	if (!tx.buf)
+		SKIP(return, "no userfaultfd");
+	tx.len = 100;
+	tx.flags = MSG_NOSIGNAL;
+	stream(_metadata, self->end);
+	task_start(&tx);
+	ASSERT_TRUE(task_blocked(&tx));
+	task_start(&dis);
+	sleep_ms(A_WHILE);
+	close(self->server);
+	sleep_ms(A_WHILE);
+	zero.range.start = (uintptr_t)tx.buf;
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
+	ASSERT_EQ(0, task_wait(&tx));
+	ASSERT_EQ(0, task_wait(&dis));
+	EXPECT_EQ(0, dis.ret);
+	close(uffd);
+}
+
+SANX_TEST_MAIN
