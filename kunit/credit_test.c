@@ -333,7 +333,11 @@ static struct sim *sim_start(struct kunit *test, const struct credit_case *c)
 static void credit_flow(struct kunit *test)
 {
 	struct sim *s = sim_start(test, test->param_value);
+	u32 late = s->c->size / 4;
 
+	/* Small ones are told of less often. */
+	if (s->c->size <= 1024)
+		late *= 3;
 	while (s->read != s->end)
 		turn(s);
 	KUNIT_EXPECT_EQ(test, s->sent, s->end);
@@ -345,7 +349,7 @@ static void credit_flow(struct kunit *test)
 	step_grant(s);
 	while (step_credit(s))
 		;
-	KUNIT_EXPECT_LT(test, sanx_txq_unread(&s->tx), max(s->c->size / 4, 1U));
+	KUNIT_EXPECT_LT(test, sanx_txq_unread(&s->tx), max(late, 1U));
 }
 
 /* A sender that fills the ring, a reader that empties it: never a wait. */
