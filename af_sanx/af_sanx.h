@@ -298,7 +298,7 @@ const char *sanx_state_name(enum sanx_conn_state state);
 struct sanx_gather {
 	struct hrtimer		timer;
 	struct sanx_conn	*peer;
-	bool			armed;
+	int			armed;
 	bool			slow;
 	int			sends;
 	int			armed_at;

@@ -24,7 +24,8 @@
  * after the bytes were published, and the timer is disarmed before it looks for
  * bytes.  One of the two sees the other.
  */
-#include <linux/module.h>
+#include <linux/hrtimer.h>
+#include <linux/sched/rt.h>
 
 #include "af_sanx.h"
 
@@ -72,7 +73,7 @@ static enum hrtimer_restart gather_timer(struct hrtimer *timer)
 
 	gather_judge(g);
 	/* Disarmed before the ring is looked at; pairs with gather_arm(). */
-	smp_store_mb(g->armed, false);
+	smp_store_mb(g->armed, 0);
 	gather_wake(g);
 	return HRTIMER_NORESTART;
 }
@@ -84,7 +85,7 @@ static enum hrtimer_restart gather_timer(struct hrtimer *timer)
 static void gather_arm(struct sanx_gather *g)
 {
 	/* The bytes are published before this; pairs with gather_timer(). */
-	if (xchg(&g->armed, true))
+	if (xchg(&g->armed, 1))
 		return;
 	WRITE_ONCE(g->armed_at, READ_ONCE(g->sends));
 	hrtimer_start(&g->timer, ns_to_ktime(GATHER_NS),
@@ -103,6 +104,15 @@ void sanx_gather_init(struct sanx_gather *g, struct sanx_conn *peer)
 	g->timer.function = gather_timer;
 }
 
+/*
+ * A timer that only goes by the tick would make it milliseconds, and one that a
+ * real-time sender keeps from its CPU could make it any time (PREEMPT_RT).
+ */
+static bool gather_can(void)
+{
+	return hrtimer_resolution <= GATHER_NS && !rt_task(current);
+}
+
 /**
  * sanx_gather_sent() - bytes arrived in the peer's ring: wake it, now or soon
  * @g: of the sender
@@ -119,7 +129,7 @@ void sanx_gather_sent(struct sanx_gather *g, u32 len, bool now)
 		WRITE_ONCE(g->sends, ++sends);
 	g->held += len;
 	if (!now && len < GATHER_PIECE && sends > GATHER_AFTER &&
-	    g->held < GATHER_BYTES) {
+	    g->held < GATHER_BYTES && gather_can()) {
 		gather_arm(g);
 		return;
 	}
@@ -167,5 +177,5 @@ void sanx_gather_received(struct sanx_gather *g)
 void sanx_gather_stop(struct sanx_gather *g)
 {
 	hrtimer_cancel(&g->timer);
-	WRITE_ONCE(g->armed, false);
+	WRITE_ONCE(g->armed, 0);
 }

@@ -175,7 +175,8 @@ static void loop_consumed(struct sanx_conn *conn)
 
 	sanx_gather_received(&loop_conn(conn)->gather);
 	/* A dead one has no peer to tell: see loop_close(). */
-	if (!sanx_rxq_credit_due(&conn->rx) || !sanx_conn_open(conn))
+	if (!sanx_rxq_credit_due(&conn->rx) ||
+	    READ_ONCE(conn->state) == SANX_CONN_DEAD)
 		return;
 	sanx_txq_credit(&peer->tx, sanx_rxq_grant(&conn->rx));
 	sanx_conn_tx_ready(peer);

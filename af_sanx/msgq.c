@@ -318,8 +318,9 @@ EXPORT_SYMBOL_GPL(sanx_rxq_consume);
  * A quarter of the ring: seldom enough to cost little, soon enough that a
  * sender in full flow does not run dry (the delayed acknowledgements of
  * SOVIA).  As a full ring that was read whole is always due, a sender cannot
- * wait for ever.  Where there is little, more of it: else a few hundred bytes,
- * which are answered and told of with the answer, would be told of by themselves.
+ * wait for ever.  Where there is little, half of it: else a few hundred bytes,
+ * which are answered and told of with the answer, would be told of by themselves;
+ * and not more than half, for which a sender may wait.
  *
  * Context: the reader.
  * Return: true once so much of the ring is free and not granted.
@@ -329,7 +330,7 @@ bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 	u32 due = q->size / 4;
 
 	if (q->size <= SANX_RING_FIRST)
-		due *= 3;
+		due *= 2;
 	return q->head + q->size - q->granted >= due;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_credit_due);

@@ -187,7 +187,7 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 		mask = poll_conn(ss, conn);
 		/* As recv() that is about to wait. */
 		if (conn->ops->push && !(mask & EPOLLIN) &&
-		    poll_requested_events(wait) & EPOLLIN)
+		    poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
 			conn->ops->push(conn);
 		/* A connection that died of a fallback says nothing of TCP. */
 		if (!READ_ONCE(ss->fell_back))

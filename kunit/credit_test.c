@@ -337,7 +337,7 @@ static void credit_flow(struct kunit *test)
 
 	/* Small ones are told of less often. */
 	if (s->c->size <= 1024)
-		late *= 3;
+		late *= 2;
 	while (s->read != s->end)
 		turn(s);
 	KUNIT_EXPECT_EQ(test, s->sent, s->end);

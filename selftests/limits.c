@@ -42,9 +42,10 @@ static long read_number(const char *path)
 /* Makes a cgroup of its own for this process; its directory's descriptor. */
 static int enter_cgroup(char *path, size_t size)
 {
+	static int serial;
 	char procs[128];
 
-	snprintf(path, size, CGROUPS "/%d", getpid());
+	snprintf(path, size, CGROUPS "/%d-%d", getpid(), serial++);
 	snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
 	mkdir(CGROUPS, 0755);
 	if (mount("none", CGROUPS, "cgroup2", 0, NULL) && errno != EBUSY)
@@ -214,16 +215,22 @@ SANX_TEST(cgroup_memory)
 	leave_cgroup(path, cgroup);
 }
 
-/* However large the reader's ring is: what a sender keeps, SO_SNDBUF bounds. */
+/*
+ * However large the reader's ring is: what a sender keeps, SO_SNDBUF bounds.  The
+ * reader has a cgroup of its own to pay for that ring.
+ */
 SANX_TEST(cgroup_sndbuf)
 {
 	enum { N = 32, SNDBUF = 8192, RCVBUF = 400000, BYTES = 60000 };
 	/* The kernel doubles it; and what a socket is made of, and is ready for. */
 	const long most = N * (2 * SNDBUF + 32768);
-	int s = server_socket(variant), fd[N], r[N], cgroup, i;
-	char path[64], file[128];
+	char path[64], readers[64], file[128];
+	int s, fd[N], r[N], reader, cgroup, i;
 	struct address a;
 
+	reader = enter_cgroup(readers, sizeof(readers));
+	ASSERT_LE(0, reader);
+	s = server_socket(variant);
 	a = self->addr;
 	address_set_port(&a, 0);
 	ASSERT_EQ(0, set_option(s, SOL_SOCKET, SO_RCVBUF, RCVBUF));
@@ -253,6 +260,7 @@ SANX_TEST(cgroup_sndbuf)
 		EXPECT_EQ(0, recv_pattern(r[i], BYTES, BYTES, 0));
 	self->fallbacks = ANY_FALLBACKS;
 	leave_cgroup(path, cgroup);
+	leave_cgroup(readers, reader);
 }
 
 SANX_TEST_MAIN

@@ -11,6 +11,9 @@
 
 #include "verbs.h"
 
+/* Messages up to here are not cut for want of a ring; the peer's credit is due. */
+#define SEND_WHOLE	(SANX_RING_FIRST / 2)
+
 /* Is payload to wait for what was said on an earlier link? */
 static bool send_later(const struct vconn *vc)
 {
@@ -102,6 +105,27 @@ static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 most,
 	return n;
 }
 
+/*
+ * Without a ring of the peer's.  A message goes whole if it fits, like any small
+ * one where there is a ring: other writers come in between where one has to wait.
+ */
+static ssize_t send_frames(struct vconn *vc, struct iov_iter *from, u32 n,
+			   u32 most, int flags)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	if (n < iov_iter_count(from) && n < SEND_WHOLE)
+		return -EAGAIN;
+	while (done < n) {
+		got = send_inline(vc, from, min_t(u32, n - done, most), flags);
+		if (got < 0)
+			return done ?: got;
+		done += got;
+	}
+	return done;
+}
+
 /* Staging memory may take a while to be registered; poll() said "now". */
 static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 most,
 			  int flags)
@@ -161,8 +185,10 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	}
 	if (!n)
 		return -EAGAIN;
-	if (n <= most || !window)
-		return send_inline(vc, from, min(n, most), flags);
+	if (!window)
+		return send_frames(vc, from, n, most, flags);
+	if (n <= most)
+		return send_inline(vc, from, n, flags);
 	return send_ring(vc, from, n, flags);
 }
 
@@ -186,7 +212,7 @@ u32 vconn_room(struct sanx_conn *conn)
 		/* Another thread may have had it: then that is to be told. */
 		room = send_room(vc);
 	} while (!room);
-	return room;
+	return room < SEND_WHOLE && !READ_ONCE(vc->win.size) ? 0 : room;
 }
 
 /**
