@@ -144,7 +144,7 @@ int vconn_window_ok(const struct vlink *link,
 
 /**
  * vconn_set_window() - the peer has told where its ring is
- * @vc: a connection that knew of none
+ * @vc: a connection that knew of none, or of the same on another link
  * @win: the ring; none is no news
  *
  * Context: as sanx_txq_credit(), which is to follow; and tx_lock held.

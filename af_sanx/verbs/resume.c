@@ -115,17 +115,6 @@ int vresume_ask(struct vconn *vc, struct vlink *link)
 }
 
 /*
- * What the peer has for sure.  Where completions say nothing of it, that is
- * what its program has read; all since is in the staging memory then.
- */
-static u64 resume_least(const struct vconn *vc)
-{
-	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
-
-	return vc->early ? conn->tx.read : vc->acked;
-}
-
-/*
  * Takes what the peer says of itself.  What it has received lies between what
  * it is known to have and what was sent.
  */
@@ -140,13 +129,12 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	    (vc->win.size && win->size != vc->win.size))
 		return -EPROTO;
 	vconn_set_window(vc, win);
-	if (f->offset < resume_least(vc) || f->offset > next ||
+	if (f->offset < vstaging_first(vc) || f->offset > next ||
 	    (f->offset < next && !vc->staging.buf) ||
 	    (f->flags & SANX_FRAME_F_FIN &&
 	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != next)) ||
 	    sanx_txq_credit(&conn->tx, f->credit) < 0)
 		return -EPROTO;
-	vc->win = *win;
 	vc->full = false;
 	vc->unsignaled = 0;
 	WRITE_ONCE(vc->acked, f->offset);

@@ -16,8 +16,14 @@
 
 #include "verbs.h"
 
-/* What the peer may not have begins here. */
-static u64 staging_first(const struct vconn *vc)
+/**
+ * vstaging_first() - what the peer may not have begins here
+ * @vc: the connection
+ *
+ * Context: any.
+ * Return: the stream offset.
+ */
+u64 vstaging_first(const struct vconn *vc)
 {
 	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
 
@@ -27,7 +33,7 @@ static u64 staging_first(const struct vconn *vc)
 static u32 staging_used(const struct vconn *vc)
 {
 	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
-	u64 first = staging_first(vc);
+	u64 first = vstaging_first(vc);
 
 	return READ_ONCE(conn->tx.next) - first;
 }
@@ -184,7 +190,7 @@ int vstaging_make(struct vconn *vc)
 	if (err)
 		err = -ENOMEM;
 	else if (vc->early)
-		vring_copy(&ring, &vc->staging, staging_first(vc),
+		vring_copy(&ring, &vc->staging, vstaging_first(vc),
 			   conn->tx.next);
 	if (!err && !staging_publish(vc, link, &ring))
 		err = -EAGAIN;

@@ -669,6 +669,7 @@ int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
 void vgrow_told(struct vconn *vc);
 
 /* staging.c */
+u64 vstaging_first(const struct vconn *vc);
 u32 vstaging_size(const struct vconn *vc);
 void vstaging_bound(struct vconn *vc);
 u32 vstaging_room(const struct vconn *vc);
