@@ -280,37 +280,6 @@ enum sanx_conn_event {
 int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 const char *sanx_state_name(enum sanx_conn_state state);
 
-/* gather.c */
-/**
- * struct sanx_gather - wake-ups of the peer that a sender holds back
- * @timer: the end of patience
- * @peer: whom to wake
- * @armed: @timer is set, or about to look
- * @sends: since this end received anything; below 0 after it was found not to
- *	stream
- * @armed_at: @sends when @timer was set
- * @slow: few sends came until @timer last ran; the timer's own
- * @held: bytes sent since the last wake-up; guarded by tx_mutex
- *
- * @sends may lose a count or a reset to another CPU, which moves a wake-up by
- * GATHER_NS at most.
- */
-struct sanx_gather {
-	struct hrtimer		timer;
-	struct sanx_conn	*peer;
-	int			armed;
-	bool			slow;
-	int			sends;
-	int			armed_at;
-	u32			held;
-};
-
-void sanx_gather_init(struct sanx_gather *g, struct sanx_conn *peer);
-void sanx_gather_sent(struct sanx_gather *g, u32 len, bool now);
-void sanx_gather_push(struct sanx_gather *g);
-void sanx_gather_received(struct sanx_gather *g);
-void sanx_gather_stop(struct sanx_gather *g);
-
 /* loop.c */
 extern const struct sanx_transport_ops sanx_loop_ops;
 

@@ -38,12 +38,25 @@ static struct loop_conn *loop_conn(struct sanx_conn *conn)
 /* Guards loop_conn.closed of both ends of any connection, for close(). */
 static DEFINE_SPINLOCK(loop_close_lock);
 
+/* Against copying a piece of this, waking the reader is little. */
+#define LOOP_PIECE	8192
+
+/* Who has read it all by now need not be woken to find nothing. */
+static void loop_flush(struct sanx_gather *g)
+{
+	struct sanx_conn *peer;
+
+	peer = container_of(g, struct loop_conn, gather)->peer;
+	if (sanx_rxq_avail(&peer->rx))
+		sanx_conn_rx_ready(peer);
+}
+
 static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 {
 	loop_conn(a)->peer = sanx_conn_get(b);
 	loop_conn(b)->peer = sanx_conn_get(a);
-	sanx_gather_init(&loop_conn(a)->gather, b);
-	sanx_gather_init(&loop_conn(b)->gather, a);
+	sanx_gather_init(&loop_conn(a)->gather, LOOP_PIECE, loop_flush);
+	sanx_gather_init(&loop_conn(b)->gather, LOOP_PIECE, loop_flush);
 	sanx_txq_init(&a->tx, b->rx.size);
 	sanx_txq_init(&b->tx, a->rx.size);
 }
@@ -135,6 +148,7 @@ static bool loop_gathers(const struct sanx_conn *conn, int flags)
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 			 size_t len, int flags)
 {
+	struct sanx_gather *gather = &loop_conn(conn)->gather;
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
 
@@ -154,8 +168,10 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_conn_reset(peer, ECONNRESET);
 		sanx_conn_reset(conn, ECONNRESET);
 	}
-	sanx_gather_sent(&loop_conn(conn)->gather, n,
-			 !loop_gathers(conn, flags));
+	if (sanx_gather_wants(gather, n, !loop_gathers(conn, flags)))
+		sanx_gather_arm(gather);
+	else
+		sanx_conn_rx_ready(peer);
 	return n;
 }
 

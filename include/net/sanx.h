@@ -10,6 +10,7 @@
 #ifndef _NET_SANX_H
 #define _NET_SANX_H
 
+#include <linux/hrtimer.h>
 #include <linux/in6.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
@@ -148,6 +149,34 @@ struct sanx_pulse {
 };
 
 /**
+ * struct sanx_gather - what a sender holds back of small pieces: gather.c
+ * @timer: the end of patience
+ * @flush: announces what is held back
+ * @piece: pieces of so many bytes are not held back
+ * @armed: @timer is set, or about to look
+ * @sends: since this end received anything; below 0 after it was found not to
+ *	stream
+ * @armed_at: @sends when @timer was set
+ * @slow: few sends came until @timer last ran; the timer's own
+ * @fast: many did
+ * @held: bytes held back; guarded by tx_mutex
+ *
+ * @sends may lose a count or a reset to another CPU, which moves an
+ * announcement by GATHER_NS at most.
+ */
+struct sanx_gather {
+	struct hrtimer		timer;
+	void			(*flush)(struct sanx_gather *g);
+	u32			piece;
+	int			armed;
+	bool			slow;
+	bool			fast;
+	int			sends;
+	int			armed_at;
+	u32			held;
+};
+
+/**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
@@ -272,10 +301,10 @@ struct sanx_transport_ops {
 	 * resources, and never waits for room; it may fault on @from and may
 	 * wait for memory, unless MSG_DONTWAIT is in @flags.  When room comes
 	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
-	 * last of @len bytes is urgent, and so is the last one taken where the
-	 * peer's window ends: the peer calls sanx_conn_urgent().  With
-	 * MSG_MORE, which is there without TCP_NODELAY, a reader that sleeps
-	 * may be woken somewhat later, when there is more.
+	 * last of @len bytes is urgent, and so is the last one taken where
+	 * the room ends: the peer calls sanx_conn_urgent().  With MSG_MORE,
+	 * which is there without TCP_NODELAY, the peer may learn of it
+	 * somewhat later, when there is more (gather.c).
 	 *
 	 * Context: process, tx_mutex held.
 	 * Return: bytes taken, at least 1; -EAGAIN for no room; -EFAULT,
@@ -285,8 +314,8 @@ struct sanx_transport_ops {
 			size_t len, int flags);
 
 	/**
-	 * @push: the program waits for the peer: wake it, if MSG_MORE has
-	 * kept send() from that.  Optional.
+	 * @push: the program waits for the peer: let it know all, if MSG_MORE
+	 * has kept send() from that.  Optional.
 	 *
 	 * Context: process; the connection may be any, closed too.
 	 */
@@ -484,6 +513,15 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 int sanx_conn_incoming(struct sanx_conn *conn);
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
+/* gather.c */
+void sanx_gather_init(struct sanx_gather *g, u32 piece,
+		      void (*flush)(struct sanx_gather *g));
+bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now);
+void sanx_gather_arm(struct sanx_gather *g);
+void sanx_gather_push(struct sanx_gather *g);
+void sanx_gather_received(struct sanx_gather *g);
+void sanx_gather_stop(struct sanx_gather *g);
+
 			    struct mem_cgroup **memcg);
 
 /* transport.c */
