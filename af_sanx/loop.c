@@ -145,12 +145,19 @@ static bool loop_gathers(const struct sanx_conn *conn, int flags)
 	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
 }
 
+static u32 loop_room(struct sanx_conn *conn)
+{
+	u32 room = sanx_txq_room(&conn->tx);
+
+	return room < sanx_ring_slack(conn->tx.size) ? 0 : room;
+}
+
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 			 size_t len, int flags)
 {
 	struct sanx_gather *gather = &loop_conn(conn)->gather;
 	struct sanx_conn *peer = loop_conn(conn)->peer;
-	u32 n = min_t(size_t, len, sanx_txq_room(&conn->tx));
+	u32 n = min_t(size_t, len, loop_room(conn));
 
 	if (!n)
 		return -EAGAIN;
@@ -178,11 +185,6 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 static void loop_push(struct sanx_conn *conn)
 {
 	sanx_gather_push(&loop_conn(conn)->gather);
-}
-
-static u32 loop_room(struct sanx_conn *conn)
-{
-	return sanx_txq_room(&conn->tx);
 }
 
 static void loop_consumed(struct sanx_conn *conn)

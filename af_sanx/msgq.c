@@ -32,6 +32,22 @@ u32 sanx_ring_size(int bytes)
 EXPORT_SYMBOL_GPL(sanx_ring_size);
 
 /**
+ * sanx_ring_slack() - where no message is to begin
+ * @size: bytes of what is sent to
+ *
+ * Whatever has less room than this is full.  So a message that is no longer than
+ * that goes whole, and does not mix with those of other writers; as over TCP,
+ * whose limit is soft.
+ *
+ * Return: bytes.
+ */
+u32 sanx_ring_slack(u32 size)
+{
+	return min(size / 4, SANX_SLACK_MAX);
+}
+EXPORT_SYMBOL_GPL(sanx_ring_slack);
+
+/**
  * sanx_ring_spans() - where in the ring a stretch of the stream lies
  * @size: bytes of the ring, a power of two
  * @offset: stream offset of the first byte
@@ -104,7 +120,7 @@ EXPORT_SYMBOL_GPL(sanx_txq_unread);
  * Called before the peer can see the bytes: the peer may read them and send a
  * credit at once, and sanx_txq_credit() holds that against @next.
  *
- * Context: the sender.
+ * Context: the sender, or its transport; one at a time.
  */
 void sanx_txq_advance(struct sanx_txq *q, u32 len)
 {
@@ -315,9 +331,9 @@ EXPORT_SYMBOL_GPL(sanx_rxq_consume);
  * sanx_rxq_credit_due() - is it time to tell the sender of freed ring?
  * @q: the queue
  *
- * A quarter of the ring: seldom enough to cost little, soon enough that a
- * sender in full flow does not run dry (the delayed acknowledgements of
- * SOVIA).  As a full ring that was read whole is always due, a sender cannot
+ * A quarter of the ring, SANX_CREDIT_MAX at most: seldom enough to cost little,
+ * soon enough that a sender in full flow does not run dry (the delayed
+ * acknowledgements of SOVIA).  As a full ring that was read whole is always due, a sender cannot
  * wait for ever.  Where there is little, half of it: else a few hundred bytes,
  * which are answered and told of with the answer, would be told of by themselves;
  * and not more than half, for which a sender may wait.
@@ -327,7 +343,7 @@ EXPORT_SYMBOL_GPL(sanx_rxq_consume);
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {
-	u32 due = q->size / 4;
+	u32 due = min(q->size / 4, SANX_CREDIT_MAX);
 
 	if (q->size <= SANX_RING_FIRST)
 		due *= 2;

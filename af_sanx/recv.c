@@ -8,11 +8,12 @@
 
 /*
  * A peek frees no ring, and so cannot see more than was granted before, however
- * long it waits.
+ * long it waits: that is less by what is read and not granted, and by what a
+ * sender does not begin with (sanx_ring_slack()).
  */
 static bool peek_full(const struct sanx_conn *conn, u32 seen)
 {
-	return seen && seen >= READ_ONCE(conn->rx_max) / 4 * 3;
+	return seen && seen >= READ_ONCE(conn->rx_max) / 2;
 }
 
 /* Something to read, or a reason not to wait for it? */

@@ -26,10 +26,16 @@
 #define SANX_RING_MAX	1048576U
 /* What a connection begins with; no device writes it. */
 #define SANX_RING_FIRST	1024U
+/* So much is read at most before the sender is told. */
+#define SANX_CREDIT_MAX	65536U
+
+/* See sanx_ring_slack(). */
+#define SANX_SLACK_MAX	16384U
 
 /**
  * struct sanx_txq - the sender's view of its remote window
- * @next: offset that the next byte sent gets; written by the sender only
+ * @next: offset of the next byte to be put into the window; written by the
+ *	sender only, or by its transport
  * @limit: first offset that the peer has not permitted; moved by credits only
  * @read: first offset that the peer has not said it read
  * @size: bytes of the remote ring, a power of two
@@ -108,5 +114,6 @@ size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
 
 int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2]);
 u32 sanx_ring_size(int bytes);
+u32 sanx_ring_slack(u32 size);
 
 #endif /* _NET_SANX_MSGQ_H */
