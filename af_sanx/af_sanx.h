@@ -193,7 +193,8 @@ void sanx_inherit_options(struct sock *child, struct sock *sk);
 /* tcpinfo.c */
 u8 sanx_conn_tcp_state(const struct sanx_conn *conn);
 u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
-u32 sanx_conn_outq(const struct sanx_conn *conn);
+u32 sanx_conn_outq(struct sanx_conn *conn);
+u32 sanx_conn_unsent(struct sanx_conn *conn);
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 		  int __user *optlen);
 

@@ -470,7 +470,7 @@ struct sock_view {
 static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 {
 	const struct sock *sk = ss->sk;
-	const struct sanx_conn *conn = sanx_sock_conn(ss);
+	struct sanx_conn *conn = sanx_sock_conn(ss);
 
 	memset(v, 0, sizeof(*v));
 	v->transport = "-";
@@ -480,7 +480,9 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 		v->state = sanx_state_name(READ_ONCE(conn->state));
 		v->transport = conn->ops->name;
 		v->rx = sanx_rxq_avail(&conn->rx);
-		v->tx = conn->tx.size ? sanx_txq_unread(&conn->tx) : 0;
+		if (conn->tx.size)
+			v->tx = sanx_txq_unread(&conn->tx) +
+				sanx_conn_unsent(conn);
 		return;
 	}
 #if IS_ENABLED(CONFIG_IPV6)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sending.  A byte that send() took is in the peer's ring, or on its way there
- * in order; there is no send buffer that a close could lose.
+ * in order, also when the program closes.
  */
 #include <linux/module.h>
 #include <net/tcp.h>

@@ -13,6 +13,7 @@
 #include <asm/ioctls.h>
 #include <linux/sockios.h>
 #include <net/inet_common.h>
+#include <net/tcp.h>
 
 #include "af_sanx.h"
 
@@ -163,7 +164,8 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* The bits are set before the room is looked at. */
 		smp_mb__after_atomic();
-		if (conn->ops->room(conn))
+		if (sanx_conn_open(conn) && conn->ops->room(conn) &&
+		    sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
 	if (READ_ONCE(sk->sk_err) ||
@@ -212,7 +214,7 @@ static int ioctl_conn(const struct sanx_sock *ss, struct sanx_conn *conn,
 		n = sanx_conn_outq(conn);
 		break;
 	case SIOCOUTQNSD:
-		n = 0;
+		n = sanx_conn_unsent(conn);
 		break;
 	case SIOCATMARK:
 		n = sanx_urg_at_mark(conn, READ_ONCE(conn->rx.head));
@@ -307,6 +309,36 @@ static int release_native(struct socket *sock)
 	return sanx_native_ops(sock)->release(sock);
 }
 
+/*
+ * SO_LINGER: close() waits until the peer has it all.  As in TCP, it does so
+ * on non-blocking sockets too, and not when a program exits, nor where unread
+ * bytes make it a reset.
+ */
+static void release_linger(const struct sanx_sock *ss, struct sanx_conn *conn)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = ss->sk;
+	long timeo = sk->sk_lingertime;
+
+	if (!sock_flag(sk, SOCK_LINGER) || !timeo || !conn->ops->drained ||
+	    (current->flags & PF_EXITING) || sanx_rxq_avail(&conn->rx) ||
+	    !sanx_conn_open(conn))
+		return;
+	sanx_conn_shutdown(conn, SHUTDOWN_MASK);
+	add_wait_queue(sk_sleep(sk), &wait);
+	for (;;) {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		/* The bits are set before it is looked. */
+		smp_mb__after_atomic();
+		if (conn->ops->drained(conn) || !sanx_conn_open(conn) ||
+		    signal_pending(current) || !timeo)
+			break;
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
 static int sanx_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -321,6 +353,9 @@ static int sanx_release(struct socket *sock)
 	if (!ss)
 		return release_native(sock);
 
+	conn = sanx_sock_conn(ss);
+	if (conn)
+		release_linger(ss, conn);
 	/* The connect thread works on the socket under the lock. */
 	lock_sock(sk);
 	if (READ_ONCE(ss->fell_back)) {

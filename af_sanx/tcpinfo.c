@@ -55,22 +55,33 @@ u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk)
  * sanx_conn_outq() - SIOCOUTQ: what TCP would hold in its send queue
  * @conn: the connection
  *
- * One ring stands for the receive buffer there and the send buffer here, half
- * for each: so this is 0 where the peer reads, or has not much to read, and not
- * 0 where nothing moves any more.
+ * Of the peer's ring, one half stands for the receive buffer there, the other
+ * for what is on its way: so this is 0 where the peer reads, or has not much to
+ * read, and not 0 where nothing moves any more.
  *
  * Return: bytes; a moment's estimate.
  */
-u32 sanx_conn_outq(const struct sanx_conn *conn)
+u32 sanx_conn_outq(struct sanx_conn *conn)
 {
 	u32 unread = sanx_txq_unread(&conn->tx);
 
-	return unread - min(unread, conn->tx.size / 2);
+	return sanx_conn_unsent(conn) +
+	       unread - min(unread, conn->tx.size / 2);
+}
+
+/**
+ * sanx_conn_unsent() - SIOCOUTQNSD: what the peer has not been given yet
+ * @conn: the connection
+ *
+ * Return: bytes; a moment's estimate.
+ */
+u32 sanx_conn_unsent(struct sanx_conn *conn)
+{
+	return conn->ops->unsent ? conn->ops->unsent(conn) : 0;
 }
 
 /* TCP counts the SYN of who connected, and each FIN, as a byte. */
-static void info_bytes(const struct sanx_conn *conn, struct tcp_info *info,
-		       u32 outq)
+static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 {
 	enum sanx_conn_state state = READ_ONCE(conn->state);
 	bool fin_tx = state == SANX_CONN_FIN_SENT ||
@@ -78,8 +89,12 @@ static void info_bytes(const struct sanx_conn *conn, struct tcp_info *info,
 	bool fin_rx = state == SANX_CONN_FIN_RCVD ||
 		      state == SANX_CONN_FINISHED;
 
+	u32 unsent = sanx_conn_unsent(conn);
+
+	info->tcpi_notsent_bytes = unsent;
 	info->tcpi_bytes_sent = READ_ONCE(conn->tx.next);
-	info->tcpi_bytes_acked = info->tcpi_bytes_sent - outq + fin_tx +
+	info->tcpi_bytes_acked = info->tcpi_bytes_sent -
+				 (outq - min(unsent, outq)) + fin_tx +
 				 (!conn->accepted && sanx_conn_open(conn));
 	info->tcpi_bytes_received = READ_ONCE(conn->rx.tail) + fin_rx;
 }
@@ -105,6 +120,7 @@ static void info_windows(const struct sanx_conn *conn, struct tcp_info *info,
 	const struct sanx_rxq *rx = &conn->rx;
 	u32 mss = info->tcpi_snd_mss;
 
+	outq -= min(info->tcpi_notsent_bytes, outq);
 	info->tcpi_unacked = DIV_ROUND_UP(outq, mss);
 	info->tcpi_snd_cwnd = max(conn->tx.size / mss, 1U);
 	info->tcpi_snd_wnd = sanx_txq_room(&conn->tx) + outq;
@@ -114,7 +130,7 @@ static void info_windows(const struct sanx_conn *conn, struct tcp_info *info,
 }
 
 /* What is known of the native, idle, socket stays where it is the program's. */
-static void info_conn(const struct sanx_conn *conn, const struct sock *sk,
+static void info_conn(struct sanx_conn *conn, const struct sock *sk,
 		      struct tcp_info *info)
 {
 	u64 pacing = info->tcpi_max_pacing_rate;
@@ -143,7 +159,7 @@ static void info_conn(const struct sanx_conn *conn, const struct sock *sk,
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 		  int __user *optlen)
 {
-	const struct sanx_conn *conn = sanx_sock_conn(ss);
+	struct sanx_conn *conn = sanx_sock_conn(ss);
 	struct tcp_info info;
 	int len;
 

@@ -18,6 +18,9 @@
 
 #include "verbs.h"
 
+/* How long what a program has sent and closed waits for a peer that is there. */
+#define UNREAD_MAX	(15 * 60 * HZ)
+
 static void release_work(struct work_struct *work)
 {
 	vconn_release(container_of(work, struct vconn, work));
@@ -38,6 +41,8 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->node);
 	INIT_WORK(&vc->work, release_work);
 	INIT_WORK(&vc->grow, vgrow_work);
+	sanx_gather_init(&vc->gather, VPOST_PIECE, vconn_flush);
+	vc->most = SANX_RING_MAX;
 }
 
 /**
@@ -446,6 +451,7 @@ static void close_attached(struct vconn *vc, bool reset)
 		return;
 	vc->flags |= VCONN_CLOSED | (reset ? VCONN_RESET : 0);
 	vc->pending &= ~VCONN_P_CREDIT;
+	vc->acked_at = jiffies;
 	list_del_init(&vc->room);
 	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED))
 		return;
@@ -456,13 +462,53 @@ static void close_attached(struct vconn *vc, bool reset)
 	}
 	if (vc->flags & VCONN_OPEN) {
 		if (reset)
-			vc->pending &= ~VCONN_P_FIN;
+			vc->pending &= ~(VCONN_P_FIN | VCONN_P_DATA);
+		else
+			vpost_flush(vc);
 		vpost_pend(vc, VCONN_P_CLOSE);
 		return;
 	}
 	/* An OPEN that is under way gets its answer first. */
 	if ((vc->flags & VCONN_IDLE) || (vc->pending & VCONN_P_OPEN))
 		vconn_abort(vc);
+}
+
+/**
+ * vconn_give_up() - what is left of a closed connection is not to be sent
+ * @vc: an attached connection that is CLOSED
+ *
+ * The peer gets a reset.
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vconn_give_up(struct vconn *vc)
+{
+	lockdep_assert_held(&vc->link->tx_lock);
+	if (!(vc->pending & VCONN_P_DATA))
+		return;
+	vc->pending &= ~(VCONN_P_DATA | VCONN_P_FIN);
+	vc->flags |= VCONN_RESET;
+	vpost_pend(vc, VCONN_P_CLOSE);
+}
+
+/**
+ * vconn_sweep() - give up connections that a program has closed long ago, and
+ *	whose peers do not read
+ * @link: the link
+ *
+ * TCP lets them be until there are too many; but nobody can see to these.
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vconn_sweep(struct vlink *link)
+{
+	struct vconn *vc;
+
+	lockdep_assert_held(&link->tx_lock);
+	list_for_each_entry(vc, &link->conns, node)
+		if ((vc->flags & VCONN_CLOSED) &&
+		    time_after(jiffies, vc->acked_at + UNREAD_MAX))
+			vconn_give_up(vc);
 }
 
 /**
@@ -482,6 +528,10 @@ void vconn_close(struct sanx_conn *conn, bool reset)
 		return;
 	if (!READ_ONCE(vc->link))
 		return;
+	/* connect(AF_UNSPEC) closes what another call may be sending on. */
+	mutex_lock(&conn->tx_mutex);
+	sanx_gather_stop(&vc->gather);
+	mutex_unlock(&conn->tx_mutex);
 	link = vconn_lock(vc);
 	close_attached(vc, reset);
 	vpost_unlock(link);
@@ -533,8 +583,7 @@ void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
 	pulse->heard = READ_ONCE(link->heard);
 	pulse->lost = vc->flags & (VCONN_ORPHAN | VCONN_RESUMING) ||
 		      link->state != VLINK_UP || vlink_quiet(link);
-	pulse->unacked = vc->acked != conn->tx.next ||
-			 (vc->pending & VCONN_P_FIN);
+	pulse->unacked = vc->acked != vc->end || (vc->pending & VCONN_P_FIN);
 	pulse->acked = vc->acked_at;
 	spin_unlock_bh(&link->tx_lock);
 }

@@ -53,6 +53,9 @@ static int grow_make(struct vconn *vc, u32 size)
 	if (!link)
 		return -EAGAIN;
 	size = min(size, vring_max(link));
+	/* The sender keeps all that is unread: staging.c. */
+	if (link->early)
+		size = min(size, VSTAGING_EARLY);
 	err = vring_alloc(&ring, size, vconn_conn(vc)->memcg, true);
 	if (!err)
 		err = vring_map(&ring, link, (u64)vc->id << 32);

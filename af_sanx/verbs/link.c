@@ -24,6 +24,8 @@ static const u8 state_next[__VLINK_STATES] = {
 
 /* After so many heartbeats without an answer the link is lost. */
 #define BEATS_LOST	20
+/* How often closed connections that nobody reads from are looked for. */
+#define SWEEP_EVERY	(60 * HZ)
 
 /**
  * vlink_state_name() - a state in a word
@@ -198,11 +200,14 @@ static void link_beat(struct work_struct *work)
 		return;
 	}
 	link_tell_quiet(link);
-	if (quiet >= beat) {
-		spin_lock_bh(&link->tx_lock);
+	spin_lock_bh(&link->tx_lock);
+	if (quiet >= beat)
 		vlink_ask(link);
-		vpost_unlock(link);
+	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {
+		link->swept = jiffies;
+		vconn_sweep(link);
 	}
+	vpost_unlock(link);
 	queue_delayed_work(vlink_wq, &link->beat, beat);
 }
 
@@ -225,7 +230,6 @@ static void link_init_lists(struct vlink *link)
 	INIT_LIST_HEAD(&link->regs);
 	INIT_LIST_HEAD(&link->pending);
 	INIT_LIST_HEAD(&link->openers);
-	INIT_LIST_HEAD(&link->starved);
 	INIT_LIST_HEAD(&link->ready);
 	INIT_LIST_HEAD(&link->rejects);
 	INIT_LIST_HEAD(&link->opens_free);
@@ -261,6 +265,7 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
+	link->swept = jiffies;
 	link->asked = link->heard;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);

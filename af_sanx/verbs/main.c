@@ -36,7 +36,7 @@ struct workqueue_struct *vconn_wq;
 static unsigned int vnet_id;
 
 /* How often and at what distance the last connections are waited for. */
-#define IDLE_TRIES	200
+#define IDLE_TRIES	10000
 #define IDLE_MS		100
 
 /**
@@ -257,6 +257,9 @@ const struct sanx_transport_ops sanx_verbs_ops = {
 	.connect	= verbs_connect,
 	.send		= vconn_send,
 	.room		= vconn_room,
+	.push		= vconn_push,
+	.unsent		= vconn_unsent,
+	.drained	= vconn_drained,
 	.consumed	= vconn_consumed,
 	.fin		= vconn_fin,
 	.close		= vconn_close,

@@ -32,13 +32,18 @@ static void save_staging(struct vlink *link, struct vconn *vc)
 	struct vring ring = {};
 	int err;
 
-	err = vring_alloc(&ring, vstaging_size(vc), vconn_conn(vc)->memcg,
+	err = vring_alloc(&ring, vstaging_size(vc, 0), vconn_conn(vc)->memcg,
 			  false);
 	spin_lock_bh(&link->tx_lock);
-	if (err)
+	if (err) {
 		vc->flags |= VCONN_RESET;
-	else if (!vc->staging.buf)
-		swap(vc->staging, ring);
+	} else if (!vc->staging.buf) {
+		vc->staging.size = ring.size;
+		vc->staging.dir = ring.dir;
+		/* Pairs with the acquire in staging_good(). */
+		smp_store_release(&vc->staging.buf, ring.buf);
+		ring.buf = NULL;
+	}
 	spin_unlock_bh(&link->tx_lock);
 	vring_free(&ring);
 }
@@ -48,6 +53,18 @@ static bool save_wants_staging(const struct vlink *link,
 {
 	return link->err == ETIMEDOUT && slot->vc && slot->len &&
 	       !slot->vc->staging.buf && !(slot->vc->flags & VCONN_RESET);
+}
+
+/* Where the peer's program has read it, its place may be another byte's. */
+static void save_payload(struct vconn *vc, const struct vslot *slot)
+{
+	const void *data = slot->buf + sizeof(struct sanx_frame_hdr);
+	u64 from = max(slot->end - slot->len, vstaging_first(vc));
+
+	if (slot->len && from < slot->end)
+		vring_keep(&vc->staging, from,
+			   data + slot->len - (slot->end - from),
+			   slot->end - from);
 }
 
 static void save_slot(struct vlink *link, struct vslot *slot)
@@ -60,8 +77,7 @@ static void save_slot(struct vlink *link, struct vslot *slot)
 	if (!vc)
 		return;
 	vc->inflight--;
-	vring_keep(&vc->staging, slot->end - slot->len,
-		   slot->buf + sizeof(struct sanx_frame_hdr), slot->len);
+	save_payload(vc, slot);
 }
 
 /**
@@ -113,6 +129,7 @@ static bool orphan_detach(struct vconn *vc, struct vlink *link)
 	if (ours) {
 		vc->flags |= VCONN_ORPHAN;
 		vc->flags &= ~(VCONN_RESUMING | VCONN_CLOSE_SENT);
+		vc->sure = vstaging_first(vc);
 		orphan_pend_again(vc);
 		list_del_init(&vc->reg);
 		list_del_init(&vc->pend);

@@ -49,13 +49,45 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 	return err;
 }
 
-static int frame_credit(struct sanx_conn *conn, const struct sanx_frame *f)
+/*
+ * More room there: payload may have waited for it.  Senders wait for completions,
+ * but where those say nothing.
+ */
+static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 {
+	struct sanx_conn *conn = vconn_conn(vc);
 	int n = sanx_txq_credit(&conn->tx, f->credit);
+	struct vlink *link = vc->link;
 
-	if (n > 0)
+	if (n <= 0)
+		return n;
+	spin_lock_bh(&link->tx_lock);
+	if (vc->pending & VCONN_P_DATA)
+		vpost_pend(vc, VCONN_P_DATA);
+	vpost_unlock(link);
+	if (vc->full && !vc->early)
+		WRITE_ONCE(conn->ack_time, jiffies);
+	else
 		sanx_conn_tx_ready(conn);
-	return min(n, 0);
+	return 0;
+}
+
+/*
+ * Bytes came for a program that has closed.  Nobody reads them, but they were
+ * received: see resume_take().  If it was not all given to the peer what the
+ * program had sent, it never will be: so does TCP.
+ */
+static int frame_unheard(struct vconn *vc, const struct sanx_frame *f)
+{
+	struct vlink *link = vc->link;
+	int err;
+
+	err = sanx_rxq_arrive(&vconn_conn(vc)->rx, f->offset, f->count);
+	spin_lock_bh(&link->tx_lock);
+	if (!err)
+		vconn_give_up(vc);
+	vpost_unlock(link);
+	return err ?: frame_credit(vc, f);
 }
 
 static int frame_data(struct vconn *vc, const struct sanx_frame *f)
@@ -67,15 +99,14 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	err = frame_check_open(vc, f, &ignore);
 	if (err)
 		return err;
-	/* Nobody reads it, but it was received: see resume_take(). */
 	if (ignore)
-		return sanx_rxq_arrive(&conn->rx, f->offset, f->count);
+		return frame_unheard(vc, f);
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_RING))
 		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
 	err = sanx_conn_arrive(conn, f->offset, f->count) ?:
-	      frame_credit(conn, f);
+	      frame_credit(vc, f);
 	if (err)
 		return err;
 	if (sanx_conn_deaf(conn))
@@ -95,10 +126,8 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 		return err;
 	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail)
 		return -EPROTO;
-	if (ignore)
-		return 0;
-	err = frame_credit(conn, f);
-	if (err || f->type != SANX_FRAME_FIN)
+	err = frame_credit(vc, f);
+	if (err || ignore || f->type != SANX_FRAME_FIN)
 		return err;
 	/* It is no error if our program has closed meanwhile. */
 	sanx_conn_fin(conn);
@@ -108,7 +137,6 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 /* The peer has a ring now. */
 static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
 	struct sanx_window_info win;
 	bool ignore;
 	u32 id;
@@ -125,13 +153,14 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 	else
 		vconn_set_window(vc, &win);
 	spin_unlock_bh(&vc->link->tx_lock);
-	return err ?: frame_credit(conn, f);
+	return err ?: frame_credit(vc, f);
 }
 
 static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct vlink *link = vc->link;
+	bool unsent;
 	u32 flags;
 
 	spin_lock_bh(&link->tx_lock);
@@ -143,6 +172,7 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 	}
 	vc->flags |= VCONN_PEER_CLOSED;
 	/* What is not said yet nobody wants to hear any more. */
+	unsent = vc->posted != vc->end;
 	vc->pending = 0;
 	vpost_pend(vc, VCONN_P_CLOSE_ACK);
 	vpost_unlock(link);
@@ -153,6 +183,9 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 		sanx_conn_reset(conn, ECONNRESET);
 	else
 		sanx_conn_peer_closed(conn);
+	/* TCP's peer would have answered that with a reset. */
+	if (unsent)
+		sanx_conn_reset(conn, ECONNRESET);
 	return 0;
 }
 

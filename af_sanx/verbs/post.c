@@ -133,6 +133,7 @@ static struct vslot *slot_take(struct vlink *link)
 	return slot;
 }
 
+/* Whoever waits looks again, and says so if it is to wait on. */
 static void slot_freed_room(struct vconn *vc)
 {
 	if (!vc->full)
@@ -155,8 +156,8 @@ static void slot_done(struct vslot *slot)
 	if (slot->end) {
 		WRITE_ONCE(vc->acked, slot->end);
 		vc->acked_at = jiffies;
-		slot_freed_room(vc);
 	}
+	slot_freed_room(vc);
 	vconn_check_over(vc);
 }
 
@@ -169,6 +170,9 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
 	case SANX_FRAME_DATA:
 		vc->unsignaled += len;
 		due |= vstaging_signal(vc);
+		break;
+	case SANX_FRAME_FIN:
+		due |= vc->full;
 		break;
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_CLOSE:
@@ -368,10 +372,15 @@ static u32 post_wraps(const struct vconn *vc)
 	return min(vc->staging.size, vc->win.size);
 }
 
-/* Payload of @len bytes from @offset on: @data, or what is in the staging. */
+/*
+ * Payload of @len bytes, the next of the stream: @data, in the frame, or what is
+ * in the staging memory.
+ */
 static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
-			 u64 offset, u32 len, u8 flags)
+			 u32 len, u8 flags)
 {
+	struct sanx_conn *conn = vconn_conn(vc);
+	u64 offset = vc->posted;
 	struct vslot *slot = slot_take(link);
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_DATA,
@@ -398,56 +407,76 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 			offset += span[i].len;
 		}
 	}
-	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
+	f.credit = sanx_rxq_grant(&conn->rx);
 	vc->pending &= ~VCONN_P_CREDIT;
+	vc->posted += len;
+	/* The peer may answer with credit before this returns. */
+	if (vc->posted > conn->tx.next)
+		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
 	post_frame(link, slot, &c, vc, &f);
 }
 
-/*
- * Without a ring to write; and where the staging memory is about to be replaced
- * by a larger one, no device is to know it (vstaging_make()).
- */
-static bool replay_inline(const struct vconn *vc)
+/* Payload up to the urgent byte goes apart. */
+static u32 data_urgent(const struct vconn *vc, u32 len, u8 *flags)
 {
-	return !vc->win.size || (vc->early && vc->link->inline_max &&
-				 vc->staging.size < vc->win.size);
+	if (vc->urgent <= vc->posted || vc->urgent - vc->posted > len)
+		return len;
+	*flags = SANX_FRAME_F_URGENT;
+	return vc->urgent - vc->posted;
 }
 
-/* The next of what the peer had not received when the last link was lost. */
-static void post_replay(struct vlink *link, struct vconn *vc)
+/*
+ * The next that is in the staging memory: in the frame if it is little, or if
+ * there is no ring to write.
+ */
+static void post_data(struct vlink *link, struct vconn *vc)
 {
-	u64 from = vc->replay, next = vconn_conn(vc)->tx.next;
-	u32 len = min_t(u64, VPOST_MAX, next - from);
+	u32 len = min_t(u64, VPOST_MAX, vc->end - vc->posted);
 	const void *data = NULL;
 	struct sanx_span span[2];
 	u8 flags = 0;
 
-	if (len && replay_inline(vc)) {
-		len = min(len, link->inline_max);
-		sanx_ring_spans(vc->staging.size, from, len, span);
+	len = min_t(u64, len, vconn_conn(vc)->tx.limit - vc->posted);
+	len = data_urgent(vc, len, &flags);
+	if (!vc->win.size || len <= link->inline_max) {
+		sanx_ring_spans(vc->staging.size, vc->posted,
+				min(len, link->inline_max), span);
 		data = vc->staging.buf + span[0].pos;
+		if (span[0].len < len)
+			flags = 0;
 		len = span[0].len;
-	} else if (len) {
-		len = min(len, post_wraps(vc));
+	} else if (link->reg_alone && vring_unregistered(&vc->staging)) {
+		vpost_reg(vc);
+		return;
+	} else if (len > post_wraps(vc)) {
+		len = post_wraps(vc);
+		flags = 0;
 	}
-	if (vc->urgent > from && vc->urgent - from <= len) {
-		len = vc->urgent - from;
-		flags = SANX_FRAME_F_URGENT;
-	}
-	vc->replay = from + len;
-	if (vc->replay == next) {
-		vc->pending &= ~VCONN_P_REPLAY;
-		if (list_empty(&vc->room))
-			list_add_tail(&vc->room, &link->starved);
-	}
-	if (len)
-		post_payload(link, vc, data, from, len, flags);
+	post_payload(link, vc, data, len, flags);
+	if (vc->posted == vc->end)
+		vc->pending &= ~VCONN_P_DATA;
 }
 
-/* Sends the first of what a connection has pending. */
-static void post_pending(struct vlink *link, struct vconn *vc)
+/*
+ * What can be said now: payload when the peer permits, and what ends the stream
+ * behind it.
+ */
+static u32 post_todo(const struct vconn *vc)
 {
 	u32 todo = vc->pending;
+
+	if (todo & VCONN_P_DATA) {
+		todo &= ~(VCONN_P_FIN | VCONN_P_CLOSE);
+		if (vc->posted == vconn_conn((struct vconn *)vc)->tx.limit)
+			todo &= ~VCONN_P_DATA;
+	}
+	return todo;
+}
+
+/* Sends the first of what a connection has pending, if any of it can be. */
+static bool post_pending(struct vlink *link, struct vconn *vc)
+{
+	u32 todo = post_todo(vc);
 
 	if (todo & VCONN_P_OPEN_ACK) {
 		vc->pending &= ~VCONN_P_OPEN_ACK;
@@ -457,8 +486,8 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 		post_resume(link, vc, SANX_FRAME_RESUME_ACK);
 	} else if (todo & VCONN_P_WINDOW) {
 		post_window(link, vc);
-	} else if (todo & VCONN_P_REPLAY) {
-		post_replay(link, vc);
+	} else if (todo & VCONN_P_DATA) {
+		post_data(link, vc);
 	} else if (todo & VCONN_P_FIN) {
 		vc->pending &= ~(VCONN_P_FIN | VCONN_P_CREDIT);
 		vc->flags |= VCONN_FIN_SENT;
@@ -475,6 +504,7 @@ static void post_pending(struct vlink *link, struct vconn *vc)
 		vc->pending &= ~VCONN_P_CLOSE_ACK;
 		post_simple(link, vc, SANX_FRAME_CLOSE_ACK, 0);
 	}
+	return todo;
 }
 
 /*
@@ -569,9 +599,8 @@ static void pump_conns(struct vlink *link)
 					      pend);
 		if (!vc)
 			break;
-		post_pending(link, vc);
-		/* In turn, should it have more to say. */
-		if (vc->pending)
+		/* In turn, should it have more to say; see also frame_credit(). */
+		if (post_pending(link, vc) && vc->pending)
 			list_move_tail(&vc->pend, &link->pending);
 		else
 			list_del_init(&vc->pend);
@@ -629,10 +658,13 @@ void vpost_pump(struct vlink *link)
 	pump_regs(link);
 	pump_rejects(link);
 	pump_conns(link);
+	/* Payload may turn out to need a registration first. */
+	if (!list_empty(&link->regs)) {
+		pump_regs(link);
+		pump_conns(link);
+	}
 	pump_opens(link);
 	pump_pings(link);
-	if (vpost_ok(link))
-		list_splice_tail_init(&link->starved, &link->ready);
 }
 
 /**
@@ -713,59 +745,87 @@ void vpost_reg(struct vconn *vc)
 }
 
 /**
- * vpost_starve() - the sender waits for link credits or slots
- * @vc: an attached connection
+ * vpost_flush() - what is held back is to go
+ * @vc: a connection that is, or was, attached
  *
- * Context: tx_lock held.
+ * Context: tx_lock held, and given back with vpost_unlock().
  */
-void vpost_starve(struct vconn *vc)
+void vpost_flush(struct vconn *vc)
 {
+	const u32 never = VCONN_PEER_CLOSED | VCONN_RESET | VCONN_OVER;
+
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (!(vc->flags & VCONN_RELEASED) && list_empty(&vc->room))
-		list_add_tail(&vc->room, &vc->link->starved);
+	if (vc->posted != vc->end && !(vc->flags & never))
+		vpost_pend(vc, VCONN_P_DATA);
+}
+
+/* Does a connection take payload?  If not now, the core is about to be told. */
+static int post_takes(const struct vconn *vc)
+{
+	if (!(vc->flags & VCONN_OPEN) || (vc->flags & VCONN_CLOSED))
+		return -EPIPE;
+	return vc->flags & (VCONN_PEER_CLOSED | VCONN_OVER) ? -EAGAIN : 0;
 }
 
 /**
- * vpost_data() - send payload
+ * vpost_inline() - send payload in a frame, at once
  * @vc: the connection
- * @data: at most inline_max bytes to go in the frame; or NULL, and the bytes
- *	are in the staging memory, at the place of the next stream offset
- * @len: bytes, at least 1, no more than the peer's window has room for
+ * @data: the bytes
+ * @len: how many, at least 1
  * @urgent: the last one is urgent
  *
  * Context: process, conn->tx_mutex held.
- * Return: 0; -EAGAIN for no link credit or slot, and sanx_conn_tx_ready() will
- * come, or for an end that the core is about to be told of; -EPIPE if the
- * connection takes no more.
+ * Return: 0; -EAGAIN if that cannot be now; -EPIPE if the connection takes no
+ * more.
  */
-int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent)
+int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
 {
-	const u32 later = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_ACCEPTING |
-			  VCONN_ORPHAN | VCONN_RESUMING;
-	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK |
-			  VCONN_P_REPLAY;
-	struct sanx_conn *conn = vconn_conn(vc);
+	const u32 later = VCONN_ACCEPTING | VCONN_ORPHAN | VCONN_RESUMING;
+	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
 	struct vlink *link = vconn_lock(vc);
-	u64 offset = conn->tx.next;
-	int err = 0;
+	int err = post_takes(vc);
 
-	if (!(vc->flags & VCONN_OPEN) || (vc->flags & VCONN_CLOSED)) {
-		err = -EPIPE;
-	} else if (!vpost_ok(link) || (vc->flags & later) ||
-		   (vc->pending & first) || (data && len > link->inline_max)) {
-		vpost_starve(vc);
+	if (!err && (vc->posted != vc->end || !vpost_ok(link) ||
+		     (vc->flags & later) || (vc->pending & first) ||
+		     vc->early || len > link->inline_max ||
+		     len > vstaging_room(vc) ||
+		     len > sanx_txq_room(&vconn_conn(vc)->tx)))
 		err = -EAGAIN;
-	} else {
-		/* The peer may answer with credit before this returns. */
-		sanx_txq_advance(&conn->tx, len);
+	if (!err) {
+		WRITE_ONCE(vc->end, vc->end + len);
 		if (urgent)
-			vc->urgent = offset + len;
-		if (data && vc->early)
-			vring_keep(&vc->staging, offset, data, len);
-		post_payload(link, vc, data, offset, len,
+			vc->urgent = vc->end;
+		post_payload(link, vc, data, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!vc->pending)
 			list_del_init(&vc->pend);
+	}
+	vpost_unlock(link);
+	return err;
+}
+
+/**
+ * vpost_taken() - payload is in the staging memory
+ * @vc: the connection
+ * @len: bytes, at least 1, behind what was there
+ * @urgent: the last one is urgent
+ * @hold: vpost_flush() will come
+ *
+ * Context: process, conn->tx_mutex held.
+ * Return: 0; -EAGAIN if the peer has closed, which the core is about to be told;
+ * -EPIPE if the connection takes no more.
+ */
+int vpost_taken(struct vconn *vc, u32 len, bool urgent, bool hold)
+{
+	struct vlink *link = vconn_lock(vc);
+	int err = post_takes(vc);
+
+	if (!err) {
+		WRITE_ONCE(vc->end, vc->end + len);
+		if (urgent)
+			vc->urgent = vc->end;
+		if (!hold)
+			vpost_flush(vc);
 	}
 	vpost_unlock(link);
 	return err;

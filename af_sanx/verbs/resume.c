@@ -19,6 +19,8 @@ static int resume_map(struct vconn *vc, struct vlink *link)
 	u64 iova = (u64)vc->id << 32;
 	int err;
 
+	if (link->early && !vstaging_early_ok(vc))
+		return -EMSGSIZE;
 	err = vc->ring.buf ? vring_map(&vc->ring, link, iova) : 0;
 	if (!err && vc->staging.buf)
 		err = vring_map(&vc->staging, link, iova);
@@ -116,7 +118,7 @@ int vresume_ask(struct vconn *vc, struct vlink *link)
 
 /*
  * Takes what the peer says of itself.  What it has received lies between what
- * it is known to have and what was sent.
+ * it is known to have and what was sent on the link that was lost.
  */
 static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		       const struct sanx_window_info *win)
@@ -129,8 +131,8 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	    (vc->win.size && win->size != vc->win.size))
 		return -EPROTO;
 	vconn_set_window(vc, win);
-	if (f->offset < vstaging_first(vc) || f->offset > next ||
-	    (f->offset < next && !vc->staging.buf) ||
+	if (f->offset < vstaging_first(vc) || f->offset > vc->posted ||
+	    (f->offset < vc->end && !vc->staging.buf) ||
 	    (f->flags & SANX_FRAME_F_FIN &&
 	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != next)) ||
 	    sanx_txq_credit(&conn->tx, f->credit) < 0)
@@ -138,12 +140,14 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	vc->full = false;
 	vc->unsignaled = 0;
 	WRITE_ONCE(vc->acked, f->offset);
+	WRITE_ONCE(vc->sure, f->offset);
 	vc->acked_at = jiffies;
 	if (f->flags & SANX_FRAME_F_FIN)
 		vc->pending &= ~VCONN_P_FIN;
-	vc->replay = f->offset;
-	if (f->offset < next)
-		vc->pending |= VCONN_P_REPLAY;
+	vc->posted = f->offset;
+	vc->pending &= ~VCONN_P_DATA;
+	if (vc->posted != vc->end)
+		vc->pending |= VCONN_P_DATA;
 	vc->flags &= ~VCONN_RESUMING;
 	vgrow_check(vc, conn->rx.tail);
 	return 0;

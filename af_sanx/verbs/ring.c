@@ -116,29 +116,6 @@ void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len)
 }
 
 /**
- * vring_copy() - have bytes in another ring too
- * @to: the other ring
- * @from: the ring that they are in, or without memory if there are none
- * @offset: stream offset of the first byte
- * @end: stream offset behind the last one
- *
- * Context: any.
- */
-void vring_copy(struct vring *to, const struct vring *from, u64 offset, u64 end)
-{
-	struct sanx_span span[2];
-	int i, n;
-
-	if (!from->buf || WARN_ON_ONCE(end - offset > from->size))
-		return;
-	n = sanx_ring_spans(from->size, offset, end - offset, span);
-	for (i = 0; i < n; i++) {
-		vring_keep(to, offset, from->buf + span[i].pos, span[i].len);
-		offset += span[i].len;
-	}
-}
-
-/**
  * vring_unregistered() - is a work request due that registers it?
  * @ring: a ring; may be without memory
  *

@@ -2,71 +2,29 @@
 /*
  * What a connection sends: payload, credit, the end of the stream.
  *
- * A few bytes travel in the frame that announces them (INLINE), and so does
- * everything as long as the peer has no ring that we may write (grow.c).  More
- * are put into the connection's staging memory (staging.c) and written from
- * there into the peer's ring by the device.
+ * A few bytes travel in the frame that announces them (INLINE), at once if
+ * nothing is before them.  All else is put into the connection's staging memory
+ * (staging.c), and goes from there: as long as the peer has no ring that we may
+ * write (grow.c) and where little is left, in frames too; else the device writes
+ * it into the peer's ring.  Small pieces of a stream are held back there for a
+ * moment, to go together (gather.c of the core).
  */
 #include <linux/uio.h>
 
 #include "verbs.h"
 
-/* Messages up to here are not cut for want of a ring; the peer's credit is due. */
-#define SEND_WHOLE	(SANX_RING_FIRST / 2)
-
-/* Is payload to wait for what was said on an earlier link? */
-static bool send_later(const struct vconn *vc)
-{
-	return (READ_ONCE(vc->flags) & (VCONN_ORPHAN | VCONN_RESUMING)) ||
-	       (READ_ONCE(vc->pending) & (VCONN_P_RESUME_ACK |
-					  VCONN_P_REPLAY));
-}
-
-/*
- * Waits for link credits or slots, for staging memory, or for a link?  Then
- * sanx_conn_tx_ready() will come; or a reset.
- */
-static bool send_blocked(struct vconn *vc)
-{
-	struct vlink *link;
-	bool blocked;
-
-	rcu_read_lock();
-	blocked = send_later(vc) || !vpost_ok(READ_ONCE(vc->link));
-	rcu_read_unlock();
-	if (!blocked && vstaging_room(vc))
-		return false;
-	link = vconn_lock(vc);
-	blocked = send_later(vc) || !vpost_ok(link);
-	if (blocked)
-		vpost_starve(vc);
-	else
-		blocked = vstaging_await(vc);
-	vpost_unlock(link);
-	return blocked;
-}
-
-/* Bytes that go now; both windows, of the peer and of the staging memory. */
-static u32 send_room(const struct vconn *vc)
-{
-	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
-
-	return min(sanx_txq_room(&conn->tx), vstaging_room(vc));
-}
-
 /*
  * Is the last of @n bytes urgent, of @len that the caller has?  As with TCP, a
  * call that is cut for want of room marks the last that went.
  */
-static bool send_urgent(struct vconn *vc, size_t n, size_t len, int flags)
+static bool send_urgent(size_t n, size_t len, u32 room, int flags)
 {
-	return (flags & MSG_OOB) && (n == len || n == send_room(vc));
+	return (flags & MSG_OOB) && (n == len || n == room);
 }
 
-static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 most,
-			   int flags)
+static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
+			  u32 most, int flags)
 {
-	size_t len = iov_iter_count(from);
 	u8 buf[SANX_INLINE_MAX];
 	size_t n;
 	int err;
@@ -75,7 +33,7 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 most,
 	n = copy_from_iter(buf, min_t(size_t, len, most), from);
 	if (!n)
 		return -EFAULT;
-	err = vpost_data(vc, buf, n, send_urgent(vc, n, len, flags));
+	err = vpost_inline(vc, buf, n, send_urgent(n, len, 0, flags));
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
@@ -83,68 +41,72 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, u32 most,
 	return n;
 }
 
-static ssize_t send_ring(struct vconn *vc, struct iov_iter *from, u32 most,
-			 int flags)
+/* Return: bytes that went; or if there are none, why. */
+static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
+			   u32 most, int flags)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct sanx_rxq staging = {
-		.in = { .buf = vc->staging.buf, .size = vc->staging.size },
-	};
-	size_t n, len = iov_iter_count(from);
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = send_frame(vc, from, len - done, most, flags);
+		if (n < 0)
+			return done ?: n;
+		done += n;
+	} while (done < len);
+	return done;
+}
+
+static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
+			   int flags, bool hold)
+{
+	struct sanx_rxq staging = {};
+	u32 room;
+	size_t n;
 	int err;
 
-	most = min(most, VPOST_MAX);
-	n = sanx_rxq_fill(&staging, conn->tx.next, from, most);
+	/* Asking for room is what makes it be told of. */
+	do {
+		err = vstaging_make(vc, len);
+		if (err && err != -EAGAIN)
+			return err;
+		room = err ? 0 : vstaging_room(vc);
+	} while (!room && vconn_room(vconn_conn(vc)));
+	if (!room)
+		return -EAGAIN;
+	staging.in.buf = vc->staging.buf;
+	staging.in.size = vc->staging.size;
+	n = min3(len, (size_t)room, (size_t)VPOST_MAX);
+	n = sanx_rxq_fill(&staging, vc->end, from, n);
 	if (!n)
 		return -EFAULT;
-	err = vpost_data(vc, NULL, n, send_urgent(vc, n, len, flags));
+	err = vpost_taken(vc, n, send_urgent(n, len, room, flags), hold);
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
 	}
+	if (hold)
+		sanx_gather_arm(&vc->gather);
 	return n;
 }
 
 /*
- * Without a ring of the peer's.  A message goes whole if it fits, like any small
- * one where there is a ring: other writers come in between where one has to wait.
+ * Bytes that may go in each of one or more frames, as far as is known before it
+ * is tried; 0 for no.  As long as the peer has no ring, that may be all that it
+ * has room for.  Where completions say nothing of the peer, it has to be kept.
  */
-static ssize_t send_frames(struct vconn *vc, struct iov_iter *from, u32 n,
-			   u32 most, int flags)
-{
-	size_t done = 0;
-	ssize_t got;
-
-	if (n < iov_iter_count(from) && n < SEND_WHOLE)
-		return -EAGAIN;
-	while (done < n) {
-		got = send_inline(vc, from, min_t(u32, n - done, most), flags);
-		if (got < 0)
-			return done ?: got;
-		done += got;
-	}
-	return done;
-}
-
-/* Staging memory may take a while to be registered; poll() said "now". */
-static ssize_t send_first(struct vconn *vc, struct iov_iter *from, u32 most,
-			  int flags)
-{
-	ssize_t n = send_inline(vc, from, most, flags);
-
-	/* Should there be none, small frames have to do this time too. */
-	if (n > 0)
-		vstaging_make(vc);
-	return n;
-}
-
-static u32 send_inline_max(struct vconn *vc)
+static u32 send_small(struct vconn *vc, size_t len)
 {
 	u32 most;
 
+	if (vc->early || vc->posted != vc->end)
+		return 0;
 	rcu_read_lock();
 	most = READ_ONCE(vc->link)->inline_max;
 	rcu_read_unlock();
+	if (len > most && (READ_ONCE(vc->win.size) ||
+			   len > sanx_txq_room(&vconn_conn(vc)->tx)))
+		return 0;
 	return most;
 }
 
@@ -153,11 +115,7 @@ static u32 send_inline_max(struct vconn *vc)
  * @conn: the connection
  * @from: what to send
  * @len: bytes of it
- * @flags: MSG_OOB; as with TCP, memory is waited for anyway
- *
- * A few bytes travel in the frame that announces them (INLINE), more are
- * gathered in the staging memory and written into the peer's ring by the
- * device.
+ * @flags: MSG_OOB, MSG_MORE; as with TCP, memory is waited for anyway
  *
  * Context: process, tx_mutex held.
  * Return: as send().
@@ -166,30 +124,33 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		   int flags)
 {
 	struct vconn *vc = vconn_of(conn);
-	bool window = READ_ONCE(vc->win.size);
-	u32 most = send_inline_max(vc);
-	u32 n;
-	int err;
+	ssize_t n, done = 0;
+	bool hold;
+	u32 most;
 
 	vstaging_bound(vc);
-	if (!sanx_txq_room(&conn->tx) || send_blocked(vc))
-		return -EAGAIN;
-	n = min_t(size_t, len, send_room(vc));
-	if ((n > most && window) || vc->early) {
-		if (!vc->staging.buf && most && !vc->early)
-			return send_first(vc, from, most, flags);
-		err = vstaging_make(vc);
-		if (err)
-			return err;
-		n = min(n, send_room(vc));
+	hold = sanx_gather_wants(&vc->gather, len, !(flags & MSG_MORE) ||
+				 (flags & MSG_OOB));
+	most = hold ? 0 : send_small(vc, len);
+	if (most) {
+		n = send_inline(vc, from, len, most, flags);
+		if (n == len || (n < 0 && n != -EAGAIN))
+			return n;
+		done = max(n, 0L);
 	}
-	if (!n)
-		return -EAGAIN;
-	if (!window)
-		return send_frames(vc, from, n, most, flags);
-	if (n <= most)
-		return send_inline(vc, from, n, flags);
-	return send_ring(vc, from, n, flags);
+	/* The rest behind it, before another writer's. */
+	n = send_staged(vc, from, len - done, flags, hold);
+	return n < 0 ? done ?: n : done + n;
+}
+
+/* There is none yet: can it be had, now or when it is said so? */
+static bool room_first(struct vconn *vc)
+{
+	const u32 no_use = VCONN_ORPHAN | VCONN_RESUMING | VCONN_RELEASED |
+			   VCONN_OVER | VCONN_PEER_CLOSED | VCONN_CLOSED;
+
+	lockdep_assert_held(&vc->link->tx_lock);
+	return vc->link->state == VLINK_UP && !(vc->flags & no_use);
 }
 
 /**
@@ -202,17 +163,83 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 u32 vconn_room(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
-
+	struct vlink *link;
 	u32 room;
 
 	vstaging_bound(vc);
-	do {
-		if (!sanx_txq_room(&conn->tx) || send_blocked(vc))
-			return 0;
-		/* Another thread may have had it: then that is to be told. */
-		room = send_room(vc);
-	} while (!room);
-	return room < SEND_WHOLE && !READ_ONCE(vc->win.size) ? 0 : room;
+	room = vstaging_room(vc);
+	if (room && vc->staging.buf)
+		return room;
+	link = vconn_lock(vc);
+	room = vstaging_room(vc);
+	if (!vc->staging.buf)
+		room = room_first(vc) ? max(room, 1U) : 0;
+	else if (!room)
+		vstaging_await(vc);
+	vpost_unlock(link);
+	return room;
+}
+
+/**
+ * vconn_unsent() - sanx_transport_ops.unsent
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: as unsent().
+ */
+u32 vconn_unsent(struct sanx_conn *conn)
+{
+	u64 next = READ_ONCE(conn->tx.next);
+
+	return READ_ONCE(vconn_of(conn)->end) - next;
+}
+
+/**
+ * vconn_drained() - sanx_transport_ops.drained
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: as drained().
+ */
+bool vconn_drained(struct sanx_conn *conn)
+{
+	const u32 over = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED;
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link = vconn_lock(vc);
+	bool drained;
+
+	drained = (vc->flags & over) ||
+		  (vc->acked == vc->end && !(vc->pending & VCONN_P_FIN));
+	if (!drained)
+		vstaging_await(vc);
+	vpost_unlock(link);
+	return drained;
+}
+
+/**
+ * vconn_flush() - sanx_gather.flush
+ * @g: of a connection
+ *
+ * Context: any.
+ */
+void vconn_flush(struct sanx_gather *g)
+{
+	struct vconn *vc = container_of(g, struct vconn, gather);
+	struct vlink *link = vconn_lock(vc);
+
+	vpost_flush(vc);
+	vpost_unlock(link);
+}
+
+/**
+ * vconn_push() - sanx_transport_ops.push
+ * @conn: the connection
+ *
+ * Context: process.
+ */
+void vconn_push(struct sanx_conn *conn)
+{
+	sanx_gather_push(&vconn_of(conn)->gather);
 }
 
 /**
@@ -227,6 +254,7 @@ void vconn_consumed(struct sanx_conn *conn)
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link;
 
+	sanx_gather_received(&vc->gather);
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;
 	link = vconn_lock(vc);
@@ -246,7 +274,9 @@ void vconn_fin(struct sanx_conn *conn)
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
 
-	if (!(vc->flags & VCONN_PEER_CLOSED))
+	if (!(vc->flags & VCONN_PEER_CLOSED)) {
+		vpost_flush(vc);
 		vpost_pend(vc, VCONN_P_FIN);
+	}
 	vpost_unlock(link);
 }

@@ -56,6 +56,10 @@
 #define VFRAME_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
 /* Bytes that one chain moves at most, so that large sends overlap. */
 #define VPOST_MAX	65536U
+/* Staging memory, and rings, where completions say nothing of the peer. */
+#define VSTAGING_EARLY	131072U
+/* Against moving a piece of this, a chain of its own is little. */
+#define VPOST_PIECE	32768U
 
 /**
  * struct vnet - the transport in one network namespace
@@ -289,14 +293,14 @@ struct vframes {
  * @pending: &struct vconn with frames to send, OPEN apart
  * @openers: &struct vconn with an OPEN or RESUME to send
  * @opening: OPENs and RESUMEs posted and not answered, SANX_OPENS_MAX at most
- * @starved: &struct vconn whose sender waits for link credits or slots
- * @ready: &struct vconn whose sender can go on
+ * @ready: &struct vconn whose sender can go on, to be told
  * @rejects: &struct vopen to be answered in the negative
  * @opens_free: &struct vopen
  * @conns: &struct vconn that are attached
  * @n_conns: how many
  *
  * @heard: when the last frame came, in jiffies
+ * @swept: when connections were last looked through, in jiffies; its beat's own
  * @asked: when the first PING since then was due; earlier if none was
  * @users: those who must be gone before the queue pair goes: attached
  *	connections, requests in the accept thread, and one for itself
@@ -353,7 +357,6 @@ struct vlink {
 	struct list_head	pending;
 	struct list_head	openers;
 	u32			opening;
-	struct list_head	starved;
 	struct list_head	ready;
 	struct list_head	rejects;
 	struct list_head	opens_free;
@@ -362,6 +365,7 @@ struct vlink {
 
 	unsigned long		heard;
 	unsigned long		asked;
+	unsigned long		swept;
 	refcount_t		users;
 	struct completion	unused;
 
@@ -445,7 +449,7 @@ struct vring {
 #define VCONN_P_CLOSE		BIT(4)
 #define VCONN_P_CLOSE_ACK	BIT(5)
 #define VCONN_P_RESUME_ACK	BIT(6)
-#define VCONN_P_REPLAY		BIT(7)
+#define VCONN_P_DATA		BIT(7)	/* from the staging memory */
 #define VCONN_P_WINDOW		BIT(8)
 
 /**
@@ -466,20 +470,28 @@ struct vring {
  * @staging: what is on its way to the peer's ring: staging.c; made by the first
  *	send that needs it; tx_mutex, and to change it tx_lock too
  * @bound: bytes that SO_SNDBUF permits it
+ * @most: bytes that it can have, by the device and by what memory there was
+ * @gather: small pieces that are held back
+ * @end: stream offset behind the last byte taken from the program; tx_mutex and
+ *	tx_lock to change it
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
  *	that follows
+ * @posted: stream offset of the next byte to be posted; less than tx.next
+ *	while bytes are sent again on another link
  * @acked: stream offset up to which the device has completed all
- * @acked_at: since when, or since the connection is on a link, in jiffies
- * @replay: with P_REPLAY, stream offset of the first byte to be sent again
+ * @sure: what the peer had for sure when it came to another link
+ * @acked_at: since when, or since the connection is on a link or was closed, in
+ *	jiffies
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
- * @full: a sender waits for room in @staging
+ * @full: someone waits for room in @staging, or until it is empty
+ * @draining: @staging takes nothing until it is empty, and replaced
  * @early: on a device that completes work before the peer has it (iWARP)
  * @flags: VCONN_*
  * @pending: VCONN_P_*
  * @inflight: frames posted and not completed
  * @reg: in vlink.regs
  * @pend: in vlink.pending or vlink.openers
- * @room: in vlink.starved or vlink.ready
+ * @room: in vlink.ready
  * @node: in vlink.conns
  * @work: releases, or frees
  * @grow: makes @ring; with a reference of the connection while it is queued
@@ -496,12 +508,17 @@ struct vconn {
 	struct vring		ring;
 	struct vring		staging;
 	u32			bound;
+	u32			most;
+	struct sanx_gather	gather;
+	u64			end;
 	u32			unsignaled;
+	u64			posted;
 	u64			acked;
+	u64			sure;
 	unsigned long		acked_at;
-	u64			replay;
 	u64			urgent;
 	bool			full;
+	bool			draining;
 	bool			early;
 	u32			flags;
 	u32			pending;
@@ -579,9 +596,10 @@ void vlink_user_put(struct vlink *link);
 bool vpost_ok(const struct vlink *link);
 void vpost_pump(struct vlink *link);
 void vpost_pend(struct vconn *vc, u32 frames);
-int vpost_data(struct vconn *vc, const void *data, u32 len, bool urgent);
+int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
+int vpost_taken(struct vconn *vc, u32 len, bool urgent, bool hold);
+void vpost_flush(struct vconn *vc);
 void vpost_reg(struct vconn *vc);
-void vpost_starve(struct vconn *vc);
 void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
 void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
 int vpost_grant(struct vlink *link, u32 grant);
@@ -600,6 +618,10 @@ void vopen_put(struct vopen *o);
 ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		   int flags);
 u32 vconn_room(struct sanx_conn *conn);
+u32 vconn_unsent(struct sanx_conn *conn);
+bool vconn_drained(struct sanx_conn *conn);
+void vconn_push(struct sanx_conn *conn);
+void vconn_flush(struct sanx_gather *g);
 void vconn_consumed(struct sanx_conn *conn);
 void vconn_fin(struct sanx_conn *conn);
 
@@ -624,6 +646,8 @@ struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock);
 struct vconn *vconn_find(struct vgroup *g, u32 id);
 void vconn_close(struct sanx_conn *conn, bool reset);
 void vconn_reset_deaf(struct vconn *vc);
+void vconn_give_up(struct vconn *vc);
+void vconn_sweep(struct vlink *link);
 void vconn_cut(struct sanx_conn *conn);
 void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse);
 void vconn_probe(struct sanx_conn *conn);
@@ -653,8 +677,6 @@ int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 void vring_free(struct vring *ring);
 bool vring_free_sleeps(const struct vring *ring);
 void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len);
-void vring_copy(struct vring *to, const struct vring *from, u64 offset,
-		u64 end);
 bool vring_unregistered(const struct vring *ring);
 int vring_map(struct vring *ring, struct vlink *link, u64 iova);
 void vring_unmap(struct vring *ring);
@@ -670,11 +692,12 @@ void vgrow_told(struct vconn *vc);
 
 /* staging.c */
 u64 vstaging_first(const struct vconn *vc);
-u32 vstaging_size(const struct vconn *vc);
+u32 vstaging_size(const struct vconn *vc, size_t len);
 void vstaging_bound(struct vconn *vc);
 u32 vstaging_room(const struct vconn *vc);
 bool vstaging_signal(const struct vconn *vc);
-bool vstaging_await(struct vconn *vc);
-int vstaging_make(struct vconn *vc);
+void vstaging_await(struct vconn *vc);
+bool vstaging_early_ok(const struct vconn *vc);
+int vstaging_make(struct vconn *vc, size_t len);
 
 #endif /* _SANX_VERBS_H */

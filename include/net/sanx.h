@@ -195,7 +195,8 @@ struct sanx_gather {
  * @detached: @sk is not to be used any more
  * @sk: the socket's sock while one is attached; valid under RCU
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
- * @tx_mutex: serialises senders; guards @tx but for its limit
+ * @tx_mutex: serialises senders; guards @tx but for its limit, where the
+ *	transport has no send buffer
  * @rx_mutex: serialises readers; guards the reader's part of @rx
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
@@ -297,8 +298,8 @@ struct sanx_transport_ops {
 	/**
 	 * @send: write bytes into the peer's window and let it know.
 	 *
-	 * Takes what there is room for, in the peer's window and in its own
-	 * resources, and never waits for room; it may fault on @from and may
+	 * Takes what there is room for, in the peer's window or in a send
+	 * buffer of the transport, and never waits for room; it may fault on @from and may
 	 * wait for memory, unless MSG_DONTWAIT is in @flags.  When room comes
 	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
 	 * last of @len bytes is urgent, and so is the last one taken where
@@ -330,6 +331,23 @@ struct sanx_transport_ops {
 	u32 (*room)(struct sanx_conn *conn);
 
 	/**
+	 * @unsent: bytes that send() took and that the peer has not been given
+	 * yet.  Optional, for a transport with a send buffer.
+	 *
+	 * Context: any.  Return: bytes; a moment's estimate.
+	 */
+	u32 (*unsent)(struct sanx_conn *conn);
+
+	/**
+	 * @drained: has the peer received all that was sent, and the end of
+	 * the stream if that was?  For SO_LINGER; optional.
+	 *
+	 * Asking is what arms sanx_conn_tx_ready(), as for @room.
+	 * Context: any.
+	 */
+	bool (*drained)(struct sanx_conn *conn);
+
+	/**
 	 * @consumed: the reader freed ring; pass on credits that are due.
 	 *
 	 * Context: process, rx_mutex held; may not sleep for long.
@@ -346,7 +364,8 @@ struct sanx_transport_ops {
 
 	/**
 	 * @close: the socket is gone: nobody sends or reads here any more.
-	 * @reset: the peer is to get ECONNRESET and not the end of the stream
+	 * @reset: the peer is to get ECONNRESET and not the end of the stream;
+	 *	what it was not given yet is dropped.  Else it gets that first.
 	 *
 	 * Exactly once for each connection that connect() was called for or
 	 * that sanx_conn_incoming() took.  The transport holds a reference of
@@ -494,6 +513,15 @@ bool sanx_conn_deaf(const struct sanx_conn *conn);
 /* alive.c */
 void sanx_conn_quiet(struct sanx_conn *conn);
 
+/* gather.c */
+void sanx_gather_init(struct sanx_gather *g, u32 piece,
+		      void (*flush)(struct sanx_gather *g));
+bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now);
+void sanx_gather_arm(struct sanx_gather *g);
+void sanx_gather_push(struct sanx_gather *g);
+void sanx_gather_received(struct sanx_gather *g);
+void sanx_gather_stop(struct sanx_gather *g);
+
 /* urgent.c */
 void sanx_conn_urgent(struct sanx_conn *conn, u64 offset);
 
@@ -513,15 +541,6 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 int sanx_conn_incoming(struct sanx_conn *conn);
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
-/* gather.c */
-void sanx_gather_init(struct sanx_gather *g, u32 piece,
-		      void (*flush)(struct sanx_gather *g));
-bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now);
-void sanx_gather_arm(struct sanx_gather *g);
-void sanx_gather_push(struct sanx_gather *g);
-void sanx_gather_received(struct sanx_gather *g);
-void sanx_gather_stop(struct sanx_gather *g);
-
 			    struct mem_cgroup **memcg);
 
 /* transport.c */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The send buffer: what send() took arrives, whatever the sender does next. */
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#define DEFAULT_VARIANTS "tcp4 loop fallback4"
+
+#include "sanx_test.h"
+
+/* What any connection takes at once, new as it is: TCP's first send buffer. */
+#define FIRST	16384
+
+static int outq(int fd, unsigned long what)
+{
+	int n = -1;
+
+	return ioctl(fd, what, &n) ? -errno : n;
+}
+
+/* A new connection takes a message whole, whoever has nothing granted yet. */
+SANX_TEST(first_message_whole)
+{
+	static char buf[FIRST];
+
+	pattern_fill(buf, sizeof(buf), 0);
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(FIRST, send(self->end[i], buf, FIRST, MSG_DONTWAIT));
+		ASSERT_EQ(0, recv_pattern(self->end[!i], FIRST, FIRST, 0));
+	}
+}
+
+/* And so it does several, while nobody reads. */
+SANX_TEST(first_messages)
+{
+	static char buf[FIRST / 4];
+
+	for (int i = 0; i < 4; i++) {
+		pattern_fill(buf, sizeof(buf), i * sizeof(buf));
+		ASSERT_EQ(sizeof(buf), send(self->client, buf, sizeof(buf),
+					    MSG_DONTWAIT));
+	}
+	ASSERT_EQ(0, recv_pattern(self->server, FIRST, FIRST, 0));
+}
+
+#define WRITERS		4
+#define MESSAGES	200
+#define MESSAGE		1500
+
+static long task_messages(struct task *t)
+{
+	for (int i = 0; i < MESSAGES; i++)
+		if (send(t->fd, t->buf, MESSAGE, 0) != MESSAGE)
+			return -errno;
+	return 0;
+}
+
+/* Messages of several writers do not mix, also where they have to wait. */
+SANX_TEST(writers_do_not_mix)
+{
+	static char buf[WRITERS][MESSAGE];
+	struct task t[WRITERS];
+	char message[MESSAGE];
+
+	for (int i = 0; i < WRITERS; i++) {
+		memset(buf[i], 'a' + i, MESSAGE);
+		t[i] = (struct task){ .fn = task_messages, .buf = buf[i],
+				      .fd = self->client };
+		task_start(&t[i]);
+	}
+	for (int i = 0; i < WRITERS * MESSAGES; i++) {
+		ASSERT_EQ(MESSAGE, recv_exact(self->server, message, MESSAGE));
+		ASSERT_LE('a', message[0]);
+		ASSERT_GT('a' + WRITERS, message[0]);
+		ASSERT_EQ(0, memcmp(message, buf[message[0] - 'a'], MESSAGE));
+	}
+	for (int i = 0; i < WRITERS; i++) {
+		ASSERT_EQ(0, task_wait(&t[i]));
+		EXPECT_EQ(0, t[i].ret);
+	}
+}
+
+/* What was taken when everything was full arrives after close(), and the end. */
+SANX_TEST(close_when_full)
+{
+	ssize_t n = fill(variant, self->client);
+	char c;
+
+	ASSERT_LE(FIRST, n);
+	ASSERT_EQ(0, close(self->client));
+	self->client = -1;
+	ASSERT_EQ(n, drain_socket(self->server, n));
+	EXPECT_EQ(0, rc(recv(self->server, &c, 1, 0)));
+}
+
+SANX_TEST(shutdown_when_full)
+{
+	ssize_t n = fill(variant, self->server);
+	char c;
+
+	ASSERT_LE(FIRST, n);
+	ASSERT_EQ(0, shutdown(self->server, SHUT_WR));
+	/* The other direction does not mind. */
+	ASSERT_EQ(1, send(self->client, "x", 1, 0));
+	ASSERT_EQ(1, recv(self->server, &c, 1, 0));
+	ASSERT_EQ(n, drain_socket(self->client, n));
+	EXPECT_EQ(0, rc(recv(self->client, &c, 1, 0)));
+}
+
+/* Who has closed cannot be told anything: then the rest is not sent either. */
+SANX_TEST(answer_to_closed_when_full)
+{
+	ssize_t n = fill(variant, self->client), got = 0, ret;
+	static char buf[65536];
+
+	ASSERT_LE(FIRST, n);
+	ASSERT_EQ(0, close(self->client));
+	self->client = -1;
+	ASSERT_EQ(1, send(self->server, "x", 1, 0));
+	EXPECT_TRUE(poll_one(self->server, POLLERR | POLLHUP, SOON) &
+		    (POLLERR | POLLHUP));
+	do {
+		ret = rc(recv(self->server, buf, sizeof(buf), 0));
+		if (ret > 0)
+			got += ret;
+	} while (ret > 0);
+	/* Over loop all had been given to the peer, and the end of the stream. */
+	if (variant->carried == SANX_A_STATS_CONNS_LOOP) {
+		EXPECT_EQ(-EPIPE, ret);
+		EXPECT_EQ(n, got);
+	} else {
+		EXPECT_EQ(-ECONNRESET, ret);
+		EXPECT_GT(n, got);
+	}
+}
+
+/* A reset drops what was not given to the peer. */
+SANX_TEST(reset_when_full)
+{
+	ssize_t n = fill(variant, self->client), got = 0, ret;
+	static char buf[65536];
+
+	ASSERT_LE(FIRST, n);
+	ASSERT_EQ(0, close_reset(self->client));
+	self->client = -1;
+	poll_one(self->server, POLLERR | POLLHUP, SOON);
+	do {
+		ret = rc(recv(self->server, buf, sizeof(buf), 0));
+		if (ret > 0)
+			got += ret;
+	} while (ret > 0);
+	EXPECT_EQ(-ECONNRESET, ret);
+	if (variant->carried != SANX_A_STATS_CONNS_LOOP)
+		EXPECT_GT(n, got);
+}
+
+static long task_close(struct task *t)
+{
+	return rc(close(t->fd));
+}
+
+/* SO_LINGER: close() returns when the peer has it all. */
+SANX_TEST(linger_until_taken)
+{
+	struct task t = { .fn = task_close, .fd = self->client };
+	ssize_t n = fill(variant, self->client);
+	char c;
+
+	ASSERT_LE(FIRST, n);
+	ASSERT_EQ(0, set_linger(self->client, 60));
+	task_start(&t);
+	self->client = -1;
+	if (variant->carried != SANX_A_STATS_CONNS_LOOP)
+		EXPECT_TRUE(task_blocked(&t));
+	ASSERT_EQ(n, drain_socket(self->server, n));
+	EXPECT_EQ(0, rc(recv(self->server, &c, 1, 0)));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
+}
+
+/* Or when its time is over; what was sent arrives all the same. */
+SANX_TEST(linger_for_its_time)
+{
+	ssize_t n = fill(variant, self->client);
+	long start = now_ms();
+	char c;
+
+	ASSERT_LE(FIRST, n);
+	ASSERT_EQ(0, set_linger(self->client, 1));
+	ASSERT_EQ(0, close(self->client));
+	self->client = -1;
+	if (variant->carried != SANX_A_STATS_CONNS_LOOP)
+		EXPECT_LE(900, now_ms() - start);
+	ASSERT_EQ(n, drain_socket(self->server, n));
+	EXPECT_EQ(0, rc(recv(self->server, &c, 1, 0)));
+}
+
+/* SIOCOUTQNSD tells what the peer was not given. */
+SANX_TEST(not_sent)
+{
+	ssize_t n = fill(variant, self->client);
+
+	ASSERT_LE(FIRST, n);
+	if (variant->carried != SANX_A_STATS_CONNS_LOOP)
+		EXPECT_LT(0, outq(self->client, SIOCOUTQNSD));
+	EXPECT_LT(0, outq(self->client, SIOCOUTQ));
+	EXPECT_LE(outq(self->client, SIOCOUTQNSD),
+		  outq(self->client, SIOCOUTQ));
+	ASSERT_EQ(n, drain_socket(self->server, n));
+	for (int i = 0; i < SOON && outq(self->client, SIOCOUTQ); i += 10)
+		sleep_ms(10);
+	EXPECT_EQ(0, outq(self->client, SIOCOUTQ));
+	EXPECT_EQ(0, outq(self->client, SIOCOUTQNSD));
+}
+
+SANX_TEST_MAIN
