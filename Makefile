@@ -7,7 +7,7 @@ KVER ?=
 # Which kernels, and which tests, `make selftests` runs.
 KERNEL ?=
 TEST ?=
-# An earlier run's bench.json, for make bench to compare with.
+# An earlier run's bench.json, for make bench to compare with, or bench-nodes.json.
 BASELINE ?=
 # How long make soak takes, and what it begins with; empty is any.
 SOAK_MINUTES ?= 30
@@ -20,7 +20,7 @@ BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug check-python check-programs soak \
-	gates kunit selftests bench demo nodes deps help
+	gates kunit selftests bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -70,6 +70,10 @@ soak:
 bench:
 	@scripts/bench.sh
 
+# By a wall clock, so nothing else should run.
+bench-nodes:
+	@scripts/bench-nodes.sh
+
 demo:
 	@scripts/demo.sh
 
@@ -94,5 +98,6 @@ help:
 #H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one
 #H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
+#H make bench-nodes   standard programs over two nodes, by a wall clock; BASELINE=
 #H make demo          two virtual nodes, a program unmodified over AF_SANX
 #H make nodes         two virtual nodes, left up, with a shell on each (KERNEL=)

@@ -5,9 +5,7 @@
 # One node, stock kernel, every path in one run.  Writes a table, JSON and two
 # plots to $OUT, by default build/bench/results; BASELINE=JSON of an earlier run
 # shows what has changed since.  PATHS="loop tcp" measures only these.
-#
-# What takes two nodes and a wall clock is not in here yet; it is to be a second
-# run after measure_all, into the same figures.
+# bench-nodes.sh is the second part, over two nodes and by a wall clock.
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"

@@ -4,7 +4,8 @@
 #
 # Groups: build (modules and tools), lab (virtual nodes), check (gates and
 # tests), programs (what tests and the demo run over AF_SANX), suites (others'
-# tests, see check-python), bench (peers and plots).  Default: all but the last two.
+# tests, see check-python), bench (peers and plots), bench-nodes (programs that
+# measure).  Default: all but the last three.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -37,6 +38,9 @@ packages() {
 		;;
 	bench)
 		echo gnuplot-nox jq librdmacm1 perftest iproute2
+		;;
+	bench-nodes)
+		echo sockperf iperf3 qperf netpipe-tcp rdmacm-utils jq librdmacm1 iproute2
 		;;
 	*) die "no such group: $1" ;;
 	esac
