@@ -139,6 +139,15 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	return sanx_endpoint_fill(&conn->remote, sock->sk->sk_family, uaddr);
 }
 
+/* Room, and no more than TCP_NOTSENT_LOWAT not sent; asking arms the wake-up. */
+static bool poll_writable(struct sanx_conn *conn, const struct sock *sk)
+{
+	if (!sanx_conn_open(conn) || !conn->ops->room(conn))
+		return false;
+	return sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)) ||
+	       conn->ops->drained(conn);
+}
+
 static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 {
 	struct sock *sk = ss->sk;
@@ -164,8 +173,7 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* The bits are set before the room is looked at. */
 		smp_mb__after_atomic();
-		if (sanx_conn_open(conn) && conn->ops->room(conn) &&
-		    sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)))
+		if (poll_writable(conn, sk))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
 	if (READ_ONCE(sk->sk_err) ||

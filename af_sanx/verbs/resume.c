@@ -146,7 +146,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		vc->pending &= ~VCONN_P_FIN;
 	vc->posted = f->offset;
 	vc->pending &= ~VCONN_P_DATA;
-	if (vc->posted != vc->end)
+	if (vc->posted != vc->end && !(vc->flags & VCONN_RESET))
 		vc->pending |= VCONN_P_DATA;
 	vc->flags &= ~VCONN_RESUMING;
 	vgrow_check(vc, conn->rx.tail);

@@ -191,7 +191,7 @@ u32 vconn_unsent(struct sanx_conn *conn)
 {
 	u64 next = READ_ONCE(conn->tx.next);
 
-	return READ_ONCE(vconn_of(conn)->end) - next;
+	return max_t(s64, READ_ONCE(vconn_of(conn)->end) - next, 0);
 }
 
 /**
@@ -274,7 +274,8 @@ void vconn_fin(struct sanx_conn *conn)
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
 
-	if (!(vc->flags & VCONN_PEER_CLOSED)) {
+	/* Cut off, it may have said CLOSE, and has no more to say. */
+	if (!(vc->flags & (VCONN_PEER_CLOSED | VCONN_CLOSED))) {
 		vpost_flush(vc);
 		vpost_pend(vc, VCONN_P_FIN);
 	}

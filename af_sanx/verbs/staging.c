@@ -52,7 +52,8 @@ static u32 staging_used(const struct vconn *vc)
 {
 	u64 first = vstaging_first(vc);
 
-	return READ_ONCE(vc->end) - first;
+	/* Who looks without the lock may see them out of order. */
+	return max_t(s64, READ_ONCE(vc->end) - first, 0);
 }
 
 /**
@@ -157,7 +158,7 @@ void vstaging_await(struct vconn *vc)
 	if (vc->staging.buf && staging_outgrown(vc))
 		WRITE_ONCE(vc->draining, true);
 	/* Less than a quarter is under way, maybe, and nothing asked for. */
-	if (vc->unsignaled && !vc->early) {
+	if (vc->unsignaled) {
 		vc->unsignaled = 0;
 		vc->link->pong = true;
 		vpost_pump(vc->link);
@@ -196,7 +197,8 @@ static bool staging_publish(struct vconn *vc, struct vlink *link,
 	ours = vc->link == link && link->state == VLINK_UP &&
 	       !(vc->flags & (VCONN_RELEASED | VCONN_ORPHAN |
 			      VCONN_RESUMING)) &&
-	       (!vc->staging.buf || !vc->inflight);
+	       (!vc->staging.buf || !vc->inflight) &&
+	       (!link->early || ring->size >= VSTAGING_EARLY);
 	if (ours)
 		swap(vc->staging, *ring);
 	spin_unlock_bh(&link->tx_lock);

@@ -332,7 +332,8 @@ struct sanx_transport_ops {
 
 	/**
 	 * @unsent: bytes that send() took and that the peer has not been given
-	 * yet.  Optional, for a transport with a send buffer.
+	 * yet.  For a transport with a send buffer, as @drained; others have
+	 * neither.
 	 *
 	 * Context: any.  Return: bytes; a moment's estimate.
 	 */
@@ -340,7 +341,7 @@ struct sanx_transport_ops {
 
 	/**
 	 * @drained: has the peer received all that was sent, and the end of
-	 * the stream if that was?  For SO_LINGER; optional.
+	 * the stream if that was?  For SO_LINGER and TCP_NOTSENT_LOWAT.
 	 *
 	 * Asking is what arms sanx_conn_tx_ready(), as for @room.
 	 * Context: any.

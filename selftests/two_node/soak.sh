@@ -45,6 +45,7 @@ program() {
 	local name=$1 port=$2 log
 	background 1 "exec sanx-run --strict $3"
 	log=$LAST_LOG
+	: >"$log.client"
 	PROGRAM_RUNS=$((PROGRAM_RUNS + 1))
 	if ! wait_port 1 "$port" || ! timeout $((60 * SLOW)) \
 		"$SANX_TREE/scripts/lab" run 2 "sanx-run --strict $4" </dev/null >"$log.client" 2>&1; then
