@@ -212,4 +212,21 @@ SANX_TEST(not_sent)
 	EXPECT_EQ(0, outq(self->client, SIOCOUTQNSD));
 }
 
+/* Who waits for TCP_NOTSENT_LOWAT is told, whatever makes bytes go. */
+SANX_TEST(not_sent_lowat)
+{
+	static char buf[24000];
+
+	ASSERT_EQ(0, set_option(self->client, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+				16384));
+	pattern_fill(buf, sizeof(buf), 0);
+	for (int i = 0; i < 200; i++) {
+		/* Small enough to be gathered still. */
+		ASSERT_EQ(sizeof(buf), send(self->client, buf, sizeof(buf),
+					    MSG_DONTWAIT));
+		ASSERT_EQ(POLLOUT, poll_one(self->client, POLLOUT, SOON));
+		ASSERT_EQ(0, recv_pattern(self->server, sizeof(buf), 0, 0));
+	}
+}
+
 SANX_TEST_MAIN
