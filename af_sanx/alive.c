@@ -6,9 +6,11 @@
  * acknowledgements of its own, for a link and not for a connection.  So the
  * question to it is when the peer's node was last heard of, which any frame of
  * any connection answers, and a probe makes it speak.  While it does, nothing is
- * counted here and no timer runs.  When it is quiet, the transport says so, and
- * a timer gives each connection the end that its options ask for, at the time
- * when TCP would (tcp(7); net/ipv4/tcp_timer.c):
+ * counted here, and a timer runs for who wants keepalive only: it asks when TCP
+ * would, for what was heard by then decides when TCP gives up.  When the peer is
+ * quiet, the transport says so, and the timer gives each connection the end that
+ * its options ask for, at the time when TCP would (tcp(7);
+ * net/ipv4/tcp_timer.c):
  *
  * - something is sent, or to be sent, and TCP_USER_TIMEOUT has passed since, or
  *   without that option the time of tcp_retries2 retransmissions;
@@ -165,8 +167,14 @@ static unsigned long idle_unanswered(const struct sanx_conn *conn,
 	return (u32)jiffies - from;
 }
 
+static bool keeps_alive(const struct sanx_conn *conn, const struct sock *sk)
+{
+	return conn->ops->pulse && sock_flag(sk, SOCK_KEEPOPEN);
+}
+
+/* Who was not asked, because the timer came late, is not given up. */
 static long check_idle(struct sanx_conn *conn, const struct sock *sk,
-		       unsigned long heard)
+		       const struct sanx_pulse *pulse)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long idle = max(keepalive_time_when(tp), 1);
@@ -175,15 +183,15 @@ static long check_idle(struct sanx_conn *conn, const struct sock *sk,
 	unsigned long user = user_timeout(sk);
 	unsigned long quiet;
 
-	if (!sock_flag(sk, SOCK_KEEPOPEN) || jiffies - heard < HZ)
+	if (!keeps_alive(conn, sk))
 		return 0;
-	quiet = idle_unanswered(conn, heard, idle);
+	quiet = idle_unanswered(conn, pulse->heard, idle);
 	if (quiet < idle)
 		return idle - quiet;
 	/* With TCP_USER_TIMEOUT, the first probe that is due after it. */
 	if (user)
 		probes = user > idle ? DIV_ROUND_UP(user - idle, intvl) : 1;
-	if (quiet >= idle + probes * intvl)
+	if (pulse->lost && quiet >= idle + probes * intvl)
 		return -ETIMEDOUT;
 	alive_probe(conn);
 	return intvl - (quiet - idle) % intvl;
@@ -209,7 +217,7 @@ static long alive_check(struct sanx_conn *conn, const struct sock *sk)
 	if (sending)
 		next = check_sending(conn, sk, since);
 	else
-		next = check_idle(conn, sk, pulse.heard);
+		next = check_idle(conn, sk, &pulse);
 	return sooner(next, check_window(conn, sk));
 }
 
@@ -251,6 +259,8 @@ void sanx_alive_init(struct sanx_conn *conn)
  */
 void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
 {
+	if (keeps_alive(conn, sk))
+		alive_arm(conn, keepalive_time_when(tcp_sk(sk)));
 	if (!user_timeout(sk) && !READ_ONCE(conn->alive.watch))
 		return;
 	WRITE_ONCE(conn->alive.watch, true);

@@ -10,7 +10,7 @@ set -euo pipefail
 
 declare -A LOG
 
-# pair NAME PORT ACTION...: a client of each kind on node 2, connected.
+# pair NAME PORT ACTION...: a client of each kind on node 2.
 pair() {
 	local name=$1 run
 	shift
@@ -18,8 +18,15 @@ pair() {
 	background 2 "{ $run connect 10.77.0.1 $* & $run -t connect 10.77.0.1 $* |
 		sed -u 's/^/TCP /'; wait; }"
 	LOG[$name]=$LAST_LOG
-	says "$LAST_LOG" '^connected'
-	says "$LAST_LOG" '^TCP connected'
+}
+
+# connected NAME...: wait until those pairs are.
+connected() {
+	local name
+	for name; do
+		says "${LOG[$name]}" '^connected'
+		says "${LOG[$name]}" '^TCP connected'
+	done
 }
 
 # word NAME TCP?: the errno that a client ended with; ms: after how many ms.
@@ -76,13 +83,16 @@ servers() {
 	serve 1 5005 sleep 600000
 }
 
+# Who keeps alive comes last, so that the cut is not when one of the two has just
+# had an answer to its first probe, and the other not.
 cable_cut() {
-	pair keepalive 5001 keepalive 4 1 hold
-	pair user-idle 5001 keepalive 3 2 user-timeout 6000 hold
 	pair user-busy 5002 user-timeout 5000 trickle
 	pair full 5002 send-timeout 2000 flood
-	pair bytes 5004 sleep 8000 both 3M shut end
-	pair plain 5003 ping 3 sleep 20000 ping 3 shut end
+	pair bytes 5004 sleep $((6000 + 2000 * SLOW)) both 3M shut end
+	pair plain 5003 ping 3 sleep $((16000 + 4000 * SLOW)) ping 3 shut end
+	pair keepalive 5001 keepalive 5 1 hold
+	pair user-idle 5001 keepalive 5 2 user-timeout 8000 hold
+	connected user-busy full bytes plain keepalive user-idle
 	sleep 1
 	lab wire cut
 	sleep 12
@@ -103,6 +113,7 @@ cable_cut() {
 retries_used_up() {
 	node2 sysctl -qw net.ipv4.tcp_retries2=5 </dev/null
 	pair busy 5002 trickle
+	connected busy
 	sleep 1
 	lab wire cut
 	eventually 20 "[ \$(ended busy) = 2 ]" || true
@@ -116,8 +127,10 @@ process_stopped() {
 	stop_all
 	servers
 	pair keepalive 5001 keepalive 1 1 hold
+	connected keepalive
 	node1 "pkill -STOP -f '[l]isten'" </dev/null
 	pair user-busy 5005 sndbuf 64k user-timeout 4000 flood
+	connected user-busy
 	alike user-busy "a stopped process: TCP_USER_TIMEOUT"
 	alive keepalive "a stopped process: keepalive is answered"
 	node1 "pkill -CONT -f '[l]isten'" </dev/null
@@ -126,9 +139,10 @@ process_stopped() {
 node_dies() {
 	stop_all
 	servers
-	pair keepalive 5001 keepalive 4 1 hold
 	pair user-busy 5002 user-timeout 4000 trickle
 	pair late 5002 trickle
+	pair keepalive 5001 keepalive 5 1 hold
+	connected user-busy late keepalive
 	sleep 1
 	lab kill 1
 	alike keepalive "a dead node: keepalive"
