@@ -207,6 +207,12 @@ void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_stop(struct sanx_conn *conn);
 
+/* cork.c */
+void sanx_cork_init(struct sanx_conn *conn);
+void sanx_cork_pull(struct sanx_conn *conn);
+void sanx_cork_stop(struct sanx_conn *conn);
+void sanx_splice_eof(struct socket *sock);
+
 /* urgent.c */
 void sanx_urg_init(struct sanx_urg *urg);
 bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos);
@@ -399,6 +405,7 @@ static inline void sanx_stat_add(const struct net *net, enum sanx_stat stat,
 
 /* worker.c */
 extern struct kthread_worker *sanx_connect_worker;
+extern struct workqueue_struct *sanx_wq;
 int sanx_worker_init(void);
 void sanx_worker_exit(void);
 

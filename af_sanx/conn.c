@@ -66,6 +66,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	mutex_init(&conn->rx_mutex);
 	sanx_urg_init(&conn->urg);
 	sanx_alive_init(conn);
+	sanx_cork_init(conn);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
 	kthread_init_delayed_work(&conn->work, sanx_fallback_work);
@@ -750,6 +751,7 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	conn_event(conn, SANX_EV_DIE);
 	spin_unlock_bh(&conn->lock);
 	sanx_alive_stop(conn);
+	sanx_cork_stop(conn);
 	if (was != SANX_CONN_NEW)
 		conn->ops->close(conn, reset);
 }

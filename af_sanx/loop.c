@@ -22,10 +22,12 @@
  * @peer: the other end; set before either end is established, kept until
  *	this end is freed
  * @closed: close() was called for this end
+ * @shown: stream offset up to which the peer was told of bytes; tx_mutex
  * @gather: the peer's wake-ups
  */
 struct loop_conn {
 	struct sanx_conn	*peer;
+	u64			shown;
 	bool			closed;
 	struct sanx_gather	gather;
 };
@@ -117,31 +119,65 @@ static bool loop_ring(struct sanx_conn *peer, u32 size)
 	return buf;
 }
 
-/*
- * How many of @n bytes from @next on the receiver's ring has memory for.  The
- * sender is the only one to make it: tx_mutex.  The first may be a small one;
- * the next takes all that is granted.
- */
-static u32 loop_space(struct sanx_conn *peer, u64 next, u32 n)
+/* Tells the peer of all that lies in its ring. */
+static void loop_show(struct sanx_conn *conn)
 {
+	struct loop_conn *lc = loop_conn(conn);
+	u32 n = conn->tx.next - lc->shown;
+
+	if (!n)
+		return;
+	sanx_conn_arrive(lc->peer, lc->shown, n);
+	WRITE_ONCE(lc->shown, conn->tx.next);
+	if (sanx_conn_deaf(lc->peer)) {
+		sanx_conn_reset(lc->peer, ECONNRESET);
+		sanx_conn_reset(conn, ECONNRESET);
+	}
+}
+
+static void loop_uncork(struct sanx_conn *conn)
+{
+	loop_show(conn);
+	sanx_conn_rx_ready(loop_conn(conn)->peer);
+	/* Who waits for TCP_NOTSENT_LOWAT. */
+	sanx_conn_tx_ready(conn);
+}
+
+/*
+ * How many of @n bytes the receiver's ring has memory for.  The sender is the
+ * only one to make it: tx_mutex.  The first may be a small one; the next takes
+ * all that is granted, and continues what was shown.
+ */
+static u32 loop_space(struct sanx_conn *conn, u32 n)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
 	struct sanx_rxq *q = &peer->rx;
 	u32 unread, space;
 
 	/* Pairs with the release in sanx_rxq_consume(). */
-	unread = next - smp_load_acquire(&q->head);
+	unread = conn->tx.next - smp_load_acquire(&q->head);
 	space = q->in.buf ? q->in.size - min(unread, q->in.size) : 0;
 	if (likely(n <= space))
 		return n;
 	if (!q->in.buf && n <= SANX_RING_FIRST &&
 	    loop_ring(peer, SANX_RING_FIRST))
 		return n;
+	loop_show(conn);
 	return loop_ring(peer, peer->rx_max) ? n : space;
 }
 
 /* May the peer's reader sleep on for a moment, though bytes have come? */
 static bool loop_gathers(const struct sanx_conn *conn, int flags)
 {
+	return (flags & MSG_BATCH) && !(flags & MSG_OOB) &&
+	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
+}
+
+/* Is the peer not to know of it at all? */
+static bool loop_corks(struct sanx_conn *conn, int flags)
+{
 	return (flags & MSG_MORE) && !(flags & MSG_OOB) &&
+	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX &&
 	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
 }
 
@@ -161,7 +197,7 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 
 	if (!n)
 		return -EAGAIN;
-	n = loop_space(peer, conn->tx.next, n);
+	n = loop_space(conn, n);
 	if (!n)
 		return -ENOMEM;
 	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
@@ -170,11 +206,13 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 	if (flags & MSG_OOB)
 		sanx_conn_urgent(peer, conn->tx.next + n - 1);
 	sanx_txq_advance(&conn->tx, n);
-	sanx_conn_arrive(peer, conn->tx.next - n, n);
-	if (sanx_conn_deaf(peer)) {
-		sanx_conn_reset(peer, ECONNRESET);
-		sanx_conn_reset(conn, ECONNRESET);
+	if (loop_corks(conn, flags)) {
+		sanx_cork_hold(conn);
+		return n;
 	}
+	if (unlikely(sanx_cork_release(conn)))
+		sanx_conn_tx_ready(conn);
+	loop_show(conn);
 	if (sanx_gather_wants(gather, n, !loop_gathers(conn, flags)))
 		sanx_gather_arm(gather);
 	else
@@ -185,6 +223,18 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 static void loop_push(struct sanx_conn *conn)
 {
 	sanx_gather_push(&loop_conn(conn)->gather);
+}
+
+static u32 loop_unsent(struct sanx_conn *conn)
+{
+	u64 shown = READ_ONCE(loop_conn(conn)->shown);
+
+	return max_t(s64, READ_ONCE(conn->tx.next) - shown, 0);
+}
+
+static bool loop_drained(struct sanx_conn *conn)
+{
+	return !loop_unsent(conn);
 }
 
 static void loop_consumed(struct sanx_conn *conn)
@@ -202,6 +252,7 @@ static void loop_consumed(struct sanx_conn *conn)
 
 static void loop_fin(struct sanx_conn *conn)
 {
+	loop_show(conn);
 	sanx_conn_fin(loop_conn(conn)->peer);
 }
 
@@ -226,10 +277,14 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 
 	if (!peer)
 		return;
-	if (reset)
+	if (reset) {
 		sanx_conn_reset(peer, ECONNRESET);
-	else
+	} else {
+		mutex_lock(&conn->tx_mutex);
+		loop_show(conn);
+		mutex_unlock(&conn->tx_mutex);
 		sanx_conn_peer_closed(peer);
+	}
 	loop_quiesce(conn);
 
 	/* The later one to close takes the references that hold the pair. */
@@ -262,8 +317,11 @@ const struct sanx_transport_ops sanx_loop_ops = {
 	.same_node	= true,
 	.connect	= loop_connect,
 	.send		= loop_send,
+	.uncork		= loop_uncork,
 	.push		= loop_push,
 	.room		= loop_room,
+	.unsent		= loop_unsent,
+	.drained	= loop_drained,
 	.consumed	= loop_consumed,
 	.fin		= loop_fin,
 	.close		= loop_close,

@@ -88,12 +88,15 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 static int send_flags(const struct sock *sk, const struct msghdr *msg,
 		      long timeo)
 {
-	int flags = msg->msg_flags & MSG_OOB;
+	int flags = msg->msg_flags & (MSG_OOB | MSG_MORE);
+	int nonagle = tcp_sk(sk)->nonagle;
 
 	if (!timeo)
 		flags |= MSG_DONTWAIT;
-	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_OFF))
+	if (nonagle & TCP_NAGLE_CORK)
 		flags |= MSG_MORE;
+	if (!(nonagle & TCP_NAGLE_OFF))
+		flags |= MSG_BATCH;
 	return flags;
 }
 

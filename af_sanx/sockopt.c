@@ -241,6 +241,19 @@ static int set_native(struct socket *sock, int level, int optname,
 						 optlen);
 }
 
+/* Options that do something at once. */
+static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
+			int optname)
+{
+	int nonagle = tcp_sk(sk)->nonagle;
+
+	/* As __tcp_sock_set_cork() and __tcp_sock_set_nodelay() push. */
+	if ((optname == TCP_CORK && !(nonagle & TCP_NAGLE_CORK)) ||
+	    (optname == TCP_NODELAY && nonagle & TCP_NAGLE_OFF))
+		sanx_cork_pull(conn);
+	sanx_alive_options(conn, sk);
+}
+
 /**
  * sanx_setsockopt() - proto_ops.setsockopt, for levels but SOL_SOCKET
  * @sock: the socket
@@ -270,7 +283,7 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 		optname = NO_OPTION;
 	err = ss->native->setsockopt(sock, level, optname, optval, optlen);
 	if (!err && conn && level == SOL_TCP)
-		sanx_alive_options(conn, sock->sk);
+		tcp_was_set(sock->sk, conn, optname);
 	return err;
 }
 

@@ -2,7 +2,8 @@
 /*
  * The named kernel threads: sanx_connect does what a connect() leaves to be
  * done later, sanx_accept what an incoming request needs that an interrupt
- * cannot give (sci-socket.txt 5.1.4 and 5.1.5, "dedicated kernel thread").
+ * cannot give (sci-socket.txt 5.1.4 and 5.1.5, "dedicated kernel thread").  And
+ * a workqueue for what has to do with neither, and may wait for a sender.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -10,6 +11,7 @@
 #include "af_sanx.h"
 
 struct kthread_worker *sanx_connect_worker;
+struct workqueue_struct *sanx_wq;
 static struct kthread_worker *accept_worker;
 
 /**
@@ -38,19 +40,31 @@ EXPORT_SYMBOL_GPL(sanx_accept_queue);
 
 int sanx_worker_init(void)
 {
+	int err;
+
+	sanx_wq = alloc_workqueue("sanx", WQ_UNBOUND, 0);
+	if (!sanx_wq)
+		return -ENOMEM;
 	sanx_connect_worker = kthread_create_worker(0, "sanx_connect");
-	if (IS_ERR(sanx_connect_worker))
-		return PTR_ERR(sanx_connect_worker);
+	err = PTR_ERR_OR_ZERO(sanx_connect_worker);
+	if (err)
+		goto err_wq;
 	accept_worker = kthread_create_worker(0, "sanx_accept");
-	if (IS_ERR(accept_worker)) {
-		kthread_destroy_worker(sanx_connect_worker);
-		return PTR_ERR(accept_worker);
-	}
+	err = PTR_ERR_OR_ZERO(accept_worker);
+	if (err)
+		goto err_connect;
 	return 0;
+
+err_connect:
+	kthread_destroy_worker(sanx_connect_worker);
+err_wq:
+	destroy_workqueue(sanx_wq);
+	return err;
 }
 
 void sanx_worker_exit(void)
 {
+	destroy_workqueue(sanx_wq);
 	kthread_destroy_worker(accept_worker);
 	kthread_destroy_worker(sanx_connect_worker);
 }

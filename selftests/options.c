@@ -102,31 +102,6 @@ SANX_TEST(unknown)
 					 (void *)8, &len)));
 }
 
-/* Corked bytes go out in the end. */
-SANX_TEST(cork)
-{
-	char buf[8];
-
-	for (int i = 0; i < 2; i++) {
-		EXPECT_EQ(0, set_option(self->end[i], SOL_TCP, TCP_CORK, 1));
-		EXPECT_EQ(2, send(self->end[i], "ab", 2, 0));
-		EXPECT_EQ(2, send(self->end[i], "cd", 2, 0));
-		EXPECT_EQ(0, set_option(self->end[i], SOL_TCP, TCP_CORK, 0));
-		EXPECT_EQ(4, recv_exact(self->end[!i], buf, 4));
-		EXPECT_EQ(0, memcmp(buf, "abcd", 4));
-	}
-}
-
-/* MSG_MORE does not hold bytes back for ever either. */
-SANX_TEST(more)
-{
-	char buf[8];
-
-	EXPECT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
-	EXPECT_EQ(2, recv_exact(self->server, buf, 2));
-	EXPECT_EQ(0, memcmp(buf, "ab", 2));
-}
-
 static int tcp_info_state(int fd)
 {
 	struct tcp_info info;

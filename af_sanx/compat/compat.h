@@ -64,11 +64,23 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 #define SANX_PROTO_ACCEPT	.accept = sanx_accept
 #endif
 
-/* sendpage() went with 6.5, MSG_SPLICE_PAGES came in its place. */
+/* sendpage() went with 6.5, MSG_SPLICE_PAGES and splice_eof() came. */
 #if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
 #define SANX_PROTO_SENDPAGE	.sendpage = sock_no_sendpage,
+
+static inline void sanx_native_splice_eof(const struct proto_ops *ops,
+					  struct socket *sock)
+{
+}
 #else
-#define SANX_PROTO_SENDPAGE
+#define SANX_PROTO_SENDPAGE	.splice_eof = sanx_splice_eof,
+
+static inline void sanx_native_splice_eof(const struct proto_ops *ops,
+					  struct socket *sock)
+{
+	if (ops->splice_eof)
+		ops->splice_eof(sock);
+}
 #endif
 
 /* Symbols for the KUnit suites alone; the header came with 6.2. */

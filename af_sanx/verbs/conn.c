@@ -464,7 +464,7 @@ static void close_attached(struct vconn *vc, bool reset)
 		if (reset)
 			vc->pending &= ~(VCONN_P_FIN | VCONN_P_DATA);
 		else
-			vpost_flush(vc);
+			vpost_uncork(vc);
 		vpost_pend(vc, VCONN_P_CLOSE);
 		return;
 	}

@@ -258,6 +258,7 @@ const struct sanx_transport_ops sanx_verbs_ops = {
 	.send		= vconn_send,
 	.room		= vconn_room,
 	.push		= vconn_push,
+	.uncork		= vconn_uncork,
 	.unsent		= vconn_unsent,
 	.drained	= vconn_drained,
 	.consumed	= vconn_consumed,

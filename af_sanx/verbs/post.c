@@ -745,7 +745,7 @@ void vpost_reg(struct vconn *vc)
 }
 
 /**
- * vpost_flush() - what is held back is to go
+ * vpost_flush() - what is held back is to go, unless it is corked
  * @vc: a connection that is, or was, attached
  *
  * Context: tx_lock held, and given back with vpost_unlock().
@@ -755,8 +755,20 @@ void vpost_flush(struct vconn *vc)
 	const u32 never = VCONN_PEER_CLOSED | VCONN_RESET | VCONN_OVER;
 
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (vc->posted != vc->end && !(vc->flags & never))
+	if (vc->posted != vc->end && !vc->corked && !(vc->flags & never))
 		vpost_pend(vc, VCONN_P_DATA);
+}
+
+/**
+ * vpost_uncork() - what is held back is to go
+ * @vc: as of vpost_flush()
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vpost_uncork(struct vconn *vc)
+{
+	vc->corked = false;
+	vpost_flush(vc);
 }
 
 /* Does a connection take payload?  If not now, the core is about to be told. */
@@ -809,22 +821,26 @@ int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
  * @vc: the connection
  * @len: bytes, at least 1, behind what was there
  * @urgent: the last one is urgent
- * @hold: vpost_flush() will come
+ * @when: to be sent
  *
  * Context: process, conn->tx_mutex held.
  * Return: 0; -EAGAIN if the peer has closed, which the core is about to be told;
  * -EPIPE if the connection takes no more.
  */
-int vpost_taken(struct vconn *vc, u32 len, bool urgent, bool hold)
+int vpost_taken(struct vconn *vc, u32 len, bool urgent, enum vpost_when when)
 {
 	struct vlink *link = vconn_lock(vc);
 	int err = post_takes(vc);
 
 	if (!err) {
+		/* What was before is not corked. */
+		if (when == VPOST_CORKED)
+			vpost_flush(vc);
+		vc->corked = when == VPOST_CORKED;
 		WRITE_ONCE(vc->end, vc->end + len);
 		if (urgent)
 			vc->urgent = vc->end;
-		if (!hold)
+		if (when == VPOST_NOW)
 			vpost_flush(vc);
 	}
 	vpost_unlock(link);

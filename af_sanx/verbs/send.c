@@ -7,7 +7,8 @@
  * (staging.c), and goes from there: as long as the peer has no ring that we may
  * write (grow.c) and where little is left, in frames too; else the device writes
  * it into the peer's ring.  Small pieces of a stream are held back there for a
- * moment, to go together (gather.c of the core).
+ * moment, to go together (gather.c of the core), and so is what is corked
+ * (cork.c).
  */
 #include <linux/uio.h>
 
@@ -58,7 +59,7 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
 }
 
 static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
-			   int flags, bool hold)
+			   int flags, enum vpost_when when)
 {
 	struct sanx_rxq staging = {};
 	u32 room;
@@ -80,12 +81,16 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 	n = sanx_rxq_fill(&staging, vc->end, from, n);
 	if (!n)
 		return -EFAULT;
-	err = vpost_taken(vc, n, send_urgent(n, len, room, flags), hold);
+	err = vpost_taken(vc, n, send_urgent(n, len, room, flags), when);
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
 	}
-	if (hold)
+	if (when == VPOST_CORKED)
+		sanx_cork_hold(vconn_conn(vc));
+	else
+		sanx_cork_release(vconn_conn(vc));
+	if (when == VPOST_SOON)
 		sanx_gather_arm(&vc->gather);
 	return n;
 }
@@ -110,12 +115,25 @@ static u32 send_small(struct vconn *vc, size_t len)
 	return most;
 }
 
+static enum vpost_when send_when(struct vconn *vc, size_t len, int flags)
+{
+	bool urgent = flags & MSG_OOB;
+
+	if ((flags & MSG_MORE) && !urgent &&
+	    vc->end - READ_ONCE(vc->posted) + len <= SANX_CORK_MAX &&
+	    len < vstaging_room(vc))
+		return VPOST_CORKED;
+	return sanx_gather_wants(&vc->gather, len,
+				 !(flags & MSG_BATCH) || urgent) ?
+	       VPOST_SOON : VPOST_NOW;
+}
+
 /**
  * vconn_send() - sanx_transport_ops.send
  * @conn: the connection
  * @from: what to send
  * @len: bytes of it
- * @flags: MSG_OOB, MSG_MORE; as with TCP, memory is waited for anyway
+ * @flags: MSG_OOB, MSG_MORE, MSG_BATCH; as with TCP, memory is waited for anyway
  *
  * Context: process, tx_mutex held.
  * Return: as send().
@@ -125,13 +143,12 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 {
 	struct vconn *vc = vconn_of(conn);
 	ssize_t n, done = 0;
-	bool hold;
+	enum vpost_when when;
 	u32 most;
 
 	vstaging_bound(vc);
-	hold = sanx_gather_wants(&vc->gather, len, !(flags & MSG_MORE) ||
-				 (flags & MSG_OOB));
-	most = hold ? 0 : send_small(vc, len);
+	when = send_when(vc, len, flags);
+	most = when == VPOST_NOW ? send_small(vc, len) : 0;
 	if (most) {
 		n = send_inline(vc, from, len, most, flags);
 		if (n == len || (n < 0 && n != -EAGAIN))
@@ -139,7 +156,7 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		done = max(n, 0L);
 	}
 	/* The rest behind it, before another writer's. */
-	n = send_staged(vc, from, len - done, flags, hold);
+	n = send_staged(vc, from, len - done, flags, when);
 	return n < 0 ? done ?: n : done + n;
 }
 
@@ -243,6 +260,21 @@ void vconn_push(struct sanx_conn *conn)
 }
 
 /**
+ * vconn_uncork() - sanx_transport_ops.uncork
+ * @conn: the connection
+ *
+ * Context: process, tx_mutex held.
+ */
+void vconn_uncork(struct sanx_conn *conn)
+{
+	struct vconn *vc = vconn_of(conn);
+	struct vlink *link = vconn_lock(vc);
+
+	vpost_uncork(vc);
+	vpost_unlock(link);
+}
+
+/**
  * vconn_consumed() - sanx_transport_ops.consumed
  * @conn: the connection
  *
@@ -276,7 +308,7 @@ void vconn_fin(struct sanx_conn *conn)
 
 	/* Cut off, it may have said CLOSE, and has no more to say. */
 	if (!(vc->flags & (VCONN_PEER_CLOSED | VCONN_CLOSED))) {
-		vpost_flush(vc);
+		vpost_uncork(vc);
 		vpost_pend(vc, VCONN_P_FIN);
 	}
 	vpost_unlock(link);

@@ -154,7 +154,7 @@ void vstaging_await(struct vconn *vc)
 {
 	lockdep_assert_held(&vc->link->tx_lock);
 	vc->full = true;
-	vpost_flush(vc);
+	vpost_uncork(vc);
 	if (vc->staging.buf && staging_outgrown(vc))
 		WRITE_ONCE(vc->draining, true);
 	/* Less than a quarter is under way, maybe, and nothing asked for. */

@@ -472,6 +472,7 @@ struct vring {
  * @bound: bytes that SO_SNDBUF permits it
  * @most: bytes that it can have, by the device and by what memory there was
  * @gather: small pieces that are held back
+ * @corked: bytes behind @posted wait for more; tx_lock
  * @end: stream offset behind the last byte taken from the program; tx_mutex and
  *	tx_lock to change it
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
@@ -510,6 +511,7 @@ struct vconn {
 	u32			bound;
 	u32			most;
 	struct sanx_gather	gather;
+	bool			corked;
 	u64			end;
 	u32			unsignaled;
 	u64			posted;
@@ -592,13 +594,26 @@ void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
 const char *vlink_state_name(enum vlink_state state);
 void vlink_user_put(struct vlink *link);
 
+/**
+ * enum vpost_when - when payload is to go
+ * @VPOST_NOW: as soon as it can
+ * @VPOST_SOON: vpost_flush() will come
+ * @VPOST_CORKED: vpost_uncork() will
+ */
+enum vpost_when {
+	VPOST_NOW,
+	VPOST_SOON,
+	VPOST_CORKED,
+};
+
 /* post.c */
 bool vpost_ok(const struct vlink *link);
 void vpost_pump(struct vlink *link);
 void vpost_pend(struct vconn *vc, u32 frames);
 int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
-int vpost_taken(struct vconn *vc, u32 len, bool urgent, bool hold);
+int vpost_taken(struct vconn *vc, u32 len, bool urgent, enum vpost_when when);
 void vpost_flush(struct vconn *vc);
+void vpost_uncork(struct vconn *vc);
 void vpost_reg(struct vconn *vc);
 void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
 void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
@@ -621,6 +636,7 @@ u32 vconn_room(struct sanx_conn *conn);
 u32 vconn_unsent(struct sanx_conn *conn);
 bool vconn_drained(struct sanx_conn *conn);
 void vconn_push(struct sanx_conn *conn);
+void vconn_uncork(struct sanx_conn *conn);
 void vconn_flush(struct sanx_gather *g);
 void vconn_consumed(struct sanx_conn *conn);
 void vconn_fin(struct sanx_conn *conn);

@@ -176,6 +176,21 @@ struct sanx_gather {
 	u32			held;
 };
 
+/* Bytes that are not put away any longer: a message of good size. */
+#define SANX_CORK_MAX	32768U
+
+/**
+ * struct sanx_cork - what is put away because more is to come: cork.c
+ * @work: the end of patience
+ * @held: something is; guarded by tx_mutex, as @since
+ * @since: in jiffies
+ */
+struct sanx_cork {
+	struct delayed_work	work;
+	bool			held;
+	unsigned long		since;
+};
+
 /**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
@@ -203,6 +218,7 @@ struct sanx_gather {
  * @rx_max: bytes that it may come to have (SO_RCVBUF)
  * @urg: urgent data in it
  * @alive: is the peer there?
+ * @cork: bytes that are put away
  * @tx_time: jiffies of the last send
  * @rx_time: jiffies when bytes last arrived
  * @ack_time: jiffies of the last credit
@@ -248,6 +264,7 @@ struct sanx_conn {
 	u32				rx_max;
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
+	struct sanx_cork		cork;
 	u32				tx_time;
 	u32				rx_time;
 	u32				ack_time;
@@ -304,8 +321,9 @@ struct sanx_transport_ops {
 	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
 	 * last of @len bytes is urgent, and so is the last one taken where
 	 * the room ends: the peer calls sanx_conn_urgent().  With MSG_MORE,
-	 * which is there without TCP_NODELAY, the peer may learn of it
-	 * somewhat later, when there is more (gather.c).
+	 * the peer learns nothing of it yet (cork.c).  With MSG_BATCH, which
+	 * is there without TCP_NODELAY, the peer may learn of it somewhat
+	 * later, when there is more (gather.c).
 	 *
 	 * Context: process, tx_mutex held.
 	 * Return: bytes taken, at least 1; -EAGAIN for no room; -EFAULT,
@@ -315,7 +333,14 @@ struct sanx_transport_ops {
 			size_t len, int flags);
 
 	/**
-	 * @push: the program waits for the peer: let it know all, if MSG_MORE
+	 * @uncork: let the peer know what was sent with MSG_MORE.
+	 *
+	 * Context: process, tx_mutex held.
+	 */
+	void (*uncork)(struct sanx_conn *conn);
+
+	/**
+	 * @push: the program waits for the peer: let it know all, if MSG_BATCH
 	 * has kept send() from that.  Optional.
 	 *
 	 * Context: process; the connection may be any, closed too.
@@ -522,6 +547,24 @@ void sanx_gather_arm(struct sanx_gather *g);
 void sanx_gather_push(struct sanx_gather *g);
 void sanx_gather_received(struct sanx_gather *g);
 void sanx_gather_stop(struct sanx_gather *g);
+
+/* cork.c */
+void sanx_cork_hold(struct sanx_conn *conn);
+
+/**
+ * sanx_cork_release() - nothing is put away any more
+ * @conn: the connection
+ *
+ * Context: process, tx_mutex held.
+ * Return: true if something was.
+ */
+static inline bool sanx_cork_release(struct sanx_conn *conn)
+{
+	bool held = conn->cork.held;
+
+	conn->cork.held = false;
+	return held;
+}
 
 /* urgent.c */
 void sanx_conn_urgent(struct sanx_conn *conn, u64 offset);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Corks: TCP_CORK and MSG_MORE.
+ *
+ * A program that says that more is to come has what it sends put away by the
+ * transport, and the peer sees nothing of it until
+ *
+ * - the program sends without saying so, takes the cork out, or sets TCP_NODELAY;
+ * - the stream ends, by shutdown() or close();
+ * - a part is urgent;
+ * - SANX_CORK_MAX bytes are there, as TCP sends full segments, or little room
+ *   is left;
+ * - CORK_TIME is over.
+ *
+ * That is tcp(7) and tcp_push() of net/ipv4/tcp.c.  Waiting for an answer does
+ * not take it out, there as here.  A reset drops what is put away.
+ *
+ * It is not gathering (gather.c), which is over in a moment, ends when the
+ * program waits, and over loop hides nothing.
+ */
+#include <linux/export.h>
+
+#include "af_sanx.h"
+
+/* "A 200 millisecond ceiling", tcp(7). */
+#define CORK_TIME	(HZ / 5)
+
+/**
+ * sanx_cork_hold() - something is put away
+ * @conn: the connection, not told to close
+ *
+ * sanx_transport_ops.uncork() will come, unless the transport says with
+ * sanx_cork_release() that there is no need.  An armed timer is left alone; it
+ * looks how long it has been.
+ *
+ * Context: process, tx_mutex held.
+ */
+void sanx_cork_hold(struct sanx_conn *conn)
+{
+	struct sanx_cork *c = &conn->cork;
+
+	lockdep_assert_held(&conn->tx_mutex);
+	if (c->held)
+		return;
+	c->held = true;
+	c->since = jiffies;
+	sanx_conn_get(conn);
+	if (!queue_delayed_work(sanx_wq, &c->work, CORK_TIME))
+		sanx_conn_put(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_cork_hold);
+
+static void cork_out(struct sanx_conn *conn)
+{
+	lockdep_assert_held(&conn->tx_mutex);
+	if (!conn->cork.held)
+		return;
+	conn->cork.held = false;
+	if (sanx_conn_open(conn))
+		conn->ops->uncork(conn);
+}
+
+static void cork_work(struct work_struct *work)
+{
+	struct sanx_conn *conn = container_of(to_delayed_work(work),
+					      struct sanx_conn, cork.work);
+	struct sanx_cork *c = &conn->cork;
+	unsigned long past;
+	bool again;
+
+	mutex_lock(&conn->tx_mutex);
+	past = jiffies - c->since;
+	again = c->held && past < CORK_TIME && sanx_conn_open(conn);
+	if (!again)
+		cork_out(conn);
+	else if (queue_delayed_work(sanx_wq, &c->work, CORK_TIME - past))
+		sanx_conn_get(conn);
+	mutex_unlock(&conn->tx_mutex);
+	/* One of the two sees the other: this, or sanx_cork_stop(). */
+	smp_mb();
+	if (again && !sanx_conn_open(conn))
+		sanx_cork_stop(conn);
+	/* The transport's module can go a grace period after the last one. */
+	rcu_read_lock();
+	sanx_conn_put(conn);
+	rcu_read_unlock();
+}
+
+/**
+ * sanx_cork_init() - a connection with nothing put away
+ * @conn: the connection
+ */
+void sanx_cork_init(struct sanx_conn *conn)
+{
+	INIT_DELAYED_WORK(&conn->cork.work, cork_work);
+}
+
+/**
+ * sanx_cork_pull() - the program takes the cork out
+ * @conn: the connection
+ *
+ * Context: process, may sleep; lock_sock() may be held.
+ */
+void sanx_cork_pull(struct sanx_conn *conn)
+{
+	mutex_lock(&conn->tx_mutex);
+	cork_out(conn);
+	mutex_unlock(&conn->tx_mutex);
+}
+
+/**
+ * sanx_splice_eof() - proto_ops.splice_eof: sendfile() announced more than the
+ *	file had
+ * @sock: the socket
+ *
+ * Kernels before 6.5 leave that to CORK_TIME, for TCP too.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_splice_eof(struct socket *sock)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	const struct proto_ops *ops = sanx_native_ops(sock);
+	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
+
+	if (conn)
+		sanx_cork_pull(conn);
+	else
+		sanx_native_splice_eof(ops, sock);
+}
+
+/**
+ * sanx_cork_stop() - the socket is gone
+ * @conn: a connection that is not open any more
+ *
+ * What is put away is the transport's to send, or to drop.
+ *
+ * Context: process.
+ */
+void sanx_cork_stop(struct sanx_conn *conn)
+{
+	if (cancel_delayed_work(&conn->cork.work))
+		sanx_conn_put(conn);
+}

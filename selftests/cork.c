@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* TCP_CORK and MSG_MORE: nothing of it is seen, and then all. */
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+
+#include <linux/sockios.h>
+
+#include "sanx_test.h"
+
+/* ms in which a piece would arrive, were it not put away; well below 200. */
+#define A_MOMENT	60
+/* tcp(7)'s ceiling, a late timer, and what a slow node adds. */
+#define CEILING		200
+#define CEILING_LATE	(CEILING + SOON)
+
+static void cork(struct __test_metadata *_metadata, int fd, int on)
+{
+	ASSERT_EQ(0, set_option(fd, SOL_TCP, TCP_CORK, on));
+}
+
+static void nothing_comes(struct __test_metadata *_metadata, int fd)
+{
+	ASSERT_EQ(0, poll_one(fd, POLLIN, A_MOMENT));
+}
+
+/* All of it, and in one piece: nothing of it was there before. */
+static void comes(struct __test_metadata *_metadata, int fd, const char *what)
+{
+	char buf[64] = "";
+	int n;
+
+	ASSERT_EQ(POLLIN, poll_one(fd, POLLIN, SOON));
+	ASSERT_EQ(0, ioctl(fd, SIOCINQ, &n));
+	EXPECT_EQ(strlen(what), n);
+	ASSERT_EQ(strlen(what), recv(fd, buf, sizeof(buf), 0));
+	EXPECT_STREQ(what, buf);
+}
+
+SANX_TEST(pulled)
+{
+	for (int i = 0; i < 2; i++) {
+		cork(_metadata, self->end[i], 1);
+		ASSERT_EQ(2, send(self->end[i], "ab", 2, 0));
+		ASSERT_EQ(2, send(self->end[i], "cd", 2, 0));
+		nothing_comes(_metadata, self->end[!i]);
+		cork(_metadata, self->end[i], 0);
+		comes(_metadata, self->end[!i], "abcd");
+		/* And is out for good. */
+		ASSERT_EQ(1, send(self->end[i], "e", 1, 0));
+		comes(_metadata, self->end[!i], "e");
+	}
+}
+
+SANX_TEST(pushed_by_nodelay)
+{
+	cork(_metadata, self->client, 1);
+	ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+	nothing_comes(_metadata, self->server);
+	ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NODELAY, 1));
+	comes(_metadata, self->server, "ab");
+	/* The cork is in still, and is the stronger one. */
+	ASSERT_EQ(2, send(self->client, "cd", 2, 0));
+	nothing_comes(_metadata, self->server);
+	cork(_metadata, self->client, 0);
+	comes(_metadata, self->server, "cd");
+}
+
+SANX_TEST(more)
+{
+	for (int nodelay = 0; nodelay < 2; nodelay++) {
+		ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NODELAY,
+					nodelay));
+		ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+		ASSERT_EQ(1, send(self->client, "c", 1, MSG_MORE));
+		nothing_comes(_metadata, self->server);
+		ASSERT_EQ(1, send(self->client, "d", 1, 0));
+		comes(_metadata, self->server, "abcd");
+	}
+}
+
+/* What came before MSG_MORE is not put away with it. */
+SANX_TEST(not_what_was_before)
+{
+	char buf[64];
+
+	for (int i = 0; i < 64; i++)
+		ASSERT_EQ(1, send(self->client, "s", 1, 0));
+	ASSERT_EQ(1, send(self->client, "m", 1, MSG_MORE));
+	ASSERT_EQ(64, recv_exact(self->server, buf, 64));
+	if (!is_tcp(variant))
+		nothing_comes(_metadata, self->server);
+	ASSERT_EQ(1, send(self->client, "n", 1, 0));
+	ASSERT_EQ(2, recv_exact(self->server, buf, 2));
+}
+
+/* A ceiling of 200 ms, and another one for what is put away after that. */
+SANX_TEST(ceiling)
+{
+	long start, ms;
+
+	cork(_metadata, self->client, 1);
+	for (int i = 0; i < 2; i++) {
+		start = now_ms();
+		ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+		ASSERT_EQ(POLLIN, poll_one(self->server, POLLIN, CEILING_LATE));
+		ms = now_ms() - start;
+		EXPECT_LE(CEILING / 2, ms);
+		comes(_metadata, self->server, "ab");
+	}
+}
+
+/* Pulled in time, it has the whole time again. */
+SANX_TEST(ceiling_anew)
+{
+	long start;
+
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+		sleep_ms(CEILING * 3 / 4);
+		ASSERT_EQ(1, send(self->client, "c", 1, 0));
+		comes(_metadata, self->server, "abc");
+	}
+	start = now_ms();
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	comes(_metadata, self->server, "ab");
+	EXPECT_LE(CEILING / 2, now_ms() - start);
+}
+
+SANX_TEST(shutdown_pulls)
+{
+	char c;
+
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	nothing_comes(_metadata, self->server);
+	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
+	comes(_metadata, self->server, "ab");
+	ASSERT_EQ(0, recv(self->server, &c, 1, 0));
+}
+
+SANX_TEST(close_pulls)
+{
+	char c;
+
+	cork(_metadata, self->client, 1);
+	ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+	nothing_comes(_metadata, self->server);
+	ASSERT_EQ(0, close(self->client));
+	comes(_metadata, self->server, "ab");
+	ASSERT_EQ(0, recv(self->server, &c, 1, 0));
+}
+
+SANX_TEST(linger_pulls)
+{
+	long start;
+	char c;
+
+	ASSERT_EQ(0, set_linger(self->client, 20));
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	start = now_ms();
+	ASSERT_EQ(0, close(self->client));
+	EXPECT_GT(10000, now_ms() - start);
+	comes(_metadata, self->server, "ab");
+	ASSERT_EQ(0, recv(self->server, &c, 1, 0));
+}
+
+SANX_TEST(urgent_pulls)
+{
+	char buf[4];
+
+	ASSERT_EQ(0, set_option(self->server, SOL_SOCKET, SO_OOBINLINE, 1));
+	cork(_metadata, self->client, 1);
+	ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+	nothing_comes(_metadata, self->server);
+	ASSERT_EQ(1, send(self->client, "!", 1, MSG_OOB));
+	ASSERT_EQ(POLLPRI, poll_one(self->server, POLLPRI, SOON));
+	ASSERT_EQ(2, recv_exact(self->server, buf, 2));
+	ASSERT_EQ(1, recv(self->server, buf, 1, 0));
+	ASSERT_EQ('!', buf[0]);
+}
+
+static long send_much(struct task *t)
+{
+	return send_pattern(t->fd, t->len, 3000, 0);
+}
+
+/* Full segments go; and what is more than all buffers hold is no deadlock. */
+SANX_TEST(much)
+{
+	struct task t = { .fn = send_much, .fd = self->client, .len = 3 << 20 };
+
+	cork(_metadata, self->client, 1);
+	task_start(&t);
+	ASSERT_EQ(0, recv_pattern(self->server, t.len, 100000, 0));
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_EQ(0, t.ret);
+}
+
+/* As HTTP servers do: a head, a body, over and over. */
+SANX_TEST(head_and_body)
+{
+	char buf[16];
+
+	for (int i = 0; i < 100; i++) {
+		cork(_metadata, self->client, 1);
+		ASSERT_EQ(4, send(self->client, "head", 4, 0));
+		ASSERT_EQ(4, send(self->client, "body", 4, i & 1 ? MSG_MORE : 0));
+		cork(_metadata, self->client, 0);
+		ASSERT_EQ(8, recv_exact(self->server, buf, 8));
+		ASSERT_EQ(0, memcmp(buf, "headbody", 8));
+		ASSERT_EQ(1, send(self->server, "k", 1, 0));
+		ASSERT_EQ(1, recv_exact(self->client, buf, 1));
+	}
+}
+
+/* Not sent, and yet on its way; and a call that fails forgets nothing. */
+SANX_TEST(counted)
+{
+	int n;
+
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	ASSERT_EQ(-EFAULT, rc(send(self->client, (void *)8, 2, 0)));
+	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQ, &n));
+	EXPECT_EQ(2, n);
+	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQNSD, &n));
+	EXPECT_EQ(2, n);
+	comes(_metadata, self->server, "ab");
+	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQNSD, &n));
+	EXPECT_EQ(0, n);
+}
+
+/* TCP_NOTSENT_LOWAT: what is put away counts, and its end is told of. */
+SANX_TEST(not_sent_lowat)
+{
+	ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NOTSENT_LOWAT, 1));
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	EXPECT_EQ(0, poll_one(self->client, POLLOUT, 0));
+	ASSERT_EQ(POLLOUT, poll_one(self->client, POLLOUT, CEILING_LATE));
+	comes(_metadata, self->server, "ab");
+}
+
+/* A reset drops it. */
+SANX_TEST(reset_drops)
+{
+	char c;
+
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	ASSERT_EQ(0, close_reset(self->client));
+	ASSERT_EQ(-ECONNRESET, rc(recv(self->server, &c, 1, 0)));
+}
+
+/* sendfile() of all that there is, and of more. */
+SANX_TEST(sendfile)
+{
+	char path[] = "/tmp/sanx_corkXXXXXX", buf[5000];
+	int fd = mkstemp(path);
+
+	ASSERT_LE(0, fd);
+	unlink(path);
+	memset(buf, 'f', sizeof(buf));
+	ASSERT_EQ(sizeof(buf), write(fd, buf, sizeof(buf)));
+	for (int more = 0; more < 2; more++) {
+		lseek(fd, 0, SEEK_SET);
+		ASSERT_EQ(4, send(self->client, "head", 4, MSG_MORE));
+		ASSERT_EQ(sizeof(buf), sendfile(self->client, fd, NULL,
+						sizeof(buf) + more * 1000));
+		ASSERT_EQ(4, recv_exact(self->server, buf, 4));
+		ASSERT_EQ(sizeof(buf), recv_exact(self->server, buf,
+						  sizeof(buf)));
+	}
+	close(fd);
+}
+
+SANX_TEST_MAIN
