@@ -135,6 +135,8 @@ struct sanx_stats {
  * @busy_mutex: orders net_busy() and net_idle() calls of transports
  * @busy: transports were told that there are sockets here
  * @busy_work: tells them, where the caller cannot
+ * @spin_us: sysctl net.sanx.spin_us
+ * @sysctl: the sysctls
  */
 struct sanx_net {
 	struct net			*net;
@@ -149,6 +151,8 @@ struct sanx_net {
 	struct mutex			busy_mutex; /* see above */
 	bool				busy;
 	struct work_struct		busy_work;
+	unsigned int			spin_us;
+	struct ctl_table_header		*sysctl;
 };
 
 /* family.c */
@@ -206,6 +210,26 @@ void sanx_alive_init(struct sanx_conn *conn);
 void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_stop(struct sanx_conn *conn);
+
+/**
+ * struct sanx_spin - a wait that may begin with looking: spin.c
+ * @start: when it began, local_clock()
+ * @ns: how long to look, or 0
+ * @most: how long that could become, or 0 if it is not for us to say
+ */
+struct sanx_spin {
+	u64	start;
+	u64	ns;
+	u32	most;
+};
+
+/* spin.c */
+void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
+		     const struct sock *sk, long timeo);
+bool sanx_spin_on(const struct sanx_spin *w);
+void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn);
+int sanx_spin_net_init(struct sanx_net *sn);
+void sanx_spin_net_exit(struct sanx_net *sn);
 
 /* cork.c */
 void sanx_cork_init(struct sanx_conn *conn);

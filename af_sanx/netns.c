@@ -130,6 +130,7 @@ void sanx_netns_announce(const struct sanx_transport_ops *ops)
 static int __net_init sanx_net_init(struct net *net)
 {
 	struct sanx_net *sn = sanx_net(net);
+	int err;
 
 	sn->net = net;
 	/* A dump takes 0 for: not looked yet. */
@@ -140,7 +141,12 @@ static int __net_init sanx_net_init(struct net *net)
 	spin_lock_init(&sn->socks_lock);
 	INIT_LIST_HEAD(&sn->socks);
 	sn->stats = alloc_percpu(struct sanx_stats);
-	return sn->stats ? 0 : -ENOMEM;
+	if (!sn->stats)
+		return -ENOMEM;
+	err = sanx_spin_net_init(sn);
+	if (err)
+		free_percpu(sn->stats);
+	return err;
 }
 
 static void __net_exit sanx_net_exit(struct net *net)
@@ -152,6 +158,7 @@ static void __net_exit sanx_net_exit(struct net *net)
 	sanx_transport_each(call_net_exit, net);
 	sanx_nodemap_publish(sn, NULL);
 	sanx_ports_publish(sn, NULL);
+	sanx_spin_net_exit(sn);
 	free_percpu(sn->stats);
 }
 

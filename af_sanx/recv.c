@@ -36,6 +36,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		     bool any, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sanx_spin spin;
 	int err = 0;
 
 	/* The peer is to have everything that it may answer. */
@@ -43,6 +44,11 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		conn->ops->push(conn);
 	if (!*timeo)
 		return -EAGAIN;
+	sanx_spin_start(&spin, conn, ss->sk, *timeo);
+	while (sanx_spin_on(&spin)) {
+		if (recv_ready(ss, conn, seen, any))
+			return 0;
+	}
 	add_wait_queue(sk_sleep(ss->sk), &wait);
 	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
 	smp_mb();
@@ -58,6 +64,8 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(ss->sk), &wait);
+	if (!err)
+		sanx_spin_learn(&spin, conn);
 	return err;
 }
 

@@ -83,6 +83,12 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 }
 #endif
 
+/* The end of a table of sysctls was told by an empty one. */
+#if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
+#define register_net_sysctl_sz(net, path, table, n) \
+	((void)(n), register_net_sysctl(net, path, table))
+#endif
+
 /* Symbols for the KUnit suites alone; the header came with 6.2. */
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)	static_assert(__alignof__(symbol))

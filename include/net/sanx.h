@@ -219,6 +219,7 @@ struct sanx_cork {
  * @urg: urgent data in it
  * @alive: is the peer there?
  * @cork: bytes that are put away
+ * @spin_ns: how long a reader looks before it sleeps; spin.c
  * @tx_time: jiffies of the last send
  * @rx_time: jiffies when bytes last arrived
  * @ack_time: jiffies of the last credit
@@ -265,6 +266,7 @@ struct sanx_conn {
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
 	struct sanx_cork		cork;
+	u32				spin_ns;
 	u32				tx_time;
 	u32				rx_time;
 	u32				ack_time;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting: spin for a moment, then sleep.
+ *
+ * To fall asleep and to be woken costs more than many an answer takes to come.
+ * So a reader that finds nothing looks for it for a while, if that is likely to
+ * be enough, and is then not in the wait queue, so that nobody has to wake it
+ * (the mix of polling and sleeping of sci-socket.txt).  How long:
+ *
+ * - as long as SO_BUSY_POLL says, or net.core.busy_read for new sockets;
+ * - else at most net.sanx.spin_us, and by what was seen on the connection: a wait
+ *   that was over within that time makes the next one spin for longer, one that
+ *   was not for shorter, down to not at all.  Never on a node with one CPU, where
+ *   what is waited for could not come about meanwhile.
+ *
+ * It ends when another task wants the CPU, at once.
+ */
+#include <linux/cpumask.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "af_sanx.h"
+
+/* An answer over RDMA from a program that is at it takes less. */
+#define SPIN_US		20U
+#define SPIN_US_MAX	10000U
+/* Less is not worth the look at the clock. */
+#define SPIN_NS_MIN	2000U
+
+static unsigned int spin_us_max = SPIN_US_MAX;
+
+/* What the program asked for itself; 0 for nothing. */
+static u64 spin_asked(const struct sock *sk)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	return (u64)READ_ONCE(sk->sk_ll_usec) * NSEC_PER_USEC;
+#else
+	return 0;
+#endif
+}
+
+/**
+ * sanx_spin_start() - a wait begins
+ * @w: how it goes on
+ * @conn: the connection
+ * @sk: its sock
+ * @timeo: when it is to be over, in jiffies from now
+ *
+ * Context: process, before it is in a wait queue.
+ */
+void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
+		     const struct sock *sk, long timeo)
+{
+	u64 ns = spin_asked(sk);
+
+	w->most = 0;
+	w->ns = 0;
+	if (!ns) {
+		w->most = READ_ONCE(sanx_net(conn->net)->spin_us) *
+			  NSEC_PER_USEC;
+		if (!w->most || num_online_cpus() == 1) {
+			w->most = 0;
+			return;
+		}
+		ns = min(READ_ONCE(conn->spin_ns), w->most);
+	}
+	w->ns = min_t(u64, ns, jiffies64_to_nsecs(min_t(long, timeo, HZ * 60)));
+	w->start = local_clock();
+}
+
+/**
+ * sanx_spin_on() - look once more?
+ * @w: as sanx_spin_start() left it
+ *
+ * Context: process, may be put off the CPU.
+ * Return: true if so; false to go to sleep.
+ */
+bool sanx_spin_on(const struct sanx_spin *w)
+{
+	if (!w->ns || need_resched() || !single_task_running() ||
+	    signal_pending(current) || local_clock() - w->start >= w->ns)
+		return false;
+	cpu_relax();
+	return true;
+}
+
+/**
+ * sanx_spin_learn() - what was waited for has come, after a sleep
+ * @w: as sanx_spin_start() left it
+ * @conn: the connection
+ *
+ * Readers of one connection may overwrite what another one has learnt.
+ *
+ * Context: process.
+ */
+void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn)
+{
+	u32 ns = READ_ONCE(conn->spin_ns);
+
+	if (!w->most)
+		return;
+	if (local_clock() - w->start <= w->most)
+		ns = clamp(2 * ns, SPIN_NS_MIN, w->most);
+	else
+		ns = ns / 2 < SPIN_NS_MIN ? 0 : ns / 2;
+	WRITE_ONCE(conn->spin_ns, ns);
+}
+
+/**
+ * sanx_spin_net_init() - the sysctls of a namespace
+ * @sn: AF_SANX's part of it
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sanx_spin_net_init(struct sanx_net *sn)
+{
+	struct ctl_table *table;
+
+	sn->spin_us = SPIN_US;
+	/* One more than there are: the end, for kernels that look for one. */
+	table = kcalloc(2, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	table->procname = "spin_us";
+	table->data = &sn->spin_us;
+	table->maxlen = sizeof(sn->spin_us);
+	table->mode = 0644;
+	table->proc_handler = proc_douintvec_minmax;
+	table->extra2 = &spin_us_max;
+	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table, 1);
+	if (sn->sysctl)
+		return 0;
+	kfree(table);
+	return -ENOMEM;
+}
+
+/**
+ * sanx_spin_net_exit() - undo sanx_spin_net_init()
+ * @sn: AF_SANX's part of a namespace
+ */
+void sanx_spin_net_exit(struct sanx_net *sn)
+{
+	const struct ctl_table *table = sn->sysctl->ctl_table_arg;
+
+	unregister_net_sysctl_table(sn->sysctl);
+	kfree(table);
+}
