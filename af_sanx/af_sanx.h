@@ -209,6 +209,7 @@ struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
 void sanx_alive_init(struct sanx_conn *conn);
 void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
+void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk);
 void sanx_alive_stop(struct sanx_conn *conn);
 
 /**

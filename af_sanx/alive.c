@@ -94,6 +94,12 @@ static void alive_probe(struct sanx_conn *conn)
 		conn->ops->probe(conn);
 }
 
+/* What is corked the peer is not to have yet. */
+static bool alive_unread(struct sanx_conn *conn)
+{
+	return sanx_conn_outq(conn) > READ_ONCE(conn->cork.bytes);
+}
+
 /* Since when has something been on its way?  False if nothing is. */
 static bool alive_sending(struct sanx_conn *conn,
 			  const struct sanx_pulse *pulse, unsigned long *since)
@@ -106,7 +112,7 @@ static bool alive_sending(struct sanx_conn *conn,
 			     !pulse->unacked))
 		a->sending = false;
 	if (pulse->lost && !a->sending &&
-	    (pulse->unacked || sanx_conn_outq(conn))) {
+	    (pulse->unacked || alive_unread(conn))) {
 		a->sending = true;
 		a->sent = time_after(pulse->acked, pulse->heard) ?
 			  pulse->acked : pulse->heard;
@@ -136,9 +142,9 @@ static long check_window(struct sanx_conn *conn, const struct sock *sk)
 	u64 limit = READ_ONCE(conn->tx.limit);
 	unsigned long user = user_timeout(sk);
 
-	if (!user || !sanx_conn_outq(conn)) {
+	if (!user || !alive_unread(conn)) {
 		a->shut = false;
-		return 0;
+		return user && READ_ONCE(conn->cork.bytes) ? PROBE_EVERY : 0;
 	}
 	if (!a->shut || a->limit != limit) {
 		a->shut = true;
@@ -260,11 +266,26 @@ void sanx_alive_init(struct sanx_conn *conn)
 void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
 {
 	if (keeps_alive(conn, sk))
-		alive_arm(conn, keepalive_time_when(tcp_sk(sk)));
+		alive_arm(conn, 1);
 	if (!user_timeout(sk) && !READ_ONCE(conn->alive.watch))
 		return;
 	WRITE_ONCE(conn->alive.watch, true);
 	alive_arm(conn, 1);
+}
+
+/**
+ * sanx_alive_wait() - the program waits for its peer
+ * @conn: the connection
+ * @sk: its sock
+ *
+ * SO_KEEPALIVE is set behind our back.
+ *
+ * Context: any.
+ */
+void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk)
+{
+	if (keeps_alive(conn, sk) && !timer_pending(&conn->alive.timer))
+		alive_arm(conn, 1);
 }
 
 /**

@@ -12,6 +12,7 @@
 #include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/tcp.h>
 
 #include "af_sanx.h"
 #include "trace.h"
@@ -147,6 +148,7 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 	spin_unlock_bh(&conn->lock);
 	/* A wake-up that missed @sk left what it is about to be seen now. */
 	smp_mb();
+	WRITE_ONCE(conn->cork.on, tcp_sk(sk)->nonagle & TCP_NAGLE_CORK);
 	sanx_alive_options(conn, sk);
 }
 
@@ -341,6 +343,7 @@ int sanx_conn_established(struct sanx_conn *conn)
 	sk = sanx_conn_sk(conn);
 	if (sk) {
 		sk_incoming_cpu_update(sk);
+		sanx_alive_options(conn, sk);
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 	}
@@ -751,9 +754,9 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	conn_event(conn, SANX_EV_DIE);
 	spin_unlock_bh(&conn->lock);
 	sanx_alive_stop(conn);
-	sanx_cork_stop(conn);
 	if (was != SANX_CONN_NEW)
 		conn->ops->close(conn, reset);
+	sanx_cork_stop(conn);
 }
 
 void sanx_conn_exit(void)

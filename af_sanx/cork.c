@@ -13,7 +13,9 @@
  * - CORK_TIME is over.
  *
  * That is tcp(7) and tcp_push() of net/ipv4/tcp.c.  Waiting for an answer does
- * not take it out, there as here.  A reset drops what is put away.
+ * not take it out.  (What MSG_MORE alone keeps back TCP also sends when anything
+ * comes from the peer, which here it waits for no less.)  A reset drops what is put
+ * away.
  *
  * It is not gathering (gather.c), which is over in a moment, ends when the
  * program waits, and over loop hides nothing.
@@ -28,6 +30,7 @@
 /**
  * sanx_cork_hold() - something is put away
  * @conn: the connection, not told to close
+ * @n: bytes, at least 1
  *
  * sanx_transport_ops.uncork() will come, unless the transport says with
  * sanx_cork_release() that there is no need.  An armed timer is left alone; it
@@ -35,14 +38,15 @@
  *
  * Context: process, tx_mutex held.
  */
-void sanx_cork_hold(struct sanx_conn *conn)
+void sanx_cork_hold(struct sanx_conn *conn, u32 n)
 {
 	struct sanx_cork *c = &conn->cork;
+	u32 before = c->bytes;
 
 	lockdep_assert_held(&conn->tx_mutex);
-	if (c->held)
+	WRITE_ONCE(c->bytes, before + n);
+	if (before)
 		return;
-	c->held = true;
 	c->since = jiffies;
 	sanx_conn_get(conn);
 	if (!queue_delayed_work(sanx_wq, &c->work, CORK_TIME))
@@ -53,37 +57,41 @@ EXPORT_SYMBOL_GPL(sanx_cork_hold);
 static void cork_out(struct sanx_conn *conn)
 {
 	lockdep_assert_held(&conn->tx_mutex);
-	if (!conn->cork.held)
+	if (!sanx_cork_release(conn) || !sanx_conn_open(conn))
 		return;
-	conn->cork.held = false;
-	if (sanx_conn_open(conn))
-		conn->ops->uncork(conn);
+	conn->ops->uncork(conn);
 }
 
 static void cork_work(struct work_struct *work)
 {
 	struct sanx_conn *conn = container_of(to_delayed_work(work),
 					      struct sanx_conn, cork.work);
-	struct sanx_cork *c = &conn->cork;
-	unsigned long past;
-	bool again;
+	long more = 1;
 
-	mutex_lock(&conn->tx_mutex);
-	past = jiffies - c->since;
-	again = c->held && past < CORK_TIME && sanx_conn_open(conn);
-	if (!again)
-		cork_out(conn);
-	else if (queue_delayed_work(sanx_wq, &c->work, CORK_TIME - past))
+	/* A sender may wait for its pages for as long as it likes. */
+	if (mutex_trylock(&conn->tx_mutex)) {
+		more = conn->cork.bytes ?
+		       conn->cork.since + CORK_TIME - jiffies : 0;
+		if (more <= 0)
+			cork_out(conn);
+		mutex_unlock(&conn->tx_mutex);
+	}
+	if (more > 0 && sanx_conn_open(conn)) {
 		sanx_conn_get(conn);
-	mutex_unlock(&conn->tx_mutex);
-	/* One of the two sees the other: this, or sanx_cork_stop(). */
-	smp_mb();
-	if (again && !sanx_conn_open(conn))
-		sanx_cork_stop(conn);
-	/* The transport's module can go a grace period after the last one. */
-	rcu_read_lock();
+		if (!queue_delayed_work(sanx_wq, &conn->cork.work, more))
+			sanx_conn_put(conn);
+		/* One of the two sees the other: this, or close(). */
+		smp_mb();
+		if (!sanx_conn_open(conn))
+			sanx_cork_stop(conn);
+	}
+	/*
+	 * The transport's module can go a grace period after the last one; and
+	 * what is freed with it is not to be waited for here.
+	 */
+	rcu_read_lock_bh();
 	sanx_conn_put(conn);
-	rcu_read_unlock();
+	rcu_read_unlock_bh();
 }
 
 /**
@@ -96,7 +104,7 @@ void sanx_cork_init(struct sanx_conn *conn)
 }
 
 /**
- * sanx_cork_pull() - the program takes the cork out
+ * sanx_cork_pull() - what is put away is to go
  * @conn: the connection
  *
  * Context: process, may sleep; lock_sock() may be held.
@@ -123,17 +131,18 @@ void sanx_splice_eof(struct socket *sock)
 	const struct proto_ops *ops = sanx_native_ops(sock);
 	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
 
-	if (conn)
-		sanx_cork_pull(conn);
-	else
+	if (!conn)
 		sanx_native_splice_eof(ops, sock);
+	else if (!READ_ONCE(conn->cork.on))
+		sanx_cork_pull(conn);
 }
 
 /**
  * sanx_cork_stop() - the socket is gone
  * @conn: a connection that is not open any more
  *
- * What is put away is the transport's to send, or to drop.
+ * What is put away is the transport's to send, or to drop.  Until its close() has
+ * returned, a sender can put more away.
  *
  * Context: process.
  */

@@ -129,10 +129,12 @@ static void loop_show(struct sanx_conn *conn)
 		return;
 	sanx_conn_arrive(lc->peer, lc->shown, n);
 	WRITE_ONCE(lc->shown, conn->tx.next);
-	if (sanx_conn_deaf(lc->peer)) {
+	if (sanx_conn_deaf(lc->peer))
 		sanx_conn_reset(lc->peer, ECONNRESET);
-		sanx_conn_reset(conn, ECONNRESET);
-	}
+	else if (!READ_ONCE(conn->peer_gone))
+		return;
+	/* It closed before it was shown this: that fetches TCP's reset. */
+	sanx_conn_reset(conn, ECONNRESET);
 }
 
 static void loop_uncork(struct sanx_conn *conn)
@@ -207,12 +209,12 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_conn_urgent(peer, conn->tx.next + n - 1);
 	sanx_txq_advance(&conn->tx, n);
 	if (loop_corks(conn, flags)) {
-		sanx_cork_hold(conn);
+		sanx_cork_hold(conn, n);
 		return n;
 	}
+	loop_show(conn);
 	if (unlikely(sanx_cork_release(conn)))
 		sanx_conn_tx_ready(conn);
-	loop_show(conn);
 	if (sanx_gather_wants(gather, n, !loop_gathers(conn, flags)))
 		sanx_gather_arm(gather);
 	else

@@ -36,7 +36,9 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		     bool any, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	unsigned long start = jiffies;
 	struct sanx_spin spin;
+	bool ready = false;
 	int err = 0;
 
 	/* The peer is to have everything that it may answer. */
@@ -44,11 +46,17 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		conn->ops->push(conn);
 	if (!*timeo)
 		return -EAGAIN;
+	sanx_alive_wait(conn, ss->sk);
 	sanx_spin_start(&spin, conn, ss->sk, *timeo);
 	while (sanx_spin_on(&spin)) {
-		if (recv_ready(ss, conn, seen, any))
-			return 0;
+		ready = recv_ready(ss, conn, seen, any);
+		if (ready)
+			break;
 	}
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo = max_t(long, *timeo - (long)(jiffies - start), 0);
+	if (ready)
+		return 0;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
 	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
 	smp_mb();

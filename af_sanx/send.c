@@ -85,17 +85,17 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
 }
 
-static int send_flags(const struct sock *sk, const struct msghdr *msg,
-		      long timeo)
+/* Under tx_mutex, as another thread may take the cork out meanwhile. */
+static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
+		      const struct msghdr *msg, long timeo)
 {
 	int flags = msg->msg_flags & (MSG_OOB | MSG_MORE);
-	int nonagle = tcp_sk(sk)->nonagle;
 
 	if (!timeo)
 		flags |= MSG_DONTWAIT;
-	if (nonagle & TCP_NAGLE_CORK)
+	if (READ_ONCE(conn->cork.on) || msg->msg_flags & MSG_SENDPAGE_NOTLAST)
 		flags |= MSG_MORE;
-	if (!(nonagle & TCP_NAGLE_OFF))
+	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_OFF))
 		flags |= MSG_BATCH;
 	return flags;
 }
@@ -103,13 +103,13 @@ static int send_flags(const struct sock *sk, const struct msghdr *msg,
 static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, long *timeo)
 {
-	int flags = send_flags(ss->sk, msg, *timeo);
 	size_t sent = 0;
 	ssize_t n;
 
 	for (;;) {
 		mutex_lock(&conn->tx_mutex);
-		n = send_some(ss, conn, msg, flags);
+		n = send_some(ss, conn, msg,
+			      send_flags(ss->sk, conn, msg, *timeo));
 		mutex_unlock(&conn->tx_mutex);
 		if (n >= 0) {
 			sent += n;

@@ -247,6 +247,8 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 {
 	int nonagle = tcp_sk(sk)->nonagle;
 
+	if (optname == TCP_CORK)
+		WRITE_ONCE(conn->cork.on, nonagle & TCP_NAGLE_CORK);
 	/* As __tcp_sock_set_cork() and __tcp_sock_set_nodelay() push. */
 	if ((optname == TCP_CORK && !(nonagle & TCP_NAGLE_CORK)) ||
 	    (optname == TCP_NODELAY && nonagle & TCP_NAGLE_OFF))

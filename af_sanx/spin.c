@@ -134,7 +134,8 @@ int sanx_spin_net_init(struct sanx_net *sn)
 	if (sn->sysctl)
 		return 0;
 	kfree(table);
-	return -ENOMEM;
+	/* A kernel without sysctls has the default. */
+	return IS_ENABLED(CONFIG_SYSCTL) ? -ENOMEM : 0;
 }
 
 /**
@@ -143,8 +144,11 @@ int sanx_spin_net_init(struct sanx_net *sn)
  */
 void sanx_spin_net_exit(struct sanx_net *sn)
 {
-	const struct ctl_table *table = sn->sysctl->ctl_table_arg;
+	const struct ctl_table *table;
 
+	if (!sn->sysctl)
+		return;
+	table = sn->sysctl->ctl_table_arg;
 	unregister_net_sysctl_table(sn->sysctl);
 	kfree(table);
 }

@@ -195,6 +195,7 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	if (conn) {
 		sock_poll_wait(file, sock, wait);
 		mask = poll_conn(ss, conn);
+		sanx_alive_wait(conn, ss->sk);
 		/* As recv() that is about to wait. */
 		if (conn->ops->push && !(mask & EPOLLIN) &&
 		    poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))

@@ -93,6 +93,9 @@ static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 
 	info->tcpi_notsent_bytes = unsent;
 	info->tcpi_bytes_sent = READ_ONCE(conn->tx.next);
+	/* What is corked is there already, and the peer does not know. */
+	if (conn->ops->same_node)
+		info->tcpi_bytes_sent -= unsent;
 	info->tcpi_bytes_acked = info->tcpi_bytes_sent -
 				 (outq - min(unsent, outq)) + fin_tx +
 				 (!conn->accepted && sanx_conn_open(conn));

@@ -248,6 +248,51 @@ SANX_TEST(reset_drops)
 	ASSERT_EQ(-ECONNRESET, rc(recv(self->server, &c, 1, 0)));
 }
 
+/* The peer is not to blame that it has no more: TCP_USER_TIMEOUT. */
+SANX_TEST(user_timeout)
+{
+	char buf[8];
+
+	ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_USER_TIMEOUT,
+				CEILING / 4));
+	cork(_metadata, self->client, 1);
+	for (int i = 0; i < 4; i++) {
+		ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+		ASSERT_EQ(2, recv_exact(self->server, buf, 2));
+	}
+	EXPECT_EQ(0, get_option(self->client, SOL_SOCKET, SO_ERROR));
+}
+
+/* A peer that closes: its end is seen, and what then goes fetches a reset. */
+SANX_TEST(peer_closes)
+{
+	char c;
+
+	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	ASSERT_EQ(0, close(self->server));
+	ASSERT_EQ(0, rc(recv(self->client, &c, 1, 0)));
+	ASSERT_EQ(POLLHUP, poll_one(self->client, POLLHUP, SOON) & POLLHUP);
+	EXPECT_EQ(-EPIPE, rc(send(self->client, "c", 1, MSG_NOSIGNAL)));
+}
+
+/* sendfile() of less than it was told leaves TCP_CORK where it is. */
+SANX_TEST(sendfile_corked)
+{
+	char path[] = "/tmp/sanx_corkXXXXXX";
+	int fd = mkstemp(path);
+
+	ASSERT_LE(0, fd);
+	unlink(path);
+	ASSERT_EQ(4, write(fd, "file", 4));
+	lseek(fd, 0, SEEK_SET);
+	cork(_metadata, self->client, 1);
+	ASSERT_EQ(4, sendfile(self->client, fd, NULL, 1000));
+	nothing_comes(_metadata, self->server);
+	cork(_metadata, self->client, 0);
+	comes(_metadata, self->server, "file");
+	close(fd);
+}
+
 /* sendfile() of all that there is, and of more. */
 SANX_TEST(sendfile)
 {

@@ -73,6 +73,7 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 {
 }
 #else
+#define MSG_SENDPAGE_NOTLAST	0
 #define SANX_PROTO_SENDPAGE	.splice_eof = sanx_splice_eof,
 
 static inline void sanx_native_splice_eof(const struct proto_ops *ops,

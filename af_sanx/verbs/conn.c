@@ -583,7 +583,8 @@ void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
 	pulse->heard = READ_ONCE(link->heard);
 	pulse->lost = vc->flags & (VCONN_ORPHAN | VCONN_RESUMING) ||
 		      link->state != VLINK_UP || vlink_quiet(link);
-	pulse->unacked = vc->acked != vc->end || (vc->pending & VCONN_P_FIN);
+	pulse->unacked = vc->acked != (vc->corked ? vc->posted : vc->end) ||
+			 (vc->pending & VCONN_P_FIN);
 	pulse->acked = vc->acked_at;
 	spin_unlock_bh(&link->tx_lock);
 }

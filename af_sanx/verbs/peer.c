@@ -172,7 +172,7 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 	}
 	vc->flags |= VCONN_PEER_CLOSED;
 	/* What is not said yet nobody wants to hear any more. */
-	unsent = vc->posted != vc->end;
+	unsent = vc->posted != vc->end && !vc->corked;
 	vc->pending = 0;
 	vpost_pend(vc, VCONN_P_CLOSE_ACK);
 	vpost_unlock(link);

@@ -87,7 +87,7 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 		return err;
 	}
 	if (when == VPOST_CORKED)
-		sanx_cork_hold(vconn_conn(vc));
+		sanx_cork_hold(vconn_conn(vc), n);
 	else
 		sanx_cork_release(vconn_conn(vc));
 	if (when == VPOST_SOON)
@@ -227,7 +227,10 @@ bool vconn_drained(struct sanx_conn *conn)
 
 	drained = (vc->flags & over) ||
 		  (vc->acked == vc->end && !(vc->pending & VCONN_P_FIN));
-	if (!drained)
+	/* Of what is corked only the end can be waited for. */
+	if (!drained && vc->corked)
+		vc->full = true;
+	else if (!drained)
 		vstaging_await(vc);
 	vpost_unlock(link);
 	return drained;
@@ -269,9 +272,13 @@ void vconn_uncork(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
+	bool gone = vc->flags & VCONN_PEER_CLOSED;
 
 	vpost_uncork(vc);
 	vpost_unlock(link);
+	/* It closed before it got this: that fetches TCP's reset. */
+	if (gone)
+		sanx_conn_reset(conn, ECONNRESET);
 }
 
 /**

@@ -182,12 +182,14 @@ struct sanx_gather {
 /**
  * struct sanx_cork - what is put away because more is to come: cork.c
  * @work: the end of patience
- * @held: something is; guarded by tx_mutex, as @since
+ * @on: the program has set TCP_CORK
+ * @bytes: so many are put away; written under tx_mutex, as @since
  * @since: in jiffies
  */
 struct sanx_cork {
 	struct delayed_work	work;
-	bool			held;
+	bool			on;
+	u32			bytes;
 	unsigned long		since;
 };
 
@@ -551,7 +553,7 @@ void sanx_gather_received(struct sanx_gather *g);
 void sanx_gather_stop(struct sanx_gather *g);
 
 /* cork.c */
-void sanx_cork_hold(struct sanx_conn *conn);
+void sanx_cork_hold(struct sanx_conn *conn, u32 n);
 
 /**
  * sanx_cork_release() - nothing is put away any more
@@ -562,9 +564,10 @@ void sanx_cork_hold(struct sanx_conn *conn);
  */
 static inline bool sanx_cork_release(struct sanx_conn *conn)
 {
-	bool held = conn->cork.held;
+	bool held = conn->cork.bytes;
 
-	conn->cork.held = false;
+	if (unlikely(held))
+		WRITE_ONCE(conn->cork.bytes, 0);
 	return held;
 }
 

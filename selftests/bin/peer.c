@@ -190,10 +190,10 @@ static void do_trickle(int fd)
 
 static void do_keepalive(int fd, size_t idle, size_t interval, size_t probes)
 {
-	if (set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1) ||
-	    set_option(fd, SOL_TCP, TCP_KEEPIDLE, idle) ||
+	if (set_option(fd, SOL_TCP, TCP_KEEPIDLE, idle) ||
 	    set_option(fd, SOL_TCP, TCP_KEEPINTVL, interval) ||
-	    set_option(fd, SOL_TCP, TCP_KEEPCNT, probes))
+	    set_option(fd, SOL_TCP, TCP_KEEPCNT, probes) ||
+	    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1))
 		fail(errno);
 }
 

@@ -86,13 +86,15 @@ servers() {
 # Who keeps alive comes last, so that the cut is not when one of the two has just
 # had an answer to its first probe, and the other not.
 cable_cut() {
+	# With the first there is a link, so that the others take no longer than TCP.
+	pair plain 5003 ping 3 sleep $((16000 + 4000 * SLOW)) ping 3 shut end
+	connected plain
 	pair user-busy 5002 user-timeout 5000 trickle
 	pair full 5002 send-timeout 2000 flood
 	pair bytes 5004 sleep $((6000 + 2000 * SLOW)) both 3M shut end
-	pair plain 5003 ping 3 sleep $((16000 + 4000 * SLOW)) ping 3 shut end
 	pair keepalive 5001 keepalive 5 1 hold
 	pair user-idle 5001 keepalive 5 2 user-timeout 8000 hold
-	connected user-busy full bytes plain keepalive user-idle
+	connected user-busy full bytes keepalive user-idle
 	sleep 1
 	lab wire cut
 	sleep 12
