@@ -8,7 +8,7 @@
 #include "sanx_test.h"
 
 /* ms in which a piece would arrive, were it not put away; well below 200. */
-#define A_MOMENT	60
+#define A_MOMENT	40
 /* tcp(7)'s ceiling, a late timer, and what a slow node adds. */
 #define CEILING		200
 #define CEILING_LATE	(CEILING + SOON)
@@ -18,9 +18,31 @@ static void cork(struct __test_metadata *_metadata, int fd, int on)
 	ASSERT_EQ(0, set_option(fd, SOL_TCP, TCP_CORK, on));
 }
 
+/* When something was first put away; a new test has a new process. */
+static long since;
+
+static void put_away(struct __test_metadata *_metadata, int fd,
+		     const char *what, int flags)
+{
+	since = now_ms();
+	ASSERT_EQ(strlen(what), send(fd, what, strlen(what), flags));
+}
+
+/*
+ * Is it put away still?  A node that does not run for so long says nothing of
+ * that: then the time is over before it is looked.
+ */
+static bool in_time(void)
+{
+	return now_ms() - since < CEILING * 3 / 4;
+}
+
 static void nothing_comes(struct __test_metadata *_metadata, int fd)
 {
-	ASSERT_EQ(0, poll_one(fd, POLLIN, A_MOMENT));
+	int ready = poll_one(fd, POLLIN, A_MOMENT);
+
+	if (in_time())
+		ASSERT_EQ(0, ready);
 }
 
 /* All of it, and in one piece: nothing of it was there before. */
@@ -31,8 +53,9 @@ static void comes(struct __test_metadata *_metadata, int fd, const char *what)
 
 	ASSERT_EQ(POLLIN, poll_one(fd, POLLIN, SOON));
 	ASSERT_EQ(0, ioctl(fd, SIOCINQ, &n));
-	EXPECT_EQ(strlen(what), n);
-	ASSERT_EQ(strlen(what), recv(fd, buf, sizeof(buf), 0));
+	if (in_time())
+		EXPECT_EQ(strlen(what), n);
+	ASSERT_EQ(strlen(what), recv_exact(fd, buf, strlen(what)));
 	EXPECT_STREQ(what, buf);
 }
 
@@ -40,13 +63,13 @@ SANX_TEST(pulled)
 {
 	for (int i = 0; i < 2; i++) {
 		cork(_metadata, self->end[i], 1);
-		ASSERT_EQ(2, send(self->end[i], "ab", 2, 0));
+		put_away(_metadata, self->end[i], "ab", 0);
 		ASSERT_EQ(2, send(self->end[i], "cd", 2, 0));
 		nothing_comes(_metadata, self->end[!i]);
 		cork(_metadata, self->end[i], 0);
 		comes(_metadata, self->end[!i], "abcd");
 		/* And is out for good. */
-		ASSERT_EQ(1, send(self->end[i], "e", 1, 0));
+		put_away(_metadata, self->end[i], "e", 0);
 		comes(_metadata, self->end[!i], "e");
 	}
 }
@@ -54,12 +77,12 @@ SANX_TEST(pulled)
 SANX_TEST(pushed_by_nodelay)
 {
 	cork(_metadata, self->client, 1);
-	ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+	put_away(_metadata, self->client, "ab", 0);
 	nothing_comes(_metadata, self->server);
 	ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NODELAY, 1));
 	comes(_metadata, self->server, "ab");
 	/* The cork is in still, and is the stronger one. */
-	ASSERT_EQ(2, send(self->client, "cd", 2, 0));
+	put_away(_metadata, self->client, "cd", 0);
 	nothing_comes(_metadata, self->server);
 	cork(_metadata, self->client, 0);
 	comes(_metadata, self->server, "cd");
@@ -70,7 +93,7 @@ SANX_TEST(more)
 	for (int nodelay = 0; nodelay < 2; nodelay++) {
 		ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NODELAY,
 					nodelay));
-		ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+		put_away(_metadata, self->client, "ab", MSG_MORE);
 		ASSERT_EQ(1, send(self->client, "c", 1, MSG_MORE));
 		nothing_comes(_metadata, self->server);
 		ASSERT_EQ(1, send(self->client, "d", 1, 0));
@@ -85,7 +108,7 @@ SANX_TEST(not_what_was_before)
 
 	for (int i = 0; i < 64; i++)
 		ASSERT_EQ(1, send(self->client, "s", 1, 0));
-	ASSERT_EQ(1, send(self->client, "m", 1, MSG_MORE));
+	put_away(_metadata, self->client, "m", MSG_MORE);
 	ASSERT_EQ(64, recv_exact(self->server, buf, 64));
 	if (!is_tcp(variant))
 		nothing_comes(_metadata, self->server);
@@ -101,7 +124,7 @@ SANX_TEST(ceiling)
 	cork(_metadata, self->client, 1);
 	for (int i = 0; i < 2; i++) {
 		start = now_ms();
-		ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+		put_away(_metadata, self->client, "ab", 0);
 		ASSERT_EQ(POLLIN, poll_one(self->server, POLLIN, CEILING_LATE));
 		ms = now_ms() - start;
 		EXPECT_LE(CEILING / 2, ms);
@@ -115,13 +138,13 @@ SANX_TEST(ceiling_anew)
 	long start;
 
 	for (int i = 0; i < 2; i++) {
-		ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+		put_away(_metadata, self->client, "ab", MSG_MORE);
 		sleep_ms(CEILING * 3 / 4);
 		ASSERT_EQ(1, send(self->client, "c", 1, 0));
 		comes(_metadata, self->server, "abc");
 	}
 	start = now_ms();
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
 	comes(_metadata, self->server, "ab");
 	EXPECT_LE(CEILING / 2, now_ms() - start);
 }
@@ -130,7 +153,7 @@ SANX_TEST(shutdown_pulls)
 {
 	char c;
 
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
 	nothing_comes(_metadata, self->server);
 	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
 	comes(_metadata, self->server, "ab");
@@ -142,7 +165,7 @@ SANX_TEST(close_pulls)
 	char c;
 
 	cork(_metadata, self->client, 1);
-	ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+	put_away(_metadata, self->client, "ab", 0);
 	nothing_comes(_metadata, self->server);
 	ASSERT_EQ(0, close(self->client));
 	comes(_metadata, self->server, "ab");
@@ -155,7 +178,7 @@ SANX_TEST(linger_pulls)
 	char c;
 
 	ASSERT_EQ(0, set_linger(self->client, 20));
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
 	start = now_ms();
 	ASSERT_EQ(0, close(self->client));
 	EXPECT_GT(10000, now_ms() - start);
@@ -169,7 +192,7 @@ SANX_TEST(urgent_pulls)
 
 	ASSERT_EQ(0, set_option(self->server, SOL_SOCKET, SO_OOBINLINE, 1));
 	cork(_metadata, self->client, 1);
-	ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+	put_away(_metadata, self->client, "ab", 0);
 	nothing_comes(_metadata, self->server);
 	ASSERT_EQ(1, send(self->client, "!", 1, MSG_OOB));
 	ASSERT_EQ(POLLPRI, poll_one(self->server, POLLPRI, SOON));
@@ -217,12 +240,14 @@ SANX_TEST(counted)
 {
 	int n;
 
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
 	ASSERT_EQ(-EFAULT, rc(send(self->client, (void *)8, 2, 0)));
 	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQ, &n));
-	EXPECT_EQ(2, n);
+	if (in_time())
+		EXPECT_EQ(2, n);
 	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQNSD, &n));
-	EXPECT_EQ(2, n);
+	if (in_time())
+		EXPECT_EQ(2, n);
 	comes(_metadata, self->server, "ab");
 	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQNSD, &n));
 	EXPECT_EQ(0, n);
@@ -231,9 +256,13 @@ SANX_TEST(counted)
 /* TCP_NOTSENT_LOWAT: what is put away counts, and its end is told of. */
 SANX_TEST(not_sent_lowat)
 {
+	int n;
+
 	ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NOTSENT_LOWAT, 1));
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
-	EXPECT_EQ(0, poll_one(self->client, POLLOUT, 0));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
+	n = poll_one(self->client, POLLOUT, 0);
+	if (in_time())
+		EXPECT_EQ(0, n);
 	ASSERT_EQ(POLLOUT, poll_one(self->client, POLLOUT, CEILING_LATE));
 	comes(_metadata, self->server, "ab");
 }
@@ -242,10 +271,13 @@ SANX_TEST(not_sent_lowat)
 SANX_TEST(reset_drops)
 {
 	char c;
+	int n;
 
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
 	ASSERT_EQ(0, close_reset(self->client));
-	ASSERT_EQ(-ECONNRESET, rc(recv(self->server, &c, 1, 0)));
+	n = rc(recv(self->server, &c, 1, 0));
+	if (in_time())
+		ASSERT_EQ(-ECONNRESET, n);
 }
 
 /* The peer is not to blame that it has no more: TCP_USER_TIMEOUT. */
@@ -257,7 +289,7 @@ SANX_TEST(user_timeout)
 				CEILING / 4));
 	cork(_metadata, self->client, 1);
 	for (int i = 0; i < 4; i++) {
-		ASSERT_EQ(2, send(self->client, "ab", 2, 0));
+		put_away(_metadata, self->client, "ab", 0);
 		ASSERT_EQ(2, recv_exact(self->server, buf, 2));
 	}
 	EXPECT_EQ(0, get_option(self->client, SOL_SOCKET, SO_ERROR));
@@ -268,8 +300,11 @@ SANX_TEST(peer_closes)
 {
 	char c;
 
-	ASSERT_EQ(2, send(self->client, "ab", 2, MSG_MORE));
+	put_away(_metadata, self->client, "ab", MSG_MORE);
 	ASSERT_EQ(0, close(self->server));
+	/* Had it gone, the peer would have closed with something unread. */
+	if (!in_time())
+		return;
 	ASSERT_EQ(0, rc(recv(self->client, &c, 1, 0)));
 	ASSERT_EQ(POLLHUP, poll_one(self->client, POLLHUP, SOON) & POLLHUP);
 	EXPECT_EQ(-EPIPE, rc(send(self->client, "c", 1, MSG_NOSIGNAL)));
@@ -286,6 +321,7 @@ SANX_TEST(sendfile_corked)
 	ASSERT_EQ(4, write(fd, "file", 4));
 	lseek(fd, 0, SEEK_SET);
 	cork(_metadata, self->client, 1);
+	since = now_ms();
 	ASSERT_EQ(4, sendfile(self->client, fd, NULL, 1000));
 	nothing_comes(_metadata, self->server);
 	cork(_metadata, self->client, 0);
