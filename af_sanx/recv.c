@@ -28,6 +28,21 @@ static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 	       READ_ONCE(ss->sk->sk_err) || !sanx_conn_open(conn);
 }
 
+/* Looks for a while.  Return: true if there is no need to wait. */
+static bool recv_spin(const struct sanx_sock *ss, struct sanx_conn *conn,
+		      u32 seen, bool any, const struct sanx_spin *spin,
+		      long *timeo)
+{
+	unsigned long start = jiffies;
+	bool ready = false;
+
+	while (!ready && sanx_spin_on(spin))
+		ready = recv_ready(ss, conn, seen, any);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo = max_t(long, *timeo - (long)(jiffies - start), 0);
+	return ready;
+}
+
 /*
  * Waits for more than @seen bytes or news; the mutex is not held meanwhile.
  * @any: the caller has something to return.
@@ -36,9 +51,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		     bool any, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	unsigned long start = jiffies;
 	struct sanx_spin spin;
-	bool ready = false;
 	int err = 0;
 
 	/* The peer is to have everything that it may answer. */
@@ -48,14 +61,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		return -EAGAIN;
 	sanx_alive_wait(conn, ss->sk);
 	sanx_spin_start(&spin, conn, ss->sk, *timeo);
-	while (sanx_spin_on(&spin)) {
-		ready = recv_ready(ss, conn, seen, any);
-		if (ready)
-			break;
-	}
-	if (*timeo != MAX_SCHEDULE_TIMEOUT)
-		*timeo = max_t(long, *timeo - (long)(jiffies - start), 0);
-	if (ready)
+	if (spin.ns && recv_spin(ss, conn, seen, any, &spin, timeo))
 		return 0;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
 	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
@@ -72,7 +78,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(ss->sk), &wait);
-	if (!err)
+	if (!err && spin.most)
 		sanx_spin_learn(&spin, conn);
 	return err;
 }

@@ -59,12 +59,12 @@ void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
 	w->most = 0;
 	w->ns = 0;
 	if (!ns) {
+		if (num_online_cpus() == 1)
+			return;
 		w->most = READ_ONCE(sanx_net(conn->net)->spin_us) *
 			  NSEC_PER_USEC;
-		if (!w->most || num_online_cpus() == 1) {
-			w->most = 0;
+		if (!w->most)
 			return;
-		}
 		ns = min(READ_ONCE(conn->spin_ns), w->most);
 	}
 	w->ns = min_t(u64, ns, jiffies64_to_nsecs(min_t(long, timeo, HZ * 60)));
@@ -73,14 +73,14 @@ void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
 
 /**
  * sanx_spin_on() - look once more?
- * @w: as sanx_spin_start() left it
+ * @w: as sanx_spin_start() left it, its @ns not 0
  *
  * Context: process, may be put off the CPU.
  * Return: true if so; false to go to sleep.
  */
 bool sanx_spin_on(const struct sanx_spin *w)
 {
-	if (!w->ns || need_resched() || !single_task_running() ||
+	if (need_resched() || !single_task_running() ||
 	    signal_pending(current) || local_clock() - w->start >= w->ns)
 		return false;
 	cpu_relax();
@@ -89,7 +89,7 @@ bool sanx_spin_on(const struct sanx_spin *w)
 
 /**
  * sanx_spin_learn() - what was waited for has come, after a sleep
- * @w: as sanx_spin_start() left it
+ * @w: as sanx_spin_start() left it, its @most not 0
  * @conn: the connection
  *
  * Readers of one connection may overwrite what another one has learnt.
@@ -100,8 +100,6 @@ void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn)
 {
 	u32 ns = READ_ONCE(conn->spin_ns);
 
-	if (!w->most)
-		return;
 	if (local_clock() - w->start <= w->most)
 		ns = clamp(2 * ns, SPIN_NS_MIN, w->most);
 	else
