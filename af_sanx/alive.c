@@ -265,12 +265,12 @@ void sanx_alive_init(struct sanx_conn *conn)
  */
 void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
 {
-	if (keeps_alive(conn, sk))
+	bool watch = user_timeout(sk) || READ_ONCE(conn->alive.watch);
+
+	if (watch)
+		WRITE_ONCE(conn->alive.watch, true);
+	if (watch || keeps_alive(conn, sk))
 		alive_arm(conn, 1);
-	if (!user_timeout(sk) && !READ_ONCE(conn->alive.watch))
-		return;
-	WRITE_ONCE(conn->alive.watch, true);
-	alive_arm(conn, 1);
 }
 
 /**

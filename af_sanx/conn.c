@@ -713,8 +713,11 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 		fin = !conn_event(conn, SANX_EV_FIN_TX);
 	conn_set_shutdown(conn, how);
 	spin_unlock_bh(&conn->lock);
-	if (fin)
+	if (fin) {
+		/* What is put away goes before the end. */
+		sanx_cork_release(conn);
 		conn->ops->fin(conn);
+	}
 	mutex_unlock(&conn->tx_mutex);
 	conn_wake_end(conn);
 	return 0;

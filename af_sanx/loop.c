@@ -103,8 +103,25 @@ static int loop_connect(struct sanx_conn *conn)
 	return 0;
 }
 
-static bool loop_ring(struct sanx_conn *peer, u32 size)
+/* What is put away goes along: the peer is to follow where it was shown bytes. */
+static void loop_carry(struct sanx_conn *conn, u8 *buf, u32 size)
 {
+	const struct sanx_ring *in = &loop_conn(conn)->peer->rx.in;
+	struct sanx_rxq to = { .in = { .buf = buf, .size = size } };
+	u64 offset = loop_conn(conn)->shown;
+	struct sanx_span span[2];
+	int i, n;
+
+	n = sanx_ring_spans(in->size, offset, conn->tx.next - offset, span);
+	for (i = 0; i < n; i++) {
+		sanx_rxq_store(&to, offset, in->buf + span[i].pos, span[i].len);
+		offset += span[i].len;
+	}
+}
+
+static bool loop_ring(struct sanx_conn *conn, u32 size)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
 	struct sanx_rxq *q = &peer->rx;
 	struct mem_cgroup *memcg;
 	u8 *buf;
@@ -112,10 +129,12 @@ static bool loop_ring(struct sanx_conn *peer, u32 size)
 	memcg = set_active_memcg(peer->memcg);
 	buf = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(memcg);
-	if (buf && q->in.buf)
+	if (buf && q->in.buf) {
+		loop_carry(conn, buf, size);
 		sanx_rxq_move(q, buf, size);
-	else if (buf)
+	} else if (buf) {
 		sanx_rxq_provide(q, buf, size);
+	}
 	return buf;
 }
 
@@ -128,7 +147,7 @@ static void loop_show(struct sanx_conn *conn)
 	if (!n)
 		return;
 	sanx_conn_arrive(lc->peer, lc->shown, n);
-	WRITE_ONCE(lc->shown, conn->tx.next);
+	lc->shown = conn->tx.next;
 	if (sanx_conn_deaf(lc->peer))
 		sanx_conn_reset(lc->peer, ECONNRESET);
 	else if (!READ_ONCE(conn->peer_gone))
@@ -148,12 +167,11 @@ static void loop_uncork(struct sanx_conn *conn)
 /*
  * How many of @n bytes the receiver's ring has memory for.  The sender is the
  * only one to make it: tx_mutex.  The first may be a small one; the next takes
- * all that is granted, and continues what was shown.
+ * all that is granted.
  */
 static u32 loop_space(struct sanx_conn *conn, u32 n)
 {
-	struct sanx_conn *peer = loop_conn(conn)->peer;
-	struct sanx_rxq *q = &peer->rx;
+	struct sanx_rxq *q = &loop_conn(conn)->peer->rx;
 	u32 unread, space;
 
 	/* Pairs with the release in sanx_rxq_consume(). */
@@ -162,25 +180,29 @@ static u32 loop_space(struct sanx_conn *conn, u32 n)
 	if (likely(n <= space))
 		return n;
 	if (!q->in.buf && n <= SANX_RING_FIRST &&
-	    loop_ring(peer, SANX_RING_FIRST))
+	    loop_ring(conn, SANX_RING_FIRST))
 		return n;
-	loop_show(conn);
-	return loop_ring(peer, peer->rx_max) ? n : space;
+	return loop_ring(conn, loop_conn(conn)->peer->rx_max) ? n : space;
+}
+
+/* Need the peer not know at once? */
+static bool loop_waits(const struct sanx_conn *conn, int flags)
+{
+	return !(flags & MSG_OOB) &&
+	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
 }
 
 /* May the peer's reader sleep on for a moment, though bytes have come? */
 static bool loop_gathers(const struct sanx_conn *conn, int flags)
 {
-	return (flags & MSG_BATCH) && !(flags & MSG_OOB) &&
-	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
+	return (flags & MSG_BATCH) && loop_waits(conn, flags);
 }
 
 /* Is the peer not to know of it at all? */
 static bool loop_corks(struct sanx_conn *conn, int flags)
 {
-	return (flags & MSG_MORE) && !(flags & MSG_OOB) &&
-	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX &&
-	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
+	return (flags & MSG_MORE) && loop_waits(conn, flags) &&
+	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX;
 }
 
 static u32 loop_room(struct sanx_conn *conn)
@@ -227,11 +249,10 @@ static void loop_push(struct sanx_conn *conn)
 	sanx_gather_push(&loop_conn(conn)->gather);
 }
 
+/* Not by @shown, which lags for a moment in each send(), and nobody tells of that. */
 static u32 loop_unsent(struct sanx_conn *conn)
 {
-	u64 shown = READ_ONCE(loop_conn(conn)->shown);
-
-	return max_t(s64, READ_ONCE(conn->tx.next) - shown, 0);
+	return READ_ONCE(conn->cork.bytes);
 }
 
 static bool loop_drained(struct sanx_conn *conn)

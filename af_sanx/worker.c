@@ -3,7 +3,7 @@
  * The named kernel threads: sanx_connect does what a connect() leaves to be
  * done later, sanx_accept what an incoming request needs that an interrupt
  * cannot give (sci-socket.txt 5.1.4 and 5.1.5, "dedicated kernel thread").  And
- * a workqueue for what has to do with neither, and may wait for a sender.
+ * a workqueue for what has to do with neither.
  */
 #include <linux/err.h>
 #include <linux/export.h>

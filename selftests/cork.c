@@ -310,6 +310,44 @@ SANX_TEST(peer_closes)
 	EXPECT_EQ(-EPIPE, rc(send(self->client, "c", 1, MSG_NOSIGNAL)));
 }
 
+/* What has gone before the peer closed is no reason for a reset later. */
+SANX_TEST(peer_closes_behind_it)
+{
+	char buf[4], c;
+
+	put_away(_metadata, self->client, "ab", MSG_MORE);
+	ASSERT_EQ(0, shutdown(self->client, SHUT_WR));
+	ASSERT_EQ(2, recv_exact(self->server, buf, 2));
+	ASSERT_EQ(0, recv(self->server, &c, 1, 0));
+	ASSERT_EQ(0, close(self->server));
+	sleep_ms(2 * CEILING);
+	EXPECT_EQ(0, get_option(self->client, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(0, rc(recv(self->client, &c, 1, 0)));
+}
+
+/* More than fits where a connection begins, in pieces that do. */
+SANX_TEST(larger)
+{
+	static char out[3000], in[3000];
+	int n;
+
+	pattern_fill(out, sizeof(out), 0);
+	for (int i = 0; i < 2; i++) {
+		cork(_metadata, self->end[i], 1);
+		since = now_ms();
+		for (int k = 0; k < 3; k++)
+			ASSERT_EQ(1000, send(self->end[i], out + k * 1000,
+					     1000, 0));
+		nothing_comes(_metadata, self->end[!i]);
+		ASSERT_EQ(0, ioctl(self->end[!i], SIOCINQ, &n));
+		if (in_time())
+			EXPECT_EQ(0, n);
+		cork(_metadata, self->end[i], 0);
+		ASSERT_EQ(3000, recv_exact(self->end[!i], in, 3000));
+		ASSERT_TRUE(pattern_check(in, 3000, 0));
+	}
+}
+
 /* sendfile() of less than it was told leaves TCP_CORK where it is. */
 SANX_TEST(sendfile_corked)
 {

@@ -272,12 +272,13 @@ void vconn_uncork(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
-	bool gone = vc->flags & VCONN_PEER_CLOSED;
+	bool late = vc->flags & VCONN_PEER_CLOSED && vc->corked &&
+		    vc->posted != vc->end;
 
 	vpost_uncork(vc);
 	vpost_unlock(link);
 	/* It closed before it got this: that fetches TCP's reset. */
-	if (gone)
+	if (late)
 		sanx_conn_reset(conn, ECONNRESET);
 }
 

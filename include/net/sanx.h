@@ -182,7 +182,8 @@ struct sanx_gather {
 /**
  * struct sanx_cork - what is put away because more is to come: cork.c
  * @work: the end of patience
- * @on: the program has set TCP_CORK
+ * @on: the program has set TCP_CORK; the sock's own flag kernel users change
+ *	without our hearing of it
  * @bytes: so many are put away; written under tx_mutex, as @since
  * @since: in jiffies
  */
