@@ -218,6 +218,39 @@ u32 sanx_conn_sndbuf(struct sanx_conn *conn)
 }
 EXPORT_SYMBOL_GPL(sanx_conn_sndbuf);
 
+static u32 rcvbuf_moderate(const struct sanx_conn *conn, const struct net *net)
+{
+	u32 most = sanx_ring_size(READ_ONCE(net->ipv4.sysctl_tcp_rmem[2]));
+
+	return READ_ONCE(net->ipv4.sysctl_tcp_moderate_rcvbuf) ?
+	       max(most, READ_ONCE(conn->rx_max)) : READ_ONCE(conn->rx_max);
+}
+
+/**
+ * sanx_conn_rcvbuf() - bytes that its ring may grow to
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_RCVBUF, as conn->rx_max does, or
+ * without that as much as TCP's window may grow to (tcp_rmem,
+ * tcp_moderate_rcvbuf); or 0 for nobody who reads it.
+ */
+u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
+{
+	struct sock *sk;
+	u32 size = 0;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk && sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		size = READ_ONCE(conn->rx_max);
+	else if (sk)
+		size = rcvbuf_moderate(conn, sock_net(sk));
+	rcu_read_unlock();
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf);
+
 /* Moves @conn on; the only writer of its state. */
 static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
 {

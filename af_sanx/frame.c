@@ -32,7 +32,8 @@ struct frame_rule {
 };
 
 static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
-	[SANX_FRAME_DATA]	= { SANX_FRAME_F_RING | SANX_FRAME_F_URGENT, 0,
+	[SANX_FRAME_DATA]	= { SANX_FRAME_F_RING | SANX_FRAME_F_URGENT |
+				    SANX_FRAME_F_TURN | SANX_FRAME_F_FULL, 0,
 				    true, true, true },
 	[SANX_FRAME_CREDIT]	= { 0, 0, true, true, true },
 	[SANX_FRAME_FIN]	= { 0, 0, true, true, true },

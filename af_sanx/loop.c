@@ -273,6 +273,11 @@ static void loop_consumed(struct sanx_conn *conn)
 	sanx_conn_tx_ready(peer);
 }
 
+static void loop_left(struct sanx_conn *conn, u8 *buf)
+{
+	kvfree(buf);
+}
+
 static void loop_fin(struct sanx_conn *conn)
 {
 	loop_show(conn);
@@ -346,6 +351,7 @@ const struct sanx_transport_ops sanx_loop_ops = {
 	.unsent		= loop_unsent,
 	.drained	= loop_drained,
 	.consumed	= loop_consumed,
+	.left		= loop_left,
 	.fin		= loop_fin,
 	.close		= loop_close,
 	.abort		= loop_abort,

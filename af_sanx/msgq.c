@@ -343,11 +343,12 @@ EXPORT_SYMBOL_GPL(sanx_rxq_consume);
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {
-	u32 due = min(q->size / 4, SANX_CREDIT_MAX);
+	u32 size = READ_ONCE(q->size), due = min(size / 4, SANX_CREDIT_MAX);
 
-	if (q->size <= SANX_RING_FIRST)
+	if (size <= SANX_RING_FIRST)
 		due *= 2;
-	return q->head + q->size - q->granted >= due;
+	/* It may have become larger just now, and all of it be granted. */
+	return (s64)(q->head + size - READ_ONCE(q->granted)) >= (s64)due;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_credit_due);
 

@@ -137,7 +137,7 @@ static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 	}
 	sanx_rxq_consume(&conn->rx, n);
 	if (unlikely(sanx_rxq_follow(&conn->rx, &left)))
-		kvfree(left);
+		conn->ops->left(conn, left);
 	sanx_urg_passed(conn);
 	conn->ops->consumed(conn);
 }

@@ -110,7 +110,7 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		return false;
 	switch (buf[POS_TYPE]) {
 	case 1:
-		if ((buf[POS_FLAGS] & ~5) || !conn || !count)
+		if ((buf[POS_FLAGS] & ~0x35) || !conn || !count)
 			return false;
 		return buf[POS_FLAGS] & 1 ? count <= 1048576 && !len :
 				       count <= 256 && len == count;

@@ -18,7 +18,7 @@
 
 /* The bytes of a good one of each. */
 static const u8 good_hello[32] = {
-	0x31, 0x58, 0x4e, 0x53, 0x03, 0x00, 0x00, 0x00,
+	0x31, 0x58, 0x4e, 0x53, 0x04, 0x00, 0x00, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
 	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x00, 0x00,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
@@ -69,8 +69,9 @@ static const struct wrong_case hello_cases[] = {
 	{ "version 0", 4, 2, 0, -EPROTONOSUPPORT },
 	{ "version 1", 4, 2, 1, -EPROTONOSUPPORT },
 	{ "version 2", 4, 2, 2, -EPROTONOSUPPORT },
-	{ "version 3 in the wrong byte", 4, 2, 0x300, -EPROTONOSUPPORT },
-	{ "version 3 and more", 4, 2, 0x103, -EPROTONOSUPPORT },
+	{ "version 3", 4, 2, 3, -EPROTONOSUPPORT },
+	{ "version 4 in the wrong byte", 4, 2, 0x400, -EPROTONOSUPPORT },
+	{ "version 4 and more", 4, 2, 0x104, -EPROTONOSUPPORT },
 	{ "reserved, low", 6, 2, 1, -EPROTO },
 	{ "reserved, high", 6, 2, 0x8000, -EPROTO },
 	{ "from nobody", 8, 4, 0, -EPROTO },

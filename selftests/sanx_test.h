@@ -133,7 +133,7 @@ static inline ssize_t fill(const FIXTURE_VARIANT(stream) *v, int fd)
 {
 	bool loop = v->carried == SANX_A_STATS_CONNS_LOOP;
 
-	return fill_socket(fd, loop ? 2 : A_WHILE);
+	return fill_socket(fd, loop ? 2 : 2 * A_WHILE);
 }
 
 /* A listener on a free port; @a is its address. */

@@ -129,7 +129,7 @@ static void free_first(struct vconn *vc)
 {
 	struct sanx_rxq *q = &vconn_conn(vc)->rx;
 
-	if (q->out.buf != vc->ring.buf)
+	if (q->out.buf != vc->ring.buf && q->out.buf != vc->old.buf)
 		kfree(q->out.buf);
 	sanx_rxq_init(q, NULL, 0);
 }
@@ -149,7 +149,8 @@ int vconn_window_ok(const struct vlink *link,
 
 /**
  * vconn_set_window() - the peer has told where its ring is
- * @vc: a connection that knew of none, or of the same on another link
+ * @vc: a connection that knew of none, or of a smaller one, or of the same on
+ *	another link
  * @win: the ring; none is no news
  *
  * Context: as sanx_txq_credit(), which is to follow; and tx_lock held.
@@ -352,7 +353,7 @@ void vconn_release(struct vconn *vc)
 	}
 	if (vc->parked)
 		vopen_requeue(vc->parked);
-	vring_unmap(&vc->ring);
+	vgrow_unmap(vc);
 	vring_unmap(&vc->staging);
 	spin_lock_bh(&link->tx_lock);
 	list_del_init(&vc->pend);
@@ -608,7 +609,7 @@ static void destroy_work(struct work_struct *work)
 	struct vconn *vc = container_of(work, struct vconn, work);
 
 	free_first(vc);
-	vring_free(&vc->ring);
+	vgrow_free(vc);
 	vring_free(&vc->staging);
 	sanx_conn_free(vconn_conn(vc));
 }
@@ -625,7 +626,7 @@ void vconn_destroy(struct sanx_conn *conn)
 
 	if (vc->link)
 		vlink_put(vc->link);
-	if (vring_free_sleeps(&vc->ring) || vring_free_sleeps(&vc->staging)) {
+	if (vgrow_free_sleeps(vc) || vring_free_sleeps(&vc->staging)) {
 		INIT_WORK(&vc->work, destroy_work);
 		queue_work(vconn_wq, &vc->work);
 		return;

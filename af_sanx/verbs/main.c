@@ -29,6 +29,10 @@ unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0644);
 MODULE_PARM_DESC(heartbeat_ms, "a link that is idle so long is probed, after twenty times as long it is lost, in ms (default: 1000)");
 
+unsigned int grow_ms = 20;
+module_param(grow_ms, uint, 0644);
+MODULE_PARM_DESC(grow_ms, "rings grow to hold what is read of a stream in that time, in ms; 0: they do not (default: 20)");
+
 /* Links wait for connections to be released, so these have their own. */
 struct workqueue_struct *vlink_wq;
 struct workqueue_struct *vconn_wq;
@@ -262,6 +266,7 @@ const struct sanx_transport_ops sanx_verbs_ops = {
 	.unsent		= vconn_unsent,
 	.drained	= vconn_drained,
 	.consumed	= vconn_consumed,
+	.left		= vgrow_left,
 	.fin		= vconn_fin,
 	.close		= vconn_close,
 	.abort		= vconn_cut,

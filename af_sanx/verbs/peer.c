@@ -134,7 +134,7 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 	return 0;
 }
 
-/* The peer has a ring now. */
+/* The peer has a ring now, or a larger one. */
 static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct sanx_window_info win;
@@ -148,10 +148,12 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 	if (err)
 		return err;
 	spin_lock_bh(&vc->link->tx_lock);
-	if (id != vc->peer_id || vc->win.size)
+	if (id != vc->peer_id || win.size <= vc->win.size) {
 		err = -EPROTO;
-	else
+	} else {
 		vconn_set_window(vc, &win);
+		vc->turned = !vc->turned;
+	}
 	spin_unlock_bh(&vc->link->tx_lock);
 	return err ?: frame_credit(vc, f);
 }

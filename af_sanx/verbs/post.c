@@ -248,12 +248,12 @@ static void post_plain(struct vlink *link, struct vconn *vc,
 	post_frame(link, slot_take(link), &c, vc, f);
 }
 
-static void window_of(struct sanx_window *w, const struct vconn *vc)
+static void window_of(struct sanx_window *w, const struct vring *ring)
 {
 	struct sanx_window_info win = {
-		.addr	= vc->ring.iova,
-		.rkey	= vc->ring.key,
-		.size	= vc->ring.mr ? vc->ring.size : 0,
+		.addr	= ring->iova,
+		.rkey	= ring->key,
+		.size	= ring->mr ? ring->size : 0,
 	};
 
 	sanx_window_build(w, &win);
@@ -271,29 +271,28 @@ static void post_open(struct vlink *link, struct vconn *vc)
 	struct chain c;
 
 	chain_init(&c);
-	chain_reg(&c, link, &vc->ring);
 	open->src = conn->local.addr;
 	open->dst = conn->remote.addr;
 	open->sport = conn->local.port;
 	open->dport = conn->remote.port;
 	open->conn = cpu_to_le32(vc->id);
-	window_of(&open->window, vc);
+	window_of(&open->window, &vc->ring);
 	post_frame(link, slot, &c, vc, &f);
 }
 
-/* A frame that says where our end of a connection is. */
+/* A frame that says where our end of a connection is, and @ring, if it has one. */
 static void post_place(struct vlink *link, struct vconn *vc,
-		       struct sanx_frame *f)
+		       struct vring *ring, struct sanx_frame *f)
 {
 	struct vslot *slot = slot_take(link);
 	struct sanx_place *place = slot->buf + sizeof(struct sanx_frame_hdr);
 	struct chain c;
 
 	chain_init(&c);
-	chain_reg(&c, link, &vc->ring);
+	chain_reg(&c, link, ring);
 	place->conn = cpu_to_le32(vc->id);
 	place->reserved = 0;
-	window_of(&place->window, vc);
+	window_of(&place->window, ring);
 	f->len = sizeof(*place);
 	f->conn = vc->peer_id;
 	post_frame(link, slot, &c, vc, f);
@@ -303,7 +302,7 @@ static void post_open_ack(struct vlink *link, struct vconn *vc)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_OPEN_ACK };
 
-	post_place(link, vc, &f);
+	post_place(link, vc, &vc->ring, &f);
 }
 
 static void post_window(struct vlink *link, struct vconn *vc)
@@ -312,7 +311,7 @@ static void post_window(struct vlink *link, struct vconn *vc)
 
 	vgrow_told(vc);
 	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
-	post_place(link, vc, &f);
+	post_place(link, vc, &vc->next, &f);
 }
 
 /* Says what we have of the peer's stream, and where it may go on. */
@@ -325,9 +324,8 @@ static void post_resume(struct vlink *link, struct vconn *vc, u8 type)
 		.offset	= conn->rx.tail,
 	};
 
-	vgrow_told(vc);
 	f.credit = sanx_rxq_grant(&conn->rx);
-	post_place(link, vc, &f);
+	post_place(link, vc, &vc->ring, &f);
 }
 
 static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
@@ -410,6 +408,10 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 	f.credit = sanx_rxq_grant(&conn->rx);
 	vc->pending &= ~VCONN_P_CREDIT;
 	vc->posted += len;
+	if (vc->turned)
+		f.flags |= SANX_FRAME_F_TURN;
+	if (vc->posted == conn->tx.limit)
+		f.flags |= SANX_FRAME_F_FULL;
 	/* The peer may answer with credit before this returns. */
 	if (vc->posted > conn->tx.next)
 		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
@@ -484,6 +486,7 @@ static bool post_pending(struct vlink *link, struct vconn *vc)
 	} else if (todo & VCONN_P_RESUME_ACK) {
 		vc->pending &= ~VCONN_P_RESUME_ACK;
 		post_resume(link, vc, SANX_FRAME_RESUME_ACK);
+		vgrow_check(vc, vconn_conn(vc)->rx.tail);
 	} else if (todo & VCONN_P_WINDOW) {
 		post_window(link, vc);
 	} else if (todo & VCONN_P_DATA) {
@@ -523,6 +526,7 @@ static void post_pong(struct vlink *link, struct vconn *vc)
 static bool reg_due(const struct vconn *vc)
 {
 	return vring_unregistered(&vc->ring) ||
+	       vring_unregistered(&vc->next) ||
 	       vring_unregistered(&vc->staging);
 }
 
@@ -548,6 +552,7 @@ static void post_regs(struct vlink *link)
 		vc = list_first_entry(&link->regs, struct vconn, reg);
 		list_del_init(&vc->reg);
 		post_reg(link, &vc->ring);
+		post_reg(link, &vc->next);
 		post_reg(link, &vc->staging);
 		vcs[n++] = vc;
 	}

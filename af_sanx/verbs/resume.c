@@ -21,6 +21,7 @@ static int resume_map(struct vconn *vc, struct vlink *link)
 
 	if (link->early && !vstaging_early_ok(vc))
 		return -EMSGSIZE;
+	vgrow_settle(vc);
 	err = vc->ring.buf ? vring_map(&vc->ring, link, iova) : 0;
 	if (!err && vc->staging.buf)
 		err = vring_map(&vc->staging, link, iova);
@@ -29,7 +30,7 @@ static int resume_map(struct vconn *vc, struct vlink *link)
 
 static void resume_unmap(struct vconn *vc)
 {
-	vring_unmap(&vc->ring);
+	vgrow_unmap(vc);
 	vring_unmap(&vc->staging);
 }
 
@@ -91,6 +92,7 @@ static int resume_attach(struct vconn *vc, struct vlink *link)
 	}
 	list_del_init(&vc->wait);
 	g->n_orphans--;
+	vgrow_resumed(vc);
 	return 0;
 }
 
@@ -128,9 +130,10 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (id != vc->peer_id || vconn_window_ok(vc->link, win) ||
-	    (vc->win.size && win->size != vc->win.size))
+	    win->size < vc->win.size)
 		return -EPROTO;
 	vconn_set_window(vc, win);
+	vc->turned = false;
 	if (f->offset < vstaging_first(vc) || f->offset > vc->posted ||
 	    (f->offset < vc->end && !vc->staging.buf) ||
 	    (f->flags & SANX_FRAME_F_FIN &&
@@ -149,7 +152,8 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	if (vc->posted != vc->end && !(vc->flags & VCONN_RESET))
 		vc->pending |= VCONN_P_DATA;
 	vc->flags &= ~VCONN_RESUMING;
-	vgrow_check(vc, conn->rx.tail);
+	if (!vconn_accepted(vc))
+		vgrow_check(vc, conn->rx.tail);
 	return 0;
 }
 

@@ -39,6 +39,23 @@ static void *ring_buf(u32 size, gfp_t gfp)
 	return buf ?: __vmalloc(size, gfp);
 }
 
+static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
+		      enum dma_data_direction dir, gfp_t more)
+{
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | more;
+
+	if (dir == DMA_FROM_DEVICE)
+		gfp |= __GFP_ZERO;
+	memcg = set_active_memcg(memcg);
+	ring->buf = ring_buf(size, gfp);
+	set_active_memcg(memcg);
+	if (!ring->buf)
+		return -ENOMEM;
+	ring->size = size;
+	ring->dir = dir;
+	return 0;
+}
+
 /**
  * vring_alloc() - get memory for a ring
  * @ring: a ring without memory
@@ -56,18 +73,40 @@ static void *ring_buf(u32 size, gfp_t gfp)
 int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 		bool remote)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
+	return ring_alloc(ring, size, memcg,
+			  remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE, 0);
+}
 
-	if (remote)
-		gfp |= __GFP_ZERO;
-	memcg = set_active_memcg(memcg);
-	ring->buf = ring_buf(size, gfp);
-	set_active_memcg(memcg);
-	if (!ring->buf)
-		return -ENOMEM;
-	ring->size = size;
-	ring->dir = remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	return 0;
+/* The part of the node's memory that rings may have grown to, beyond SO_RCVBUF. */
+#define GROWN_PART	16
+
+static atomic_long_t ring_grown;
+
+/**
+ * vring_alloc_grown() - get memory for a ring that is larger than was asked for
+ * @ring: a ring without memory
+ * @size: bytes, a power of two
+ * @memcg: the memory cgroup that is charged, or NULL for the caller's
+ *
+ * Nobody is killed for it, and all together they have no more than a part of the
+ * memory, as TCP has tcp_mem for what windows grow to.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
+{
+	long most = totalram_pages() / GROWN_PART;
+	long n = DIV_ROUND_UP(size, PAGE_SIZE);
+
+	if (atomic_long_add_return(n, &ring_grown) <= most &&
+	    !ring_alloc(ring, size, memcg, DMA_FROM_DEVICE,
+			__GFP_RETRY_MAYFAIL)) {
+		ring->grown = true;
+		return 0;
+	}
+	atomic_long_sub(n, &ring_grown);
+	return -ENOMEM;
 }
 
 /**
@@ -94,6 +133,9 @@ void vring_free(struct vring *ring)
 	else if (ring->buf)
 		free_pages_exact(ring->buf, ring->size);
 	ring->buf = NULL;
+	if (ring->grown)
+		atomic_long_sub(ring_pages(ring), &ring_grown);
+	ring->grown = false;
 }
 
 /**

@@ -295,6 +295,8 @@ void vconn_consumed(struct sanx_conn *conn)
 	struct vlink *link;
 
 	sanx_gather_received(&vc->gather);
+	if (unlikely(READ_ONCE(vc->tight)))
+		vgrow_read(vc);
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;
 	link = vconn_lock(vc);

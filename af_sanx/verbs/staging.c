@@ -22,7 +22,7 @@
  * completes work before the peer has it (iWARP), and may lose it with the link,
  * that is until the peer's program has read it; so there SO_SNDBUF does not
  * count: credits, which tell of that, come by SANX_CREDIT_MAX bytes at most, and it
- * has VSTAGING_EARLY, which is also as large as rings are there.
+ * has VSTAGING_EARLY, which is also as large as rings are made there.
  */
 #include <linux/log2.h>
 

@@ -387,6 +387,7 @@ struct vlink {
  * @iova: address of the first byte in the registration
  * @key: of the registration, local and remote
  * @registered: the registration was posted
+ * @grown: counts as more than was asked for: vring_alloc_grown()
  */
 struct vring {
 	u8			*buf;
@@ -398,12 +399,13 @@ struct vring {
 	u64			iova;
 	u32			key;
 	bool			registered;
+	bool			grown;
 };
 
 /*
  * Flags of a connection.  IDLE, OPENING and OPEN exclude each other; the rest
- * only ever gets set, but for ACCEPTING, CLOSE_SENT, ORPHAN, RESUMING and
- * GROWING.
+ * only ever gets set, but for ACCEPTING, CLOSE_SENT, ORPHAN, RESUMING, GROWING,
+ * WINDOW and LEFT.
  *
  * IDLE: attached, refused as busy; connect() will come again
  * OPENING: OPEN is pending or sent, not answered
@@ -420,8 +422,10 @@ struct vring {
  * ORPHAN: the link was lost; not attached
  * RESUMING: attached again, RESUME is pending or sent, not answered
  * FIN_SENT: FIN was posted, on this link or an earlier one
- * GROWING: a ring for the peer to write is being made, or was, or cannot be
+ * GROWING: a ring for the peer to write, or a larger one, is being made, or
+ *	was and the peer does not write there yet, or cannot be
  * WINDOW: and the peer was told of it
+ * LEFT: the ring before is to be given back
  */
 #define VCONN_IDLE		BIT(0)
 #define VCONN_OPENING		BIT(1)
@@ -440,6 +444,7 @@ struct vring {
 #define VCONN_FIN_SENT		BIT(14)
 #define VCONN_GROWING		BIT(15)
 #define VCONN_WINDOW		BIT(16)
+#define VCONN_LEFT		BIT(17)
 
 /* Frames that a connection has pending; post_pending() has their order. */
 #define VCONN_P_OPEN		BIT(0)	/* or RESUME, of one that is RESUMING */
@@ -465,8 +470,18 @@ struct vring {
  * @id: ours
  * @peer_id: the peer's
  * @win: the peer's ring; its size is 0 as long as it has none
- * @ring: our ring, for the peer to write; made when there is a need, and then
- *	kept until the connection is freed; tx_lock
+ * @turned: value of SANX_FRAME_F_TURN for what we send; tx_lock
+ * @ring: our ring, which the peer writes, if it has been told of one; tx_lock, as
+ *	all to @tight
+ * @next: the one that is to follow, until the peer writes there
+ * @old: the one before, until it is given back
+ * @turn: value of SANX_FRAME_F_TURN with which the peer writes to @ring
+ * @told: what was granted before the peer was told of @next
+ * @tight: the peer would have sent more; no lock
+ * @mark: stream offset up to which a ring full was read last; rx_mutex, as
+ *	@marked and @full_rings
+ * @marked: when, local_clock()
+ * @full_rings: how many of them in a row were read in good time
  * @staging: what is on its way to the peer's ring: staging.c; made by the first
  *	send that needs it; tx_mutex, and to change it tx_lock too
  * @bound: bytes that SO_SNDBUF permits it
@@ -495,7 +510,8 @@ struct vring {
  * @room: in vlink.ready
  * @node: in vlink.conns
  * @work: releases, or frees
- * @grow: makes @ring; with a reference of the connection while it is queued
+ * @grow: makes @next, and gives @old back; with a reference of the connection
+ *	while it is queued
  */
 struct vconn {
 	struct vlink		*link;
@@ -506,7 +522,16 @@ struct vconn {
 	u32			id;
 	u32			peer_id;
 	struct sanx_window_info	win;
+	bool			turned;
 	struct vring		ring;
+	struct vring		next;
+	struct vring		old;
+	bool			turn;
+	u64			told;
+	bool			tight;
+	u64			mark;
+	u64			marked;
+	unsigned int		full_rings;
 	struct vring		staging;
 	u32			bound;
 	u32			most;
@@ -556,6 +581,7 @@ extern unsigned int service_port;
 extern unsigned int link_timeout_ms;
 extern unsigned int link_hold_ms;
 extern unsigned int heartbeat_ms;
+extern unsigned int grow_ms;
 struct vnet *vnet_of(const struct net *net);
 
 /* group.c */
@@ -690,6 +716,7 @@ int vconn_frame(struct vconn *vc, const struct vlink *link,
 /* ring.c */
 int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 		bool remote);
+int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg);
 void vring_free(struct vring *ring);
 bool vring_free_sleeps(const struct vring *ring);
 void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len);
@@ -705,6 +732,13 @@ void vgrow_work(struct work_struct *work);
 void vgrow_check(struct vconn *vc, u64 tail);
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
 void vgrow_told(struct vconn *vc);
+void vgrow_read(struct vconn *vc);
+void vgrow_left(struct sanx_conn *conn, u8 *buf);
+void vgrow_settle(struct vconn *vc);
+void vgrow_resumed(struct vconn *vc);
+void vgrow_unmap(struct vconn *vc);
+bool vgrow_free_sleeps(const struct vconn *vc);
+void vgrow_free(struct vconn *vc);
 
 /* staging.c */
 u64 vstaging_first(const struct vconn *vc);

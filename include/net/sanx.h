@@ -386,6 +386,15 @@ struct sanx_transport_ops {
 	void (*consumed)(struct sanx_conn *conn);
 
 	/**
+	 * @left: the reader is through with the ring before the last
+	 * sanx_rxq_move(): it can be given back.
+	 * @buf: that ring
+	 *
+	 * Context: process, rx_mutex held.
+	 */
+	void (*left)(struct sanx_conn *conn, u8 *buf);
+
+	/**
 	 * @fin: no more bytes will be sent; the peer reads to the end.
 	 *
 	 * Once at most, after the last send().  Context: process, tx_mutex
@@ -539,6 +548,7 @@ int sanx_conn_fin(struct sanx_conn *conn);
 void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
 u32 sanx_conn_sndbuf(struct sanx_conn *conn);
+u32 sanx_conn_rcvbuf(struct sanx_conn *conn);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
 
 /* alive.c */

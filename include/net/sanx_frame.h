@@ -18,7 +18,7 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	3
+#define SANX_PROTO_VERSION	4
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may wait for their answer. */
@@ -41,8 +41,8 @@
  *	&struct sanx_place
  * @SANX_FRAME_RESUME_ACK: agreed; body &struct sanx_place
  * @SANX_FRAME_RESUME_REJ: there is no such connection
- * @SANX_FRAME_WINDOW: here is the ring that was missing so far; body &struct
- *	sanx_place
+ * @SANX_FRAME_WINDOW: here is the ring that was missing so far, or a larger one;
+ *	body &struct sanx_place
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -67,6 +67,10 @@ enum sanx_frame_type {
 #define SANX_FRAME_F_RING	0x01
 /* Flags of DATA: the last byte of the payload is urgent. */
 #define SANX_FRAME_F_URGENT	0x04
+/* Flags of DATA: the sender goes by the last WINDOW; with each, another value. */
+#define SANX_FRAME_F_TURN	0x10
+/* Flags of DATA: it was all that the sender was permitted. */
+#define SANX_FRAME_F_FULL	0x20
 /* Flags of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
 #define SANX_FRAME_F_RESET	0x02
 /* Flags of RESUME and RESUME_ACK: the peer's FIN was received. */

@@ -27,7 +27,7 @@
 /* What a connection begins with; no device writes it. */
 #define SANX_RING_FIRST	1024U
 /* So much is read at most before the sender is told. */
-#define SANX_CREDIT_MAX	65536U
+#define SANX_CREDIT_MAX	98304U
 
 /* See sanx_ring_slack(). */
 #define SANX_SLACK_MAX	16384U

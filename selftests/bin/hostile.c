@@ -52,6 +52,8 @@ enum {
 };
 
 #define IN_RING		0x01
+#define TURN		0x10
+#define FULL		0x20
 #define ID		UINT32_MAX	/* in a case: the id that we were told */
 
 /* On the wire, little endian; none of them has holes. */
@@ -137,7 +139,7 @@ struct test {
 	struct frame frames[4];
 };
 
-static const struct hello good_hello = { MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99 };
+static const struct hello good_hello = { MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING, .len = 56,
 };
@@ -566,22 +568,22 @@ static const char *try_vanish(const struct test *t)
 
 static const struct test tests[] = {
 	/*            magic, version, 0, from, to, recvs, inline, 0, instance */
-	HELLO("good", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("good", MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 3, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("version", MAGIC, 2, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("reserved", MAGIC, 3, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("reserved2", MAGIC, 3, 0, US, THEM, RECVS, 256, 1, 99),
-	HELLO("from-0", MAGIC, 3, 0, 0, THEM, RECVS, 256, 0, 99),
-	HELLO("from-unknown", MAGIC, 3, 0, 77, THEM, RECVS, 256, 0, 99),
-	HELLO("from-another", MAGIC, 3, 0, 3, THEM, RECVS, 256, 0, 99),
-	HELLO("from-them", MAGIC, 3, 0, THEM, THEM, RECVS, 256, 0, 99),
-	HELLO("to-0", MAGIC, 3, 0, US, 0, RECVS, 256, 0, 99),
-	HELLO("to-another", MAGIC, 3, 0, US, 3, RECVS, 256, 0, 99),
-	HELLO("recvs-few", MAGIC, 3, 0, US, THEM, 15, 256, 0, 99),
-	HELLO("recvs-many", MAGIC, 3, 0, US, THEM, 65537, 256, 0, 99),
-	HELLO("inline", MAGIC, 3, 0, US, THEM, RECVS, 257, 0, 99),
-	HELLO("instance-0", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("magic", MAGIC + 1, 4, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("version", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("reserved", MAGIC, 4, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("reserved2", MAGIC, 4, 0, US, THEM, RECVS, 256, 1, 99),
+	HELLO("from-0", MAGIC, 4, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, 4, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, 4, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, 4, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, 4, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, 4, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, 4, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("recvs-many", MAGIC, 4, 0, US, THEM, 65537, 256, 0, 99),
+	HELLO("inline", MAGIC, 4, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 0),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -623,7 +625,7 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 64),
-	{ "open-flood", try_flood, .hello = { MAGIC, 3, 0, US, THEM, 16, 256, 0, 99 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, 4, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue, .open = { .size = RING } },
 	{ "dialogue-no-ring", try_dialogue },
@@ -634,8 +636,19 @@ static const struct test tests[] = {
 	CONN("data-count", FRAME(DATA, .conn = ID, .len = 200, .count = 100)),
 	CONN("data-count-far", FRAME(DATA, IN_RING, .conn = ID, .count = 1048577)),
 	CONN("data-no-ring", FRAME(DATA, IN_RING, .conn = ID, .count = 8)),
-	GROWN("data-ring", FRAME(DATA, IN_RING, .conn = ID, .count = 8, .offset = 768)),
-	GROWN("data-beyond", FRAME(DATA, IN_RING, .conn = ID, .count = 1048576, .offset = 768)),
+	CONN("data-full", FRAME(DATA, FULL, .conn = ID, .len = 8, .count = 8)),
+	CONN("data-turn", FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8)),
+	GROWN("data-ring", FRAME(DATA, IN_RING | TURN, .conn = ID, .count = 8, .offset = 768)),
+	GROWN("data-ring-early", FRAME(DATA, IN_RING, .conn = ID, .count = 8, .offset = 768)),
+	GROWN("data-beyond", FRAME(DATA, IN_RING | TURN, .conn = ID, .count = 1048576,
+				   .offset = 768)),
+	GROWN("data-not-turned", FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768)),
+	GROWN("data-not-turned-beyond",
+	      FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768),
+	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 1024)),
+	GROWN("data-turned-back",
+	      FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 776)),
 	CONN("data-ring-body", FRAME(DATA, IN_RING, .conn = ID, .len = 8, .count = 8)),
 	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING)),
 	CONN("credit-back", FRAME(CREDIT, .conn = ID, .credit = 1)),
@@ -654,6 +667,7 @@ static const struct test tests[] = {
 	{ "resume", try_resume_lost, .open = { .conn = 7, .size = RING } },
 	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING } },
 	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING * 2 } },
+	{ "resume-smaller", try_resume_lost, .open = { .conn = 7, .size = RING / 2 } },
 	{ "resume-ahead", try_resume_lost, .open = { .conn = 7, .size = RING, .offset = 1 } },
 	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 24)),
 	CONN("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
@@ -661,6 +675,8 @@ static const struct test tests[] = {
 	/* of OPEN, of WINDOW: id, address, size; then frames */
 	TELLING("good", 0, .conn = 7, .size = RING),
 	TELLING("had-one", RING, .conn = 7, .size = RING),
+	TELLING("larger", RING, .conn = 7, .size = 2 * RING),
+	TELLING("smaller", RING, .conn = 7, .size = RING / 2),
 	TELLING("none", 0, .conn = 7),
 	TELLING("odd", 0, .conn = 7, .size = 12345),
 	TELLING("other", 0, .conn = 8, .size = RING),
