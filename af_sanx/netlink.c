@@ -417,7 +417,9 @@ int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 	    nla_put_string(skb, SANX_A_LINK_STATE, info->state) ||
 	    nla_put_u32(skb, SANX_A_LINK_CONNS, info->conns) ||
 	    nla_put_in6_addr(skb, SANX_A_LINK_LOCAL, &info->local) ||
-	    nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote)) {
+	    nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote) ||
+	    nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
+	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -91,7 +91,8 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 {
 	int flags = msg->msg_flags & (MSG_OOB | MSG_MORE);
 
-	if (!timeo)
+	/* Who waits for so long at most does not wait for a device, either. */
+	if (timeo != MAX_SCHEDULE_TIMEOUT)
 		flags |= MSG_DONTWAIT;
 	if (READ_ONCE(conn->cork.on) || msg->msg_flags & MSG_SENDPAGE_NOTLAST)
 		flags |= MSG_MORE;
@@ -100,16 +101,21 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 	return flags;
 }
 
+/* @lent: moved to where the transport lends the program's pages up to. */
 static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
-			struct msghdr *msg, long *timeo)
+			struct msghdr *msg, long *timeo, u64 *lent)
 {
+	u64 before;
 	size_t sent = 0;
 	ssize_t n;
 
 	for (;;) {
 		mutex_lock(&conn->tx_mutex);
+		before = conn->lent;
 		n = send_some(ss, conn, msg,
 			      send_flags(ss->sk, conn, msg, *timeo));
+		if (conn->lent != before)
+			*lent = conn->lent;
 		mutex_unlock(&conn->tx_mutex);
 		if (n >= 0) {
 			sent += n;
@@ -176,6 +182,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	struct sock *sk = sock->sk;
 	struct ubuf_info *uarg;
 	struct sanx_conn *conn;
+	u64 lent = 0;
 	ssize_t n;
 	long timeo;
 
@@ -197,7 +204,9 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (n)
 		return n;
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	n = send_all(ss, conn, msg, &timeo);
+	n = send_all(ss, conn, msg, &timeo, &lent);
+	if (lent)
+		conn->ops->settle(conn, lent);
 	zerocopy_end(uarg, n);
 	if (n > 0) {
 		WRITE_ONCE(conn->tx_time, jiffies);

@@ -39,6 +39,7 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->pend);
 	INIT_LIST_HEAD(&vc->room);
 	INIT_LIST_HEAD(&vc->node);
+	INIT_LIST_HEAD(&vc->longs);
 	INIT_WORK(&vc->work, release_work);
 	INIT_WORK(&vc->grow, vgrow_work);
 	sanx_gather_init(&vc->gather, VPOST_PIECE, vconn_flush);
@@ -353,6 +354,7 @@ void vconn_release(struct vconn *vc)
 	}
 	if (vc->parked)
 		vopen_requeue(vc->parked);
+	vlong_drop(vc);
 	vgrow_unmap(vc);
 	vring_unmap(&vc->staging);
 	spin_lock_bh(&link->tx_lock);

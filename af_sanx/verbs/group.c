@@ -556,6 +556,8 @@ static int dump_link(struct vlink *link, struct sk_buff *skb,
 		.conns		= READ_ONCE(link->n_conns),
 		.local		= link->local,
 		.remote		= link->remote,
+		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
+		.long_min	= vlong_cutoff(link),
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);

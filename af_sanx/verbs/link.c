@@ -133,7 +133,8 @@ void vlink_came_up(struct vlink *link)
 	if (link->state < VLINK_UP) {
 		vlink_set_state(link, VLINK_UP);
 		WRITE_ONCE(link->heard, jiffies);
-		link->ping = link->active;
+		/* And so is seen how long the way is: vlong_cutoff(). */
+		link->ping = true;
 		vpost_pump(link);
 		queue_work(vlink_wq, &link->up);
 	}
@@ -201,7 +202,7 @@ static void link_beat(struct work_struct *work)
 	}
 	link_tell_quiet(link);
 	spin_lock_bh(&link->tx_lock);
-	if (quiet >= beat)
+	if (quiet >= beat || !link->rtt_ns)
 		vlink_ask(link);
 	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {
 		link->swept = jiffies;
@@ -388,7 +389,7 @@ static int setup_qp(struct vlink *link)
 		.recv_cq	= link->cq,
 		.cap.max_send_wr = VLINK_SLOTS * VLINK_CHAIN + 1,
 		.cap.max_recv_wr = VLINK_RECVS + 1,
-		.cap.max_send_sge = 1,
+		.cap.max_send_sge = link->max_sge,
 		.cap.max_recv_sge = 1,
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
@@ -396,6 +397,12 @@ static int setup_qp(struct vlink *link)
 	int err;
 
 	err = rdma_create_qp(link->id, link->pd, &attr);
+	if (err && link->max_sge > 1) {
+		/* Some have not room for so much: LONG is not for them. */
+		link->max_sge = 1;
+		attr.cap.max_send_sge = 1;
+		err = rdma_create_qp(link->id, link->pd, &attr);
+	}
 	if (!err)
 		link->qp = link->id->qp;
 	return err;
@@ -411,6 +418,11 @@ static int setup_objects(struct vlink *link, struct ib_device *dev)
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	link->pd = pd;
+	link->max_sge = 1;
+	if (!link->early) {
+		link->max_sge = min_t(u32, dev->attrs.max_send_sge, VLINK_SGES);
+		vlong_tune(link);
+	}
 	cq = ib_alloc_cq_any(dev, link, cqes, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);

@@ -33,6 +33,10 @@ unsigned int grow_ms = 20;
 module_param(grow_ms, uint, 0644);
 MODULE_PARM_DESC(grow_ms, "rings grow to hold what is read of a stream in that time, in ms; 0: they do not (default: 20)");
 
+unsigned int long_min;
+module_param(long_min, uint, 0644);
+MODULE_PARM_DESC(long_min, "a send() of so many bytes is made from the program's pages; 0: as is measured for each link (default: 0)");
+
 /* Links wait for connections to be released, so these have their own. */
 struct workqueue_struct *vlink_wq;
 struct workqueue_struct *vconn_wq;
@@ -262,6 +266,7 @@ const struct sanx_transport_ops sanx_verbs_ops = {
 	.send		= vconn_send,
 	.room		= vconn_room,
 	.push		= vconn_push,
+	.settle		= vlong_wait,
 	.uncork		= vconn_uncork,
 	.unsent		= vconn_unsent,
 	.drained	= vconn_drained,

@@ -158,6 +158,7 @@ void vorphan_take(struct vconn *vc, struct vlink *link)
 	mutex_lock(&g->vnet->lock);
 	ours = orphan_detach(vc, link);
 	if (ours) {
+		vlong_save(vc);
 		vgrow_unmap(vc);
 		vring_unmap(&vc->staging);
 		vc->lost = jiffies;

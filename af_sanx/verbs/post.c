@@ -62,7 +62,8 @@ static_assert((VLINK_RESERVE - 1) * (VLINK_RECVS / 4) > VLINK_RESERVE);
  * struct chain - work requests on their way to be posted
  * @reg: registration
  * @write: RDMA writes
- * @sge: of @write
+ * @sge: of @write, from the staging memory
+ * @n_lent: how many of link->lent are of @write, from a program's pages
  * @send: the frame
  * @send_sge: of @send
  * @first: first of the chain
@@ -72,6 +73,7 @@ struct chain {
 	struct ib_reg_wr	reg;
 	struct ib_rdma_wr	write[2];
 	struct ib_sge		sge[2];
+	int			n_lent;
 	struct ib_send_wr	send;
 	struct ib_sge		send_sge;
 	struct ib_send_wr	*first;
@@ -82,6 +84,7 @@ static void chain_init(struct chain *c)
 {
 	c->first = NULL;
 	c->next = &c->first;
+	c->n_lent = 0;
 }
 
 static void chain_add(struct chain *c, struct ib_send_wr *wr)
@@ -143,8 +146,8 @@ static void slot_freed_room(struct vconn *vc)
 		list_add_tail(&vc->room, &vc->link->ready);
 }
 
-/* What the completion of @slot means to the connection. */
-static void slot_done(struct vslot *slot)
+/* What the completion of @slot means to the connection; @read: vlong_acked(). */
+static void slot_done(struct vslot *slot, struct list_head *read)
 {
 	struct vconn *vc = slot->vc;
 
@@ -156,15 +159,17 @@ static void slot_done(struct vslot *slot)
 	if (slot->end) {
 		WRITE_ONCE(vc->acked, slot->end);
 		vc->acked_at = jiffies;
+		vlong_acked(vc, read);
 	}
 	slot_freed_room(vc);
 	vconn_check_over(vc);
 }
 
 /* Is a completion due with this frame? */
-static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
+static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
+			bool lent)
 {
-	bool due = ++link->unsignaled >= VLINK_SLOTS / 8;
+	bool due = ++link->unsignaled >= VLINK_SLOTS / 8 || lent;
 
 	switch (type) {
 	case SANX_FRAME_DATA:
@@ -202,7 +207,7 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len)
 static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 		       struct vconn *vc, struct sanx_frame *f)
 {
-	bool signal = post_signal(link, vc, f->type, f->count);
+	bool signal = post_signal(link, vc, f->type, f->count, c->n_lent);
 	int err;
 
 	lockdep_assert_held(&link->tx_lock);
@@ -230,6 +235,10 @@ static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 	list_add_tail(&slot->node, &link->posted);
 	link->sent++;
 	link->granted = f->grant;
+	if (f->type == SANX_FRAME_PING && !link->timed) {
+		link->timed = slot;
+		link->timed_at = ktime_get_ns();
+	}
 
 	/* What is under way when a link ends is sent again: orphan.c. */
 	err = ib_post_send(link->qp, c->first, NULL);
@@ -344,19 +353,32 @@ static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 	post_plain(link, vc, &f);
 }
 
-/* Writes what wraps neither in the staging memory nor in the peer's ring. */
-static void chain_write(struct chain *c, int i, struct vconn *vc, u64 offset,
-			u32 len)
+/*
+ * Writes what wraps neither in the staging memory nor in the peer's ring, from
+ * there or from @l.
+ */
+static void chain_write(struct chain *c, int i, struct vconn *vc,
+			const struct vlong *l, u64 offset, u32 len)
 {
-	c->sge[i] = (struct ib_sge){
-		.addr	= vc->staging.iova + (offset & (vc->staging.size - 1)),
-		.length	= len,
-		.lkey	= vc->staging.key,
-	};
+	struct ib_sge *sge = l ? &vc->link->lent[c->n_lent] : &c->sge[i];
+	int n = 1;
+
+	if (l) {
+		n = vlong_sges(l, vc->link->pd->local_dma_lkey, offset, len,
+			       sge);
+		c->n_lent += n;
+	} else {
+		*sge = (struct ib_sge){
+			.addr	= vc->staging.iova +
+				  (offset & (vc->staging.size - 1)),
+			.length	= len,
+			.lkey	= vc->staging.key,
+		};
+	}
 	c->write[i] = (struct ib_rdma_wr){
 		.wr.wr_cqe	= &vc->link->chain_cqe,
-		.wr.sg_list	= &c->sge[i],
-		.wr.num_sge	= 1,
+		.wr.sg_list	= sge,
+		.wr.num_sge	= n,
 		.wr.opcode	= IB_WR_RDMA_WRITE,
 		.remote_addr	= vc->win.addr + (offset & (vc->win.size - 1)),
 		.rkey		= vc->win.rkey,
@@ -372,10 +394,10 @@ static u32 post_wraps(const struct vconn *vc)
 
 /*
  * Payload of @len bytes, the next of the stream: @data, in the frame, or what is
- * in the staging memory.
+ * in the staging memory, or the program's own.
  */
 static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
-			 u32 len, u8 flags)
+			 const struct vlong *l, u32 len, u8 flags)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	u64 offset = vc->posted;
@@ -397,11 +419,14 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
 	} else {
 		f.flags |= SANX_FRAME_F_RING;
-		vring_sync(&vc->staging, offset, len);
-		chain_reg(&c, link, &vc->staging);
-		n = sanx_ring_spans(post_wraps(vc), offset, len, span);
+		if (!l) {
+			vring_sync(&vc->staging, offset, len);
+			chain_reg(&c, link, &vc->staging);
+		}
+		n = sanx_ring_spans(l ? vc->win.size : post_wraps(vc), offset,
+				    len, span);
 		for (i = 0; i < n; i++) {
-			chain_write(&c, i, vc, offset, span[i].len);
+			chain_write(&c, i, vc, l, offset, span[i].len);
 			offset += span[i].len;
 		}
 	}
@@ -454,7 +479,7 @@ static void post_data(struct vlink *link, struct vconn *vc)
 		len = post_wraps(vc);
 		flags = 0;
 	}
-	post_payload(link, vc, data, len, flags);
+	post_payload(link, vc, data, NULL, len, flags);
 	if (vc->posted == vc->end)
 		vc->pending &= ~VCONN_P_DATA;
 }
@@ -784,6 +809,19 @@ static int post_takes(const struct vconn *vc)
 	return vc->flags & (VCONN_PEER_CLOSED | VCONN_OVER) ? -EAGAIN : 0;
 }
 
+/* Bytes that can be sent at once, past the staging memory. */
+static u32 post_directly(const struct vconn *vc)
+{
+	const u32 later = VCONN_ACCEPTING | VCONN_ORPHAN | VCONN_RESUMING;
+	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
+	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
+
+	if (vc->posted != vc->end || !vpost_ok(vc->link) ||
+	    (vc->flags & later) || (vc->pending & first) || vc->early)
+		return 0;
+	return min(vstaging_room(vc), sanx_txq_room(&conn->tx));
+}
+
 /**
  * vpost_inline() - send payload in a frame, at once
  * @vc: the connection
@@ -797,28 +835,60 @@ static int post_takes(const struct vconn *vc)
  */
 int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
 {
-	const u32 later = VCONN_ACCEPTING | VCONN_ORPHAN | VCONN_RESUMING;
-	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
 	struct vlink *link = vconn_lock(vc);
 	int err = post_takes(vc);
 
-	if (!err && (vc->posted != vc->end || !vpost_ok(link) ||
-		     (vc->flags & later) || (vc->pending & first) ||
-		     vc->early || len > link->inline_max ||
-		     len > vstaging_room(vc) ||
-		     len > sanx_txq_room(&vconn_conn(vc)->tx)))
+	if (!err && (len > link->inline_max || len > post_directly(vc)))
 		err = -EAGAIN;
 	if (!err) {
 		WRITE_ONCE(vc->end, vc->end + len);
 		if (urgent)
 			vc->urgent = vc->end;
-		post_payload(link, vc, data, len,
+		post_payload(link, vc, data, NULL, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!vc->pending)
 			list_del_init(&vc->pend);
 	}
 	vpost_unlock(link);
 	return err;
+}
+
+/**
+ * vpost_long() - send payload from a program's pages, at once
+ * @vc: the connection
+ * @link: its link, as far as is known
+ * @l: the pages, mapped for that; its list's from here on, if any is sent
+ * @len: bytes, at least 1
+ *
+ * Each frame is completed: the pages are to be given back soon.
+ *
+ * Context: process, conn->tx_mutex held.
+ * Return: bytes that were sent; or 0 if none can be now.
+ */
+u32 vpost_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len)
+{
+	u32 most = min((link->max_sge - 1) * (u32)PAGE_SIZE, VPOST_MAX);
+	struct vlink *now = vconn_lock(vc);
+	u32 n, done = 0;
+
+	if (now != link || post_takes(vc))
+		len = 0;
+	while (done < len) {
+		n = min3(len - done, most, post_directly(vc));
+		n = min(n, vc->win.size);
+		if (!n)
+			break;
+		WRITE_ONCE(vc->end, vc->end + n);
+		post_payload(link, vc, NULL, l, n, 0);
+		done += n;
+	}
+	if (done) {
+		vlong_lent(vc, l, vc->end);
+		if (!vc->pending)
+			list_del_init(&vc->pend);
+	}
+	vpost_unlock(now);
+	return done;
 }
 
 /**
@@ -870,6 +940,19 @@ int vpost_grant(struct vlink *link, u32 grant)
 	return 0;
 }
 
+/* What a PING takes to be acknowledged, in the best case so far. */
+static void post_timed(struct vlink *link, const struct vslot *slot)
+{
+	u64 ns;
+
+	if (link->timed != slot)
+		return;
+	link->timed = NULL;
+	ns = max(ktime_get_ns() - link->timed_at, 1ULL);
+	if (!link->rtt_ns || ns < link->rtt_ns)
+		WRITE_ONCE(link->rtt_ns, ns);
+}
+
 /**
  * vpost_done() - completion of a frame, and so of all before it
  * @cq: the link's
@@ -880,6 +963,7 @@ void vpost_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vslot *slot = container_of(wc->wr_cqe, struct vslot, cqe);
 	struct vlink *link = slot->link;
 	struct vslot *s, *next;
+	LIST_HEAD(read);
 
 	/* Then it is as good as under way: see vorphan_save(). */
 	if (wc->status != IB_WC_SUCCESS) {
@@ -887,12 +971,14 @@ void vpost_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock_bh(&link->tx_lock);
+	post_timed(link, slot);
 	list_for_each_entry_safe(s, next, &link->posted, node) {
 		if (!slot->posted)
 			break;
 		list_move(&s->node, &link->free);
-		slot_done(s);
+		slot_done(s, &read);
 	}
 	vpost_pump(link);
 	vpost_unlock(link);
+	vlong_read(&read);
 }

@@ -147,6 +147,11 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	u32 most;
 
 	vstaging_bound(vc);
+	if (vlong_wants(vc, from, len, flags) && !vstaging_make(vc, len)) {
+		n = vlong_send(vc, from, min(len, vlong_room(vc, from)));
+		if (n)
+			return n;
+	}
 	when = send_when(vc, len, flags);
 	most = when == VPOST_NOW ? send_small(vc, len) : 0;
 	if (most) {

@@ -6,7 +6,7 @@
  *	vgroup	all links to one node, and who waits for one	group.c
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
  *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
- *		and its memory				grow.c staging.c
+ *		and its memory				grow.c staging.c long.c
  *		and from one link to the next			orphan.c resume.c
  *	vring	memory that a queue pair may reach		ring.c
  *
@@ -52,6 +52,8 @@
 #define VLINK_SLOTS	128U
 /* Work requests of one chain: a registration, two writes, the frame. */
 #define VLINK_CHAIN	4U
+/* Places in memory that one work request gathers from. */
+#define VLINK_SGES	17U
 /* Distance of frames in memory. */
 #define VFRAME_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
 /* Bytes that one chain moves at most, so that large sends overlap. */
@@ -264,6 +266,8 @@ struct vframes {
  * @live: @qp has left the initial states and must be drained
  * @early: the device completes work before the peer has it
  * @reg_alone: no work that is not acknowledged may stand before a registration
+ * @max_sge: places in memory that a work request gathers from, VLINK_SGES at most
+ * @copy_ns: what a copy of 64 KiB takes here, or 0
  * @tx_mem: memory of @slots
  * @rx_mem: memory of @recvs
  * @chain_cqe: of work requests that are no frames; they complete only if they
@@ -285,6 +289,11 @@ struct vframes {
  * @peer_recvs: receives that it posts
  * @instance: the peer's
  * @inline_max: bytes of payload that it takes in a frame
+ * @lent: for work that is being posted from programs' pages; one more for where
+ *	the peer's ring wraps
+ * @timed: a PING whose acknowledgement is waited for, or NULL
+ * @timed_at: when it was posted, ktime
+ * @rtt_ns: what that took at the least, or 0
  * @received: receives posted since the link came up, modulo 2^32
  * @granted: the value of @received that the peer was told last
  * @ping: a PING is due
@@ -331,6 +340,8 @@ struct vlink {
 	bool			live;
 	bool			early;
 	bool			reg_alone;
+	u32			max_sge;
+	u64			copy_ns;
 	struct vframes		tx_mem;
 	struct vframes		rx_mem;
 	struct ib_cqe		chain_cqe;
@@ -349,6 +360,10 @@ struct vlink {
 	u32			peer_recvs;
 	u64			instance;
 	u32			inline_max;
+	struct ib_sge		lent[VLINK_SGES + 1];
+	struct vslot		*timed;
+	u64			timed_at;
+	u64			rtt_ns;
 	u32			received;
 	u32			granted;
 	bool			ping;
@@ -484,6 +499,7 @@ struct vring {
  * @full_rings: how many of them in a row were read in good time
  * @staging: what is on its way to the peer's ring: staging.c; made by the first
  *	send that needs it; tx_mutex, and to change it tx_lock too
+ * @longs: &struct vlong, what is on its way from the program's own pages; tx_lock
  * @bound: bytes that SO_SNDBUF permits it
  * @most: bytes that it can have, by the device and by what memory there was
  * @gather: small pieces that are held back
@@ -533,6 +549,7 @@ struct vconn {
 	u64			marked;
 	unsigned int		full_rings;
 	struct vring		staging;
+	struct list_head	longs;
 	u32			bound;
 	u32			most;
 	struct sanx_gather	gather;
@@ -558,6 +575,8 @@ struct vconn {
 	struct work_struct	grow;
 };
 
+struct vlong;
+
 static inline struct vconn *vconn_of(struct sanx_conn *conn)
 {
 	return sanx_conn_priv(conn);
@@ -582,6 +601,7 @@ extern unsigned int link_timeout_ms;
 extern unsigned int link_hold_ms;
 extern unsigned int heartbeat_ms;
 extern unsigned int grow_ms;
+extern unsigned int long_min;
 struct vnet *vnet_of(const struct net *net);
 
 /* group.c */
@@ -638,6 +658,7 @@ void vpost_pump(struct vlink *link);
 void vpost_pend(struct vconn *vc, u32 frames);
 int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
 int vpost_taken(struct vconn *vc, u32 len, bool urgent, enum vpost_when when);
+u32 vpost_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len);
 void vpost_flush(struct vconn *vc);
 void vpost_uncork(struct vconn *vc);
 void vpost_reg(struct vconn *vc);
@@ -739,6 +760,22 @@ void vgrow_resumed(struct vconn *vc);
 void vgrow_unmap(struct vconn *vc);
 bool vgrow_free_sleeps(const struct vconn *vc);
 void vgrow_free(struct vconn *vc);
+
+/* long.c */
+bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
+		 int flags);
+size_t vlong_room(struct vconn *vc, const struct iov_iter *from);
+size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len);
+int vlong_sges(const struct vlong *l, u32 lkey, u64 offset, u32 len,
+	       struct ib_sge *sge);
+void vlong_lent(struct vconn *vc, struct vlong *l, u64 to);
+void vlong_acked(struct vconn *vc, struct list_head *read);
+void vlong_read(struct list_head *read);
+void vlong_save(struct vconn *vc);
+void vlong_drop(struct vconn *vc);
+void vlong_wait(struct sanx_conn *conn, u64 to);
+u32 vlong_cutoff(const struct vlink *link);
+void vlong_tune(struct vlink *link);
 
 /* staging.c */
 u64 vstaging_first(const struct vconn *vc);

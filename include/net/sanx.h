@@ -222,6 +222,8 @@ struct sanx_cork {
  * @urg: urgent data in it
  * @alive: is the peer there?
  * @cork: bytes that are put away
+ * @lent: stream offset up to which the transport sends from programs' pages;
+ *	tx_mutex
  * @spin_ns: how long a reader looks before it sleeps; spin.c
  * @tx_time: jiffies of the last send
  * @rx_time: jiffies when bytes last arrived
@@ -269,6 +271,7 @@ struct sanx_conn {
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
 	struct sanx_cork		cork;
+	u64				lent;
 	u32				spin_ns;
 	u32				tx_time;
 	u32				rx_time;
@@ -351,6 +354,15 @@ struct sanx_transport_ops {
 	 * Context: process; the connection may be any, closed too.
 	 */
 	void (*push)(struct sanx_conn *conn);
+
+	/**
+	 * @settle: wait until programs have their pages back.  For a transport
+	 * whose send() moves conn->lent.
+	 * @to: how far
+	 *
+	 * Context: process, no lock held.
+	 */
+	void (*settle)(struct sanx_conn *conn, u64 to);
 
 	/**
 	 * @room: bytes that send() could take now, roughly; for poll.
@@ -484,6 +496,9 @@ struct sanx_transport_ops {
  * @conns: connections on it
  * @local: local address of the rail
  * @remote: remote address of the rail
+ * @rtt: ns until the peer's device acknowledges, at the least; or 0
+ * @long_min: bytes from which a send() is made from the program's pages, or
+ *	U32_MAX
  */
 struct sanx_link_info {
 	u32		node;
@@ -493,6 +508,8 @@ struct sanx_link_info {
 	u32		conns;
 	struct in6_addr	local;
 	struct in6_addr	remote;
+	u32		rtt;
+	u32		long_min;
 };
 
 #define SANX_NODE_RAILS	4

@@ -14,8 +14,11 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	struct print *out = &ctl->out;
 	struct in6_addr local, remote;
 	char text[ADDR_STRLEN];
+	u64 rtt, long_min;
 
 	nl_parse(nlh, attr, SANX_A_LINK_MAX);
+	rtt = nl_uint(attr[SANX_A_LINK_RTT]);
+	long_min = nl_uint(attr[SANX_A_LINK_LONG_MIN]);
 	local = nl_addr(attr[SANX_A_LINK_LOCAL]);
 	remote = nl_addr(attr[SANX_A_LINK_REMOTE]);
 
@@ -27,6 +30,11 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
 	print_string(out, "local", " local %s", addr_format(&local, text));
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
+	/* Known once something was acknowledged, and of no use to some links. */
+	if (rtt)
+		print_uint(out, "rtt_ns", " rtt_ns %llu", rtt);
+	if (long_min && long_min != UINT32_MAX)
+		print_uint(out, "long_min", " long_min %llu", long_min);
 	print_item_close(out);
 }
 
