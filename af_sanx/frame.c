@@ -294,9 +294,10 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 	info->to = le32_to_cpu(h.to);
 	info->recvs = le32_to_cpu(h.recvs);
 	info->inline_max = le16_to_cpu(h.inline_max);
+	info->lane = le16_to_cpu(h.lane);
 	info->instance = le64_to_cpu(h.instance);
 	if (!info->from || !info->to || !info->instance ||
-	    h.reserved || h.reserved2 ||
+	    h.reserved || info->lane >= SANX_LANES_MAX ||
 	    info->recvs < SANX_RECVS_MIN || info->recvs > SANX_RECVS_MAX ||
 	    info->inline_max > SANX_INLINE_MAX)
 		return -EPROTO;
@@ -319,6 +320,7 @@ void sanx_hello_build(struct sanx_hello *hello,
 		.to		= cpu_to_le32(info->to),
 		.recvs		= cpu_to_le32(info->recvs),
 		.inline_max	= cpu_to_le16(info->inline_max),
+		.lane		= cpu_to_le16(info->lane),
 		.instance	= cpu_to_le64(info->instance),
 	};
 }

@@ -419,7 +419,8 @@ int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 	    nla_put_in6_addr(skb, SANX_A_LINK_LOCAL, &info->local) ||
 	    nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote) ||
 	    nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
-	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min)) {
+	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min) ||
+	    nla_put_u32(skb, SANX_A_LINK_LANE, info->lane)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -20,7 +20,7 @@
 static const u8 good_hello[32] = {
 	0x31, 0x58, 0x4e, 0x53, 0x04, 0x00, 0x00, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
-	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x00, 0x00,
+	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x05, 0x00,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
 };
 
@@ -91,8 +91,10 @@ static const struct wrong_case hello_cases[] = {
 	{ "inline 256", 20, 2, 256, 0 },
 	{ "inline 257", 20, 2, 257, -EPROTO },
 	{ "inline 65535", 20, 2, 65535, -EPROTO },
-	{ "reserved2, low", 22, 2, 1, -EPROTO },
-	{ "reserved2, high", 22, 2, 0x8000, -EPROTO },
+	{ "lane 0", 22, 2, 0, 0 },
+	{ "lane 7", 22, 2, 7, 0 },
+	{ "lane 8", 22, 2, 8, -EPROTO },
+	{ "lane 1 in the wrong byte", 22, 2, 0x100, -EPROTO },
 	{ "instance 0", 24, 8, 0, -EPROTO },
 	{ "instance 1", 24, 8, 1, 0 },
 	{ "instance with low half 0", 24, 8, 1ULL << 32, 0 },
@@ -108,6 +110,7 @@ static void expect_hello(struct kunit *test, const struct sanx_hello_info *i,
 	KUNIT_EXPECT_EQ(test, i->to, get_unaligned_le32(buf + 12));
 	KUNIT_EXPECT_EQ(test, i->recvs, get_unaligned_le32(buf + 16));
 	KUNIT_EXPECT_EQ(test, i->inline_max, get_unaligned_le16(buf + 20));
+	KUNIT_EXPECT_EQ(test, i->lane, get_unaligned_le16(buf + 22));
 	KUNIT_EXPECT_EQ(test, i->instance, get_unaligned_le64(buf + 24));
 }
 
@@ -167,6 +170,7 @@ static void hello_build(struct kunit *test)
 		.to = 0x9abcdef0,
 		.recvs = 256,
 		.inline_max = 192,
+		.lane = 5,
 		.instance = 0x0123456789abcdef,
 	};
 	struct sanx_hello hello;
@@ -509,6 +513,7 @@ static void open_fuzz(struct kunit *test)
 			KUNIT_ASSERT_GE(test, hello.recvs, 16);
 			KUNIT_ASSERT_LE(test, hello.recvs, 65536);
 			KUNIT_ASSERT_LE(test, hello.inline_max, 256);
+			KUNIT_ASSERT_LT(test, hello.lane, 8);
 			KUNIT_ASSERT_NE(test, hello.instance, 0);
 		}
 		memcpy(buf, good_open, 56);

@@ -74,6 +74,7 @@ static void hello_fill(struct sanx_hello *hello, const struct vlink *link)
 		.to		= link->group->peer,
 		.recvs		= VLINK_RECVS,
 		.inline_max	= SANX_INLINE_MAX,
+		.lane		= link->group->lane,
 		.instance	= link->group->vnet->instance,
 	};
 
@@ -137,7 +138,8 @@ static int cm_established(struct vlink *link, const struct rdma_conn_param *p)
 	err = sanx_hello_parse(&info, p->private_data, p->private_data_len);
 	if (err)
 		return err;
-	if (info.from != link->group->peer || info.to != link->self)
+	if (info.from != link->group->peer || info.to != link->self ||
+	    info.lane != link->group->lane)
 		return -EPROTO;
 	hello_take(link, &info);
 	vlink_came_up(link);
@@ -359,7 +361,7 @@ static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
 		pr_debug("refused a link: not in the node map\n");
 		return cm_reject(id, 0);
 	}
-	link = vgroup_accept(vnet, info.from, id);
+	link = vgroup_accept(vnet, info.from, info.lane, id);
 	if (IS_ERR(link))
 		return cm_reject(id, cm_refusal(PTR_ERR(link)));
 	id->context = link;

@@ -2,9 +2,15 @@
 /*
  * Link groups: all that one node has to do with another.
  *
- * At most one link at a time takes our connections (@out).  Where both sides
- * try at once, the link of the node with the lower id is the one: its attempt
- * makes it reject the other's, which waits instead.  A link that comes up
+ * What is sent on a link is sent under its lock, and what arrives there is dealt
+ * with by one CPU at a time.  So where there are many CPUs there are several
+ * links to a node, each in a lane of its own, and connections are shared out
+ * among them.  A connection stays in its lane.  The first link is what somebody
+ * waits for; the others are made beside it once connections would share one.
+ *
+ * In a lane, at most one link at a time takes our connections (@out).  Where both
+ * sides try at once, the link of the node with the lower id is the one: its
+ * attempt makes it reject the other's, which waits instead.  A link that comes up
  * replaces what was there: its peer has started anew, or lost the other, or has
  * won the tie.
  *
@@ -21,38 +27,61 @@
 
 static void group_timeout(struct work_struct *work);
 
+/* Lane 0, which knows the others. */
 static struct vgroup *group_find(struct vnet *vnet, u32 peer)
 {
 	struct vgroup *g;
 
 	lockdep_assert_held(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node)
+	list_for_each_entry(g, &vnet->groups, node) {
+		if (g->lane)
+			break;
 		if (g->peer == peer)
 			return g;
+	}
 	return NULL;
 }
 
-/* There are as many as node ids we had to do with, until the vnet stops. */
-static struct vgroup *group_get(struct vnet *vnet, u32 peer)
+static struct vgroup *group_alloc(struct vnet *vnet, u32 peer, u32 lane)
 {
-	struct vgroup *g = group_find(vnet, peer);
+	struct vgroup *g = kzalloc(sizeof(*g), GFP_KERNEL);
 
-	if (g)
-		return g;
-	g = kzalloc(sizeof(*g), GFP_KERNEL);
 	if (!g)
 		return NULL;
 	kref_init(&g->refs);
 	g->vnet = vnet;
 	g->peer = peer;
+	g->lane = lane;
 	INIT_LIST_HEAD(&g->links);
 	INIT_LIST_HEAD(&g->waiters);
 	INIT_DELAYED_WORK(&g->timer, group_timeout);
 	INIT_LIST_HEAD(&g->orphans);
 	INIT_DELAYED_WORK(&g->retry, vorphan_work);
 	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
-	list_add_tail(&g->node, &vnet->groups);
+	if (lane)
+		list_add_tail(&g->node, &vnet->groups);
+	else
+		list_add(&g->node, &vnet->groups);
 	return g;
+}
+
+/*
+ * There are as many as node ids we had to do with, and lanes to them, until the
+ * vnet stops.
+ */
+static struct vgroup *group_get(struct vnet *vnet, u32 peer, u32 lane)
+{
+	struct vgroup *first = group_find(vnet, peer);
+
+	if (!first) {
+		first = group_alloc(vnet, peer, 0);
+		if (!first)
+			return NULL;
+		first->lanes[0] = first;
+	}
+	if (!first->lanes[lane])
+		first->lanes[lane] = group_alloc(vnet, peer, lane);
+	return first->lanes[lane];
 }
 
 static void group_free(struct kref *refs)
@@ -207,6 +236,45 @@ static int group_wait(struct vgroup *g, struct vconn *vc)
 	return 0;
 }
 
+static unsigned int lanes_wanted(void)
+{
+	return min(READ_ONCE(lanes) ?: num_online_cpus(), SANX_LANES_MAX);
+}
+
+/* The link that has the fewest connections; of equals, the one of this CPU. */
+static struct vlink *lanes_best(const struct vgroup *first)
+{
+	unsigned int i, start = raw_smp_processor_id();
+	struct vlink *best = NULL;
+	struct vgroup *g;
+
+	for (i = 0; i < SANX_LANES_MAX; i++) {
+		g = first->lanes[(start + i) % SANX_LANES_MAX];
+		if (g && g->out &&
+		    (!best || READ_ONCE(g->out->n_conns) <
+			      READ_ONCE(best->n_conns)))
+			best = g->out;
+	}
+	return best;
+}
+
+/* One lane more, for those who come later, should they be many. */
+static void lanes_widen(struct vgroup *first)
+{
+	unsigned int i, n = lanes_wanted();
+	struct vgroup *g;
+
+	for (i = 0; i < n; i++) {
+		g = first->lanes[i];
+		if (g && (g->out || g->trying || group_held(g)))
+			continue;
+		g = group_get(first->vnet, first->peer, i);
+		if (g)
+			vgroup_try(g, 0);
+		return;
+	}
+}
+
 static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 			 struct vlink **out)
 {
@@ -215,12 +283,14 @@ static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 	lockdep_assert_held(&vnet->lock);
 	if (!vnet->running)
 		return -ENETDOWN;
-	g = group_get(vnet, peer);
+	g = group_get(vnet, peer, 0);
 	if (!g)
 		return -ENOMEM;
-	if (g->out) {
-		kref_get(&g->out->refs);
-		*out = g->out;
+	*out = lanes_best(g);
+	if (*out) {
+		kref_get(&(*out)->refs);
+		if (READ_ONCE((*out)->n_conns))
+			lanes_widen(g);
 		return 0;
 	}
 	if (group_held(g))
@@ -305,13 +375,15 @@ static void group_timeout(struct work_struct *work)
  * vgroup_accept() - a peer asks for a link
  * @vnet: the namespace
  * @peer: who
+ * @lane: in which lane, below SANX_LANES_MAX
  * @id: its request; on success the link's
  *
  * Context: process, in the event handler of @id.
  * Return: a link that is accepting, with a reference for the caller, or an
  * error pointer: -EALREADY if our attempt has precedence, -ENETDOWN, -ENOMEM.
  */
-struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, struct rdma_cm_id *id)
+struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
+			    struct rdma_cm_id *id)
 {
 	struct vlink *link = ERR_PTR(-ENETDOWN);
 	struct vgroup *g;
@@ -320,7 +392,7 @@ struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, struct rdma_cm_id *id)
 	if (!vnet->running)
 		goto out;
 	link = ERR_PTR(-ENOMEM);
-	g = group_get(vnet, peer);
+	g = group_get(vnet, peer, lane);
 	if (!g)
 		goto out;
 	if (g->trying && !group_self(g)) {
@@ -342,6 +414,26 @@ out:
 	return link;
 }
 
+/* A peer that has started anew knows nothing of what is in other lanes. */
+static void group_forgotten(struct vgroup *g, const struct vlink *link)
+{
+	struct vgroup *first = group_find(g->vnet, g->peer);
+	struct vlink *other;
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_MAX; i++) {
+		g = first->lanes[i];
+		if (!g || g == link->group || !g->instance ||
+		    g->instance == link->instance)
+			continue;
+		list_for_each_entry(other, &g->links, node)
+			if (READ_ONCE(other->state) == VLINK_UP &&
+			    other->instance != link->instance)
+				vlink_kill(other, ECONNRESET);
+		vorphan_reset_all(g, ECONNRESET);
+	}
+}
+
 static void group_replace(struct vgroup *g, struct vlink *link)
 {
 	int err = g->instance == link->instance ? ETIMEDOUT : ECONNRESET;
@@ -357,6 +449,7 @@ static void group_replace(struct vgroup *g, struct vlink *link)
 	kref_get(&link->refs);
 	g->out = link;
 	g->held = false;
+	group_forgotten(g, link);
 	vorphan_link_up(g, link);
 }
 
@@ -558,6 +651,7 @@ static int dump_link(struct vlink *link, struct sk_buff *skb,
 		.remote		= link->remote,
 		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
 		.long_min	= vlong_cutoff(link),
+		.lane		= link->group->lane,
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);
@@ -576,6 +670,7 @@ static int dump_none(struct vgroup *g, struct sk_buff *skb,
 		.device		= "",
 		.state		= g->n_orphans ? "lost" : "held",
 		.conns		= g->n_orphans,
+		.lane		= g->lane,
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);

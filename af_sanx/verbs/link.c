@@ -188,6 +188,21 @@ static void link_tell_quiet(struct vlink *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
+/*
+ * What was sent so long ago is to have arrived, whatever the peer says meanwhile:
+ * a program may wait for its pages (long.c).
+ */
+static bool link_stuck(struct vlink *link, unsigned long most)
+{
+	struct vslot *slot;
+
+	lockdep_assert_held(&link->tx_lock);
+	list_for_each_entry(slot, &link->posted, node)
+		if (slot->signaled)
+			return time_after(jiffies, slot->at + most);
+	return false;
+}
+
 /* Also the end of a peer's attempt that it does not follow up. */
 static void link_beat(struct work_struct *work)
 {
@@ -202,6 +217,8 @@ static void link_beat(struct work_struct *work)
 	}
 	link_tell_quiet(link);
 	spin_lock_bh(&link->tx_lock);
+	if (link_stuck(link, BEATS_LOST * beat))
+		vlink_kill_locked(link, ETIMEDOUT);
 	if (quiet >= beat || !link->rtt_ns)
 		vlink_ask(link);
 	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {

@@ -29,6 +29,10 @@ unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0644);
 MODULE_PARM_DESC(heartbeat_ms, "a link that is idle so long is probed, after twenty times as long it is lost, in ms (default: 1000)");
 
+unsigned int lanes;
+module_param(lanes, uint, 0644);
+MODULE_PARM_DESC(lanes, "links to a node that its connections are shared out to, 8 at most; 0: as many as there are CPUs (default: 0)");
+
 unsigned int grow_ms = 20;
 module_param(grow_ms, uint, 0644);
 MODULE_PARM_DESC(grow_ms, "rings grow to hold what is read of a stream in that time, in ms; 0: they do not (default: 20)");

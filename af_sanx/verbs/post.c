@@ -230,6 +230,8 @@ static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
 	slot->len = f->type == SANX_FRAME_DATA ? f->len : 0;
 	slot->posted = true;
+	slot->signaled = signal;
+	slot->at = jiffies;
 	if (vc)
 		vc->inflight++;
 	list_add_tail(&slot->node, &link->posted);

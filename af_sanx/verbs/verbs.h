@@ -3,7 +3,8 @@
  * The verbs transport: connections over RDMA.
  *
  *	vnet	a namespace: listener and link groups		main.c
- *	vgroup	all links to one node, and who waits for one	group.c
+ *	vgroup	a lane to one node: a link, its orphans, and	group.c
+ *		who waits for one
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
  *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
  *		and its memory				grow.c staging.c long.c
@@ -68,7 +69,8 @@
  * @net: the namespace
  * @ctl: guards @listen, @busy, @exiting and the changes of @running
  * @lock: guards @groups, what is in them, and @running for readers
- * @groups: &struct vgroup, one for each node we had to do with
+ * @groups: &struct vgroup, one for each lane to each node we had to do with,
+ *	the lanes 0 first
  * @listen: listeners, one an address family
  * @running: connections are possible
  * @busy: there are AF_SANX sockets
@@ -96,12 +98,14 @@ struct vnet {
 };
 
 /**
- * struct vgroup - all links to one node
+ * struct vgroup - one lane to a node, and all links that it had
  * @refs: the namespace's list has one, each link one
  * @rcu: frees it
  * @vnet: the namespace
  * @node: in vnet.groups
  * @peer: node id
+ * @lane: which it is
+ * @lanes: of lane 0: all to that node, by their number, itself too, or NULL
  * @links: &struct vlink, from its making to its end
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to get one, with a reference, or NULL
@@ -131,6 +135,8 @@ struct vgroup {
 	struct vnet		*vnet;
 	struct list_head	node;
 	u32			peer;
+	u32			lane;
+	struct vgroup		*lanes[SANX_LANES_MAX];
 	struct list_head	links;
 	struct vlink		*out;
 	struct vlink		*trying;
@@ -178,6 +184,8 @@ enum vlink_state {
  * @end: DATA: stream offset behind the payload
  * @len: DATA: bytes of payload in the frame
  * @posted: under way
+ * @signaled: its completion was asked for
+ * @at: when it was posted, in jiffies
  * @buf: VFRAME_STRIDE bytes
  * @dma: their address for the device
  */
@@ -189,6 +197,8 @@ struct vslot {
 	u64			end;
 	u32			len;
 	bool			posted;
+	bool			signaled;
+	unsigned long		at;
 	void			*buf;
 	u64			dma;
 };
@@ -600,6 +610,7 @@ extern unsigned int service_port;
 extern unsigned int link_timeout_ms;
 extern unsigned int link_hold_ms;
 extern unsigned int heartbeat_ms;
+extern unsigned int lanes;
 extern unsigned int grow_ms;
 extern unsigned int long_min;
 struct vnet *vnet_of(const struct net *net);
@@ -607,7 +618,7 @@ struct vnet *vnet_of(const struct net *net);
 /* group.c */
 int vgroup_connect(struct vconn *vc);
 bool vgroup_cancel(struct vconn *vc);
-struct vlink *vgroup_accept(struct vnet *vnet, u32 peer,
+struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
 			    struct rdma_cm_id *id);
 void vgroup_link_up(struct vlink *link);
 void vgroup_link_ends(struct vlink *link);

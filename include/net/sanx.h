@@ -499,6 +499,7 @@ struct sanx_transport_ops {
  * @rtt: ns until the peer's device acknowledges, at the least; or 0
  * @long_min: bytes from which a send() is made from the program's pages, or
  *	U32_MAX
+ * @lane: which of the links to that node
  */
 struct sanx_link_info {
 	u32		node;
@@ -510,6 +511,7 @@ struct sanx_link_info {
 	struct in6_addr	remote;
 	u32		rtt;
 	u32		long_min;
+	u32		lane;
 };
 
 #define SANX_NODE_RAILS	4

@@ -23,6 +23,8 @@
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may wait for their answer. */
 #define SANX_OPENS_MAX		64U
+/* Links that two nodes may have between them. */
+#define SANX_LANES_MAX		8U
 
 /**
  * enum sanx_frame_type - what a frame says
@@ -179,7 +181,8 @@ static_assert(sizeof(struct sanx_place) == 24);
  * @to: node id that the sender believes it speaks to
  * @recvs: receives that the sender has posted, the first @grant
  * @inline_max: bytes of payload that it takes in a DATA frame
- * @reserved2: 0
+ * @lane: which of the links between the two, below SANX_LANES_MAX; the reply
+ *	has that of the request
  * @instance: a number that the sender drew when it started, not 0
  */
 struct sanx_hello {
@@ -190,7 +193,7 @@ struct sanx_hello {
 	__le32	to;
 	__le32	recvs;
 	__le16	inline_max;
-	__le16	reserved2;
+	__le16	lane;
 	__le64	instance;
 };
 
@@ -239,6 +242,7 @@ struct sanx_window_info {
  * @to: node id that the peer believes we are, not 0
  * @recvs: receives that it has posted, within SANX_RECVS_MIN..SANX_RECVS_MAX
  * @inline_max: payload that it takes inline, at most SANX_INLINE_MAX
+ * @lane: which of the links between the two nodes, below SANX_LANES_MAX
  * @instance: tells a peer that started anew from the one that we knew, not 0
  */
 struct sanx_hello_info {
@@ -246,6 +250,7 @@ struct sanx_hello_info {
 	u32	to;
 	u32	recvs;
 	u16	inline_max;
+	u16	lane;
 	u64	instance;
 };
 

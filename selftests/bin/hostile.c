@@ -61,7 +61,7 @@ struct wire_hello {
 	__u32 magic;
 	__u16 version, reserved;
 	__u32 from, to, recvs;
-	__u16 inline_max, reserved2;
+	__u16 inline_max, lane;
 	__u64 instance;
 };
 
@@ -94,7 +94,7 @@ struct hello {
 	__u32 magic;
 	__u16 version, reserved;
 	__u32 from, to, recvs;
-	__u16 inline_max, reserved2;
+	__u16 inline_max, lane;
 	__u64 instance;
 };
 
@@ -198,7 +198,7 @@ static bool link_up(const struct hello *h)
 		.to		= htole32(h->to),
 		.recvs		= htole32(h->recvs),
 		.inline_max	= htole16(h->inline_max),
-		.reserved2	= htole16(h->reserved2),
+		.lane		= htole16(h->lane),
 		.instance	= htole64(h->instance),
 	};
 	struct rdma_conn_param param = {
@@ -573,7 +573,7 @@ static const struct test tests[] = {
 	HELLO("magic", MAGIC + 1, 4, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("version", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("reserved", MAGIC, 4, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("reserved2", MAGIC, 4, 0, US, THEM, RECVS, 256, 1, 99),
+	HELLO("lane 8", MAGIC, 4, 0, US, THEM, RECVS, 256, 8, 99),
 	HELLO("from-0", MAGIC, 4, 0, 0, THEM, RECVS, 256, 0, 99),
 	HELLO("from-unknown", MAGIC, 4, 0, 77, THEM, RECVS, 256, 0, 99),
 	HELLO("from-another", MAGIC, 4, 0, 3, THEM, RECVS, 256, 0, 99),

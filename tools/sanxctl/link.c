@@ -26,6 +26,7 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_uint(out, "node", "node %llu", nl_uint(attr[SANX_A_LINK_NODE]));
 	print_string(out, "transport", " transport %s", nl_string(attr[SANX_A_LINK_TRANSPORT]));
 	print_string(out, "device", " device %s", nl_string(attr[SANX_A_LINK_DEVICE]));
+	print_uint(out, "lane", " lane %llu", nl_uint(attr[SANX_A_LINK_LANE]));
 	print_string(out, "state", " state %s", nl_string(attr[SANX_A_LINK_STATE]));
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
 	print_string(out, "local", " local %s", addr_format(&local, text));

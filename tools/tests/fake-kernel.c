@@ -169,6 +169,7 @@ static void dump_links(void)
 	mnl_attr_put_strz(nlh, SANX_A_LINK_DEVICE, "a\"b\\c/\001");
 	mnl_attr_put_strz(nlh, SANX_A_LINK_STATE, "up");
 	mnl_attr_put_u32(nlh, SANX_A_LINK_CONNS, 3);
+	mnl_attr_put_u32(nlh, SANX_A_LINK_LANE, 5);
 	put_addr(nlh, SANX_A_LINK_LOCAL, "10.0.0.1");
 	put_addr(nlh, SANX_A_LINK_REMOTE, "fd00::2");
 	message_end(nlh);

@@ -153,8 +153,8 @@ ok "ports: flushed" says 0 "" "" ports show
 ### Link, socket, stats
 
 ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
-	'node 2 transport verbs device a"b\c/ state up conns 3 local 10.0.0.1 remote fd00::2'
-ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2'}" -j l s
+	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2'
+ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2'}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
 established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297
