@@ -65,6 +65,43 @@ static bool data_ok(const struct sanx_frame *f)
 	return f->len == f->count && f->count <= SANX_INLINE_MAX;
 }
 
+/**
+ * sanx_imm_build() - immediate data of an RDMA write that tells of itself
+ * @conn: the receiver's id of the connection, at most SANX_IMM_CONN_MAX
+ * @flags: of SANX_IMM_FLAGS, with SANX_FRAME_F_RING
+ *
+ * Return: the value, in host order.
+ */
+u32 sanx_imm_build(u32 conn, u8 flags)
+{
+	return conn << SANX_IMM_CONN_SHIFT | flags;
+}
+EXPORT_SYMBOL_GPL(sanx_imm_build);
+
+/**
+ * sanx_imm_parse() - take a write that tells of itself for a DATA frame
+ * @f: filled; what immediate data has no room for, @f->offset, @f->credit and
+ *	@f->grant, are 0 and no news
+ * @imm: as received, in host order, unchecked
+ * @bytes: that were written, as the device says
+ *
+ * Return: 0, or -EPROTO if no correct peer sends that.
+ */
+int sanx_imm_parse(struct sanx_frame *f, u32 imm, u32 bytes)
+{
+	*f = (struct sanx_frame){
+		.type	= SANX_FRAME_DATA,
+		.flags	= imm & ((1U << SANX_IMM_CONN_SHIFT) - 1),
+		.conn	= imm >> SANX_IMM_CONN_SHIFT,
+		.count	= bytes,
+	};
+	if ((f->flags & ~SANX_IMM_FLAGS) || !(f->flags & SANX_FRAME_F_RING) ||
+	    !f->conn || !data_ok(f))
+		return -EPROTO;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(sanx_imm_parse);
+
 static bool count_ok(const struct sanx_frame *f)
 {
 	if (f->type == SANX_FRAME_OPEN_REJ)

@@ -406,6 +406,61 @@ static void frame_data_inline(struct kunit *test)
 	}
 }
 
+/**
+ * struct imm_case - a write that tells of itself
+ * @desc: in words
+ * @imm: immediate data
+ * @bytes: that were written
+ * @want: the verdict
+ */
+struct imm_case {
+	const char *desc;
+	u32 imm;
+	u32 bytes;
+	int want;
+};
+
+static const struct imm_case imm_cases[] = {
+	{ "a byte", 0x101, 1, 0 },
+	{ "a ring full", 0x101, 1048576, 0 },
+	{ "the last connection, all flags", 0xffffff31, 65536, 0 },
+	{ "nothing written", 0x101, 0, -EPROTO },
+	{ "more than a ring", 0x101, 1048577, -EPROTO },
+	{ "2^32 - 1 bytes", 0x101, U32_MAX, -EPROTO },
+	{ "no connection", 0x01, 1, -EPROTO },
+	{ "no flags", 0x100, 1, -EPROTO },
+	{ "not in the ring, turned", 0x110, 1, -EPROTO },
+	{ "urgent", 0x105, 1, -EPROTO },
+	{ "reset", 0x103, 1, -EPROTO },
+	{ "fin", 0x109, 1, -EPROTO },
+	{ "unknown flag, 6", 0x141, 1, -EPROTO },
+	{ "unknown flag, 7", 0x181, 1, -EPROTO },
+	{ "all ones", U32_MAX, 1, -EPROTO },
+	{ "zero", 0, 1, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(imm, imm_cases, desc);
+
+static void frame_imm(struct kunit *test)
+{
+	const struct imm_case *c = test->param_value;
+	struct sanx_frame f;
+
+	memset(&f, 0xff, sizeof(f));
+	KUNIT_ASSERT_EQ(test, sanx_imm_parse(&f, c->imm, c->bytes), c->want);
+	if (c->want)
+		return;
+	KUNIT_EXPECT_EQ(test, f.type, 1);
+	KUNIT_EXPECT_EQ(test, f.flags, c->imm & 0xff);
+	KUNIT_EXPECT_EQ(test, f.conn, c->imm >> 8);
+	KUNIT_EXPECT_EQ(test, f.count, c->bytes);
+	KUNIT_EXPECT_EQ(test, f.len, 0);
+	KUNIT_EXPECT_EQ(test, f.offset, 0);
+	KUNIT_EXPECT_EQ(test, f.credit, 0);
+	KUNIT_EXPECT_EQ(test, f.grant, 0);
+	KUNIT_EXPECT_EQ(test, sanx_imm_build(f.conn, f.flags), c->imm);
+}
+
 static void frame_limits(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, SANX_FRAME_MAX, MOST);
@@ -475,6 +530,7 @@ static struct kunit_case frame_cases[] = {
 	KUNIT_CASE_PARAM(frame_size_off, good_gen_params),
 	KUNIT_CASE_PARAM(frame_body_off, good_gen_params),
 	KUNIT_CASE(frame_data_inline),
+	KUNIT_CASE_PARAM(frame_imm, imm_gen_params),
 	KUNIT_CASE(frame_limits),
 	KUNIT_CASE(frame_fuzz_bytes),
 	KUNIT_CASE(frame_fuzz_fields),

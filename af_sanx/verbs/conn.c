@@ -219,8 +219,9 @@ int vconn_attach(struct vconn *vc, struct vlink *link, u32 flags)
 	struct vgroup *g = link->group;
 	int err;
 
-	err = xa_alloc_cyclic_bh(&g->ids, &vc->id, vc, xa_limit_32b,
-				 &g->next_id, GFP_KERNEL);
+	err = xa_alloc_cyclic_bh(&g->ids, &vc->id, vc,
+				 XA_LIMIT(1, SANX_IMM_CONN_MAX), &g->next_id,
+				 GFP_KERNEL);
 	if (err < 0)
 		return err;
 	err = attach_first(vc);

@@ -5,9 +5,9 @@
  *
  * One message is one chain of work requests and one doorbell: a registration
  * if one is due, up to two RDMA writes (two where the ring wraps), and a SEND
- * with the frame that says so.  An RDMA write with immediate would save the
- * SEND, but iWARP has none, and its 32 bits hold neither a stream offset nor
- * the credit that rides along.
+ * with the frame that says so.  Where there is nothing to say that the 32 bits of
+ * immediate data do not hold, the RDMA write says it itself (post_imm_ok()), and
+ * the SEND is saved; iWARP has no such writes.
  *
  * Completions are asked for seldom: each tells of all work before it.  They
  * are asked for often enough that slots cannot run out with none under way, and
@@ -20,7 +20,9 @@
  * Link credits: a receive queue that runs empty breaks an iWARP link and stalls
  * others, so each side counts.  Every frame carries in @grant how many receives
  * its sender has posted since the link came up, and may itself be sent only
- * while fewer frames than the peer's grant were.  N receives are posted at
+ * while fewer frames than the peer's grant were.  (A write that tells of itself
+ * counts as a frame, but carries no grant: for what follows it is none of those
+ * that tell.)  N receives are posted at
  * first (VLINK_RECVS).  VLINK_RESERVE of the credits are left to PINGs that
  * bring credits to the peer, which a side sends when N/4 of its receives were
  * posted anew and no other frame told.
@@ -200,32 +202,20 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
 }
 
 /*
- * Posts a chain that ends with a frame.  Its body is in the slot already.  A
- * failure is the end of the link, which is taken down as a whole, and counts as
- * posted; so nobody needs to hear of it.
+ * Posts a chain, of which @last is what the peer takes for @f.  A failure is the
+ * end of the link, which is taken down as a whole, and counts as posted; so nobody
+ * needs to hear of it.
  */
-static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
-		       struct vconn *vc, struct sanx_frame *f)
+static void post_chain(struct vlink *link, struct vslot *slot, struct chain *c,
+		       struct ib_send_wr *last, struct vconn *vc,
+		       const struct sanx_frame *f)
 {
 	bool signal = post_signal(link, vc, f->type, f->count, c->n_lent);
 	int err;
 
 	lockdep_assert_held(&link->tx_lock);
-	f->grant = link->received;
-	c->send_sge.length = sanx_frame_build(slot->buf, f);
-	c->send_sge.addr = slot->dma;
-	c->send_sge.lkey = link->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(link->pd->device, slot->dma,
-				      c->send_sge.length, DMA_TO_DEVICE);
-	c->send = (struct ib_send_wr){
-		.wr_cqe		= &slot->cqe,
-		.sg_list	= &c->send_sge,
-		.num_sge	= 1,
-		.opcode		= IB_WR_SEND,
-		.send_flags	= signal ? IB_SEND_SIGNALED : 0,
-	};
-	chain_add(c, &c->send);
-
+	last->wr_cqe = &slot->cqe;
+	last->send_flags = signal ? IB_SEND_SIGNALED : 0;
 	slot->vc = vc;
 	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
 	slot->len = f->type == SANX_FRAME_DATA ? f->len : 0;
@@ -236,7 +226,6 @@ static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 		vc->inflight++;
 	list_add_tail(&slot->node, &link->posted);
 	link->sent++;
-	link->granted = f->grant;
 	if (f->type == SANX_FRAME_PING && !link->timed) {
 		link->timed = slot;
 		link->timed_at = ktime_get_ns();
@@ -248,6 +237,26 @@ static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 		return;
 	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
 	vlink_kill_locked(link, ETIMEDOUT);
+}
+
+/* Posts a chain that ends with a frame.  Its body is in the slot already. */
+static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
+		       struct vconn *vc, struct sanx_frame *f)
+{
+	f->grant = link->received;
+	link->granted = f->grant;
+	c->send_sge.length = sanx_frame_build(slot->buf, f);
+	c->send_sge.addr = slot->dma;
+	c->send_sge.lkey = link->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(link->pd->device, slot->dma,
+				      c->send_sge.length, DMA_TO_DEVICE);
+	c->send = (struct ib_send_wr){
+		.sg_list	= &c->send_sge,
+		.num_sge	= 1,
+		.opcode		= IB_WR_SEND,
+	};
+	chain_add(c, &c->send);
+	post_chain(link, slot, c, &c->send, vc, f);
 }
 
 static void post_plain(struct vlink *link, struct vconn *vc,
@@ -394,6 +403,37 @@ static u32 post_wraps(const struct vconn *vc)
 	return min(vc->staging.size, vc->win.size);
 }
 
+/* Is it so long ago that the peer was told of receives, or of room? */
+static bool post_news(const struct vlink *link, const struct vconn *vc)
+{
+	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
+	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
+
+	return link->received - link->granted >= VLINK_RECVS / 8 ||
+	       (s64)(READ_ONCE(q->head) + q->size - q->granted) >= (s64)few;
+}
+
+/*
+ * Can the write tell of itself?  It says neither credits nor grants, but those that
+ * are due would go in frames of their own, so they are let ride in time.
+ */
+static bool post_imm_ok(const struct vlink *link, const struct vconn *vc,
+			u8 flags, int writes)
+{
+	return !link->early && writes == 1 && !(flags & ~SANX_IMM_FLAGS) &&
+	       vc->peer_id <= SANX_IMM_CONN_MAX && !post_news(link, vc);
+}
+
+static void post_imm(struct vlink *link, struct vslot *slot, struct chain *c,
+		     struct vconn *vc, const struct sanx_frame *f)
+{
+	struct ib_send_wr *wr = &c->write[0].wr;
+
+	wr->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->ex.imm_data = cpu_to_be32(sanx_imm_build(f->conn, f->flags));
+	post_chain(link, slot, c, wr, vc, f);
+}
+
 /*
  * Payload of @len bytes, the next of the stream: @data, in the frame, or what is
  * in the staging memory, or the program's own.
@@ -413,7 +453,7 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 	};
 	struct sanx_span span[2];
 	struct chain c;
-	int i, n;
+	int i, n = 0;
 
 	chain_init(&c);
 	if (data) {
@@ -432,8 +472,6 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 			offset += span[i].len;
 		}
 	}
-	f.credit = sanx_rxq_grant(&conn->rx);
-	vc->pending &= ~VCONN_P_CREDIT;
 	vc->posted += len;
 	if (vc->turned)
 		f.flags |= SANX_FRAME_F_TURN;
@@ -442,6 +480,12 @@ static void post_payload(struct vlink *link, struct vconn *vc, const void *data,
 	/* The peer may answer with credit before this returns. */
 	if (vc->posted > conn->tx.next)
 		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
+	if (post_imm_ok(link, vc, f.flags, n)) {
+		post_imm(link, slot, &c, vc, &f);
+		return;
+	}
+	f.credit = sanx_rxq_grant(&conn->rx);
+	vc->pending &= ~VCONN_P_CREDIT;
 	post_frame(link, slot, &c, vc, &f);
 }
 

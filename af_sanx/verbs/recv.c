@@ -35,6 +35,24 @@ int vrecv_post(struct vrecv *r)
 	return ib_post_recv(link->qp, &wr, NULL);
 }
 
+/*
+ * What immediate data does not say follows from the order of frames: what is
+ * next of the stream, and nothing new of the other direction.
+ */
+static int recv_imm(struct vlink *link, struct sanx_frame *f)
+{
+	struct vconn *vc = vconn_find(link->group, f->conn);
+	int err;
+
+	if (!vc)
+		return -EPROTO;
+	f->offset = vconn_conn(vc)->rx.tail;
+	f->credit = READ_ONCE(vconn_conn(vc)->tx.limit);
+	err = vconn_frame(vc, link, f);
+	sanx_conn_put(vconn_conn(vc));
+	return err;
+}
+
 static int recv_conn_frame(struct vlink *link, const struct sanx_frame *f)
 {
 	struct vconn *vc = vconn_find(link->group, f->conn);
@@ -80,14 +98,31 @@ static bool recv_state_ok(struct vlink *link)
 	       (state == VLINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
 }
 
-static int recv_buf(struct vlink *link, const void *buf, u32 len)
+/* An RDMA write that tells of itself; with iWARP there are none. */
+static int recv_write(struct vlink *link, const struct ib_wc *wc)
+{
+	struct sanx_frame f;
+	int err;
+
+	if (link->early)
+		return -EPROTO;
+	err = sanx_imm_parse(&f, be32_to_cpu(wc->ex.imm_data), wc->byte_len);
+	if (err)
+		return err;
+	WRITE_ONCE(link->heard, jiffies);
+	return recv_imm(link, &f);
+}
+
+static int recv_buf(struct vlink *link, const void *buf, const struct ib_wc *wc)
 {
 	struct sanx_frame f;
 	int err;
 
 	if (!recv_state_ok(link))
 		return -ENOTCONN;
-	err = sanx_frame_parse(&f, buf, len);
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		return recv_write(link, wc);
+	err = sanx_frame_parse(&f, buf, wc->byte_len);
 	if (err)
 		return err;
 	WRITE_ONCE(link->heard, jiffies);
@@ -116,7 +151,7 @@ void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	ib_dma_sync_single_for_cpu(link->pd->device, r->dma, SANX_FRAME_MAX,
 				   DMA_FROM_DEVICE);
-	err = recv_buf(link, r->buf, wc->byte_len);
+	err = recv_buf(link, r->buf, wc);
 	if (err == -EPROTO) {
 		pr_debug("node %u sent what it must not\n", link->group->peer);
 		sanx_count_protocol_error(link->group->vnet->net);

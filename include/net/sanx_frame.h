@@ -78,6 +78,15 @@ enum sanx_frame_type {
 /* Flags of RESUME and RESUME_ACK: the peer's FIN was received. */
 #define SANX_FRAME_F_FIN	0x08
 
+/*
+ * DATA that is in the ring can be told of by the RDMA write itself, with 32 bits
+ * of immediate data: a connection id that has room there, and some of the flags.
+ */
+#define SANX_IMM_FLAGS	(SANX_FRAME_F_RING | SANX_FRAME_F_TURN | \
+			 SANX_FRAME_F_FULL)
+#define SANX_IMM_CONN_SHIFT	8
+#define SANX_IMM_CONN_MAX	0xffffffU
+
 /**
  * enum sanx_reject - why an OPEN was not taken
  * @SANX_REJECT_NO_LISTENER: nothing of AF_SANX listens there: use TCP
@@ -260,6 +269,8 @@ struct sanx_hello_info {
 int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes);
 u32 sanx_frame_build(void *buf, const struct sanx_frame *f);
 void sanx_frame_set_grant(void *buf, u32 grant);
+u32 sanx_imm_build(u32 conn, u8 flags);
+int sanx_imm_parse(struct sanx_frame *f, u32 imm, u32 bytes);
 int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 		    u32 *conn, struct sanx_window_info *win);
 int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,

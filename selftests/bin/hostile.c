@@ -122,11 +122,15 @@ struct request {
 	__u64 offset;
 };
 
-/* @at: from the ring's start; @key: to add to the key; @late: after CLOSE. */
+/*
+ * @at: from the ring's start; @key: to add to the key; @late: after CLOSE; @len:
+ * bytes, of one that tells of itself.
+ */
 struct write {
 	__s64 at;
 	__u32 key;
 	bool late;
+	__u32 len;
 };
 
 struct test {
@@ -508,6 +512,34 @@ static const char *try_resume_lost(const struct test *t)
 	return link_up(&good_hello) ? resume(conn, &t->open) : "rejected";
 }
 
+/* Into the ring, telling of itself, as the next 768 bytes did not. */
+static const char *try_imm(const struct test *t)
+{
+	static char bytes[1048576];
+	const char *word = make_ring(HOLD_PORT);
+	struct ibv_mr *all = rdma_reg_msgs(id, bytes, sizeof(bytes));
+	struct ibv_sge sge = { .addr = (uintptr_t)bytes, .length = t->write.len };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.sg_list = &sge,
+		.num_sge = !!sge.length,
+		.imm_data = htobe32((conn + t->write.key) << 8 | t->write.at),
+	};
+
+	if (word)
+		return word;
+	if (!all)
+		die("register");
+	if (sge.length > le32toh(window.size))
+		sge.length = le32toh(window.size);
+	sge.lkey = all->lkey;
+	wr.wr.rdma.remote_addr = le64toh(window.addr);
+	wr.wr.rdma.rkey = le32toh(window.rkey);
+	if (ibv_post_send(id->qp, &wr, &bad))
+		die("write");
+	return link_state();
+}
+
 static const char *try_write(const struct test *t)
 {
 	static const struct frame end = { .type = CLOSE, .conn = ID };
@@ -558,6 +590,8 @@ static const char *try_vanish(const struct test *t)
 	{ "open-" name, try_open, .open = { __VA_ARGS__ } }
 #define WRITE(name, ...) \
 	{ "write-" name, try_write, .write = { __VA_ARGS__ } }
+#define IMM(name, ...) \
+	{ "imm-" name, try_imm, .write = { __VA_ARGS__ } }
 #define TELLING(name, ours, ...) \
 	{ "window-" name, try_window, .open = { .size = ours }, .told = { __VA_ARGS__ } }
 #define FRAME(...)	{ __VA_ARGS__ }
@@ -573,7 +607,7 @@ static const struct test tests[] = {
 	HELLO("magic", MAGIC + 1, 4, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("version", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("reserved", MAGIC, 4, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("lane 8", MAGIC, 4, 0, US, THEM, RECVS, 256, 8, 99),
+	HELLO("lane-8", MAGIC, 4, 0, US, THEM, RECVS, 256, 8, 99),
 	HELLO("from-0", MAGIC, 4, 0, 0, THEM, RECVS, 256, 0, 99),
 	HELLO("from-unknown", MAGIC, 4, 0, 77, THEM, RECVS, 256, 0, 99),
 	HELLO("from-another", MAGIC, 4, 0, 3, THEM, RECVS, 256, 0, 99),
@@ -687,6 +721,17 @@ static const struct test tests[] = {
 	WRITE("beyond", 1048576),
 	WRITE("key", 0, 256),
 	WRITE("late", 0, 0, true),
+
+	/* flags, added to our id, -, bytes */
+	IMM("good", IN_RING | TURN, 0, 0, 64),
+	IMM("full", IN_RING | TURN | FULL, 0, 0, 64),
+	IMM("not-turned", IN_RING, 0, 0, 64),
+	IMM("not-in-ring", TURN, 0, 0, 64),
+	IMM("urgent", IN_RING | TURN | 0x04, 0, 0, 64),
+	IMM("unknown-flag", IN_RING | TURN | 0x80, 0, 0, 64),
+	IMM("unknown-id", IN_RING | TURN, 77, 0, 64),
+	IMM("nothing", IN_RING | TURN, 0, 0, 0),
+	IMM("beyond", IN_RING | TURN, 0, 0, 1048576),
 	{ "vanish", try_vanish },
 };
 

@@ -16,7 +16,7 @@ hello-none		rejected	0
 hello-magic		rejected	0
 hello-version		rejected	0
 hello-reserved		rejected	0
-hello-reserved2		rejected	0
+hello-lane-8		rejected	0
 hello-from-0		rejected	0
 hello-from-unknown	rejected	0
 hello-from-another	rejected	0
@@ -117,6 +117,15 @@ write-before		down		0
 write-beyond		down		0
 write-key		down		0
 write-late		down		0
+imm-good		up		0
+imm-full		up		0
+imm-not-turned		down		1
+imm-not-in-ring		down		1
+imm-urgent		down		1
+imm-unknown-flag	down		1
+imm-unknown-id		down		1
+imm-nothing		down		1
+imm-beyond		down		1
 vanish			open		0
 '
 
