@@ -136,6 +136,7 @@ struct sanx_stats {
  * @busy: transports were told that there are sockets here
  * @busy_work: tells them, where the caller cannot
  * @spin_us: sysctl net.sanx.spin_us
+ * @idle_ms: sysctl net.sanx.idle_ms
  * @sysctl: the sysctls
  */
 struct sanx_net {
@@ -152,6 +153,7 @@ struct sanx_net {
 	bool				busy;
 	struct work_struct		busy_work;
 	unsigned int			spin_us;
+	unsigned int			idle_ms;
 	struct ctl_table_header		*sysctl;
 };
 
@@ -229,8 +231,14 @@ void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
 		     const struct sock *sk, long timeo);
 bool sanx_spin_on(const struct sanx_spin *w);
 void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn);
-int sanx_spin_net_init(struct sanx_net *sn);
-void sanx_spin_net_exit(struct sanx_net *sn);
+
+/* sysctl.c */
+int sanx_sysctl_net_init(struct sanx_net *sn);
+void sanx_sysctl_net_exit(struct sanx_net *sn);
+
+/* trim.c */
+void sanx_trim_init(struct sanx_conn *conn);
+void sanx_trim_stop(struct sanx_conn *conn);
 
 /* cork.c */
 void sanx_cork_init(struct sanx_conn *conn);

@@ -68,6 +68,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	sanx_urg_init(&conn->urg);
 	sanx_alive_init(conn);
 	sanx_cork_init(conn);
+	sanx_trim_init(conn);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
 	kthread_init_delayed_work(&conn->work, sanx_fallback_work);
@@ -793,6 +794,7 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	if (was != SANX_CONN_NEW)
 		conn->ops->close(conn, reset);
 	sanx_cork_stop(conn);
+	sanx_trim_stop(conn);
 }
 
 void sanx_conn_exit(void)

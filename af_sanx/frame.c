@@ -54,6 +54,9 @@ static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
 	[SANX_FRAME_WINDOW]	= { 0, sizeof(struct sanx_place), true, true,
 				    true },
+	[SANX_FRAME_RETURN]	= { SANX_FRAME_F_TURN, 0, true, true },
+	[SANX_FRAME_RETURN_ACK]	= { 0, sizeof(struct sanx_place), true, true,
+				    true },
 };
 
 static bool data_ok(const struct sanx_frame *f)
@@ -305,6 +308,23 @@ int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
 	return win->size ? 0 : -EPROTO;
 }
 EXPORT_SYMBOL_GPL(sanx_window_parse);
+
+/**
+ * sanx_return_parse() - take a RETURN_ACK's body out and check it
+ * @f: a parsed frame of type RETURN_ACK
+ * @conn: the sender's id, not 0
+ * @win: the window that there is now, or none
+ *
+ * Return: 0, or -EPROTO.
+ */
+int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
+		      struct sanx_window_info *win)
+{
+	if (f->type != SANX_FRAME_RETURN_ACK)
+		return -EPROTO;
+	return place_parse(f, conn, win);
+}
+EXPORT_SYMBOL_GPL(sanx_return_parse);
 
 /**
  * sanx_hello_parse() - check the private data of a link set-up

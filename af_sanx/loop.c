@@ -129,6 +129,8 @@ static bool loop_ring(struct sanx_conn *conn, u32 size)
 	memcg = set_active_memcg(peer->memcg);
 	buf = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(memcg);
+	if (buf)
+		sanx_trim_arm(conn);
 	if (buf && q->in.buf) {
 		loop_carry(conn, buf, size);
 		sanx_rxq_move(q, buf, size);
@@ -273,6 +275,41 @@ static void loop_consumed(struct sanx_conn *conn)
 	sanx_conn_tx_ready(peer);
 }
 
+/* The peer's ring is the sender's to make, and so to give back: it is empty. */
+static bool loop_trim_ring(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	struct sanx_rxq *q = &peer->rx;
+	u8 *buf = q->in.buf;
+
+	lockdep_assert_held(&conn->tx_mutex);
+	lockdep_assert_held(&peer->rx_mutex);
+	if (sanx_rxq_turning(q) || q->head != conn->tx.next)
+		return true;
+	sanx_rxq_provide(q, NULL, 0);
+	kvfree(buf);
+	return false;
+}
+
+static bool loop_trim(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	bool more = true;
+
+	/* Who has one of these is using it. */
+	if (!mutex_trylock(&conn->tx_mutex))
+		return true;
+	/* If it is, close() waits for us, and the peer is there until then. */
+	if (!sanx_conn_open(conn)) {
+		more = false;
+	} else if (mutex_trylock(&peer->rx_mutex)) {
+		more = loop_trim_ring(conn);
+		mutex_unlock(&peer->rx_mutex);
+	}
+	mutex_unlock(&conn->tx_mutex);
+	return more;
+}
+
 static void loop_left(struct sanx_conn *conn, u8 *buf)
 {
 	kvfree(buf);
@@ -352,6 +389,7 @@ const struct sanx_transport_ops sanx_loop_ops = {
 	.drained	= loop_drained,
 	.consumed	= loop_consumed,
 	.left		= loop_left,
+	.trim		= loop_trim,
 	.fin		= loop_fin,
 	.close		= loop_close,
 	.abort		= loop_abort,

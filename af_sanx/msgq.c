@@ -142,8 +142,12 @@ EXPORT_SYMBOL_GPL(sanx_txq_advance);
  */
 int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 {
-	if (limit == q->limit)
+	if (limit == q->limit) {
+		/* What was given up is permitted: all before was read. */
+		if ((s64)(limit - q->size - q->read) > 0)
+			WRITE_ONCE(q->read, limit - q->size);
 		return 0;
+	}
 	/* The last matters where the ring has just become a larger one. */
 	if (limit - q->limit > q->size ||
 	    limit - READ_ONCE(q->next) > q->size ||
@@ -155,6 +159,26 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 	return 1;
 }
 EXPORT_SYMBOL_GPL(sanx_txq_credit);
+
+/**
+ * sanx_txq_return() - give up room
+ * @q: the queue
+ * @room: bytes of it to keep
+ *
+ * The peer is to be told, and what it permitted before that does not count.  As
+ * long as it has not answered, @q->size is that of the ring which it knows.
+ *
+ * Context: the sender, or its transport; and nobody takes credits at the same time.
+ * Return: true; or false if there is no more room than that anyway.
+ */
+bool sanx_txq_return(struct sanx_txq *q, u32 room)
+{
+	if (q->limit - q->next < room)
+		return false;
+	WRITE_ONCE(q->limit, q->next + room);
+	return true;
+}
+EXPORT_SYMBOL_GPL(sanx_txq_return);
 
 /**
  * sanx_rxq_init() - start a receiver's side with an empty ring

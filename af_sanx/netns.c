@@ -143,7 +143,7 @@ static int __net_init sanx_net_init(struct net *net)
 	sn->stats = alloc_percpu(struct sanx_stats);
 	if (!sn->stats)
 		return -ENOMEM;
-	err = sanx_spin_net_init(sn);
+	err = sanx_sysctl_net_init(sn);
 	if (err)
 		free_percpu(sn->stats);
 	return err;
@@ -154,11 +154,13 @@ static void __net_exit sanx_net_exit(struct net *net)
 	struct sanx_net *sn = sanx_net(net);
 
 	WARN_ON_ONCE(!list_empty(&sn->socks));
+	/* A timer of a connection that is gone may just look at @sn. */
+	flush_workqueue(sanx_wq);
 	cancel_work_sync(&sn->busy_work);
 	sanx_transport_each(call_net_exit, net);
 	sanx_nodemap_publish(sn, NULL);
 	sanx_ports_publish(sn, NULL);
-	sanx_spin_net_exit(sn);
+	sanx_sysctl_net_exit(sn);
 	free_percpu(sn->stats);
 }
 

@@ -19,18 +19,11 @@
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
-#include <linux/slab.h>
-#include <net/net_namespace.h>
 
 #include "af_sanx.h"
 
-/* An answer over RDMA from a program that is at it takes less. */
-#define SPIN_US		20U
-#define SPIN_US_MAX	10000U
 /* Less is not worth the look at the clock. */
 #define SPIN_NS_MIN	2000U
-
-static unsigned int spin_us_max = SPIN_US_MAX;
 
 /* What the program asked for itself; 0 for nothing. */
 static u64 spin_asked(const struct sock *sk)
@@ -105,48 +98,4 @@ void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn)
 	else
 		ns = ns / 2 < SPIN_NS_MIN ? 0 : ns / 2;
 	WRITE_ONCE(conn->spin_ns, ns);
-}
-
-/**
- * sanx_spin_net_init() - the sysctls of a namespace
- * @sn: AF_SANX's part of it
- *
- * Return: 0 or -ENOMEM.
- */
-int sanx_spin_net_init(struct sanx_net *sn)
-{
-	struct ctl_table *table;
-
-	sn->spin_us = SPIN_US;
-	/* One more than there are: the end, for kernels that look for one. */
-	table = kcalloc(2, sizeof(*table), GFP_KERNEL);
-	if (!table)
-		return -ENOMEM;
-	table->procname = "spin_us";
-	table->data = &sn->spin_us;
-	table->maxlen = sizeof(sn->spin_us);
-	table->mode = 0644;
-	table->proc_handler = proc_douintvec_minmax;
-	table->extra2 = &spin_us_max;
-	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table, 1);
-	if (sn->sysctl)
-		return 0;
-	kfree(table);
-	/* A kernel without sysctls has the default. */
-	return IS_ENABLED(CONFIG_SYSCTL) ? -ENOMEM : 0;
-}
-
-/**
- * sanx_spin_net_exit() - undo sanx_spin_net_init()
- * @sn: AF_SANX's part of a namespace
- */
-void sanx_spin_net_exit(struct sanx_net *sn)
-{
-	const struct ctl_table *table;
-
-	if (!sn->sysctl)
-		return;
-	table = sn->sysctl->ctl_table_arg;
-	unregister_net_sysctl_table(sn->sysctl);
-	kfree(table);
 }

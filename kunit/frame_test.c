@@ -90,6 +90,12 @@ static const struct good_case good_cases[] = {
 	  { 14, 0, 24, 7, 0, 8192, 0, 9 } },
 	{ "WINDOW, all fields at their most",
 	  { 14, 0, 24, U32_MAX, U64_MAX, U64_MAX, 0, U32_MAX } },
+	{ "RETURN",
+	  { 15, 0, 0, 7, 12345, 0, 0, 9 } },
+	{ "RETURN, turned",
+	  { 15, 16, 0, 7, 12345, 0, 0, 9 } },
+	{ "RETURN_ACK",
+	  { 16, 0, 24, 7, 0, 8192, 0, 9 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
@@ -147,7 +153,11 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		break;
 	case 13:
 		break;
+	case 15:
+		flags = 16;
+		break;
 	case 14:
+	case 16:
 		has_credit = true;
 		body = 24;
 		break;
@@ -302,7 +312,8 @@ static void frame_one_field_off(struct kunit *test)
 
 static bool type_has_credit(u8 type)
 {
-	return type <= 3 || type == 11 || type == 12 || type == 14;
+	return type <= 3 || type == 11 || type == 12 || type == 14 ||
+	       type == 16;
 }
 
 /* Offsets and credits that this frame has: any at all, msgq.c judges them. */

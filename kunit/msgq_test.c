@@ -159,6 +159,31 @@ static void msgq_txq_far(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, (u32)q.limit), -EPROTO);
 }
 
+/* Room that is given up, and is permitted anew. */
+static void msgq_txq_return(struct kunit *test)
+{
+	struct sanx_txq q = { .next = FAR, .read = FAR - 100,
+			      .limit = FAR + 5000, .size = 8192 };
+
+	KUNIT_EXPECT_FALSE(test, sanx_txq_return(&q, 5001));
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 5000);
+	KUNIT_EXPECT_TRUE(test, sanx_txq_return(&q, 1024));
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 1024);
+	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 100);
+	/* The answer: it was all read, and from now on the size is that. */
+	q.size = 1024;
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 1024), 0);
+	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 0);
+	sanx_txq_advance(&q, 1024);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 0);
+	KUNIT_EXPECT_FALSE(test, sanx_txq_return(&q, 1));
+	/* By the size that counts now. */
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 2049), -EPROTO);
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 2048), 1);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 1024);
+	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 0);
+}
+
 struct credit_case {
 	const char *desc;
 	u64 next;
@@ -715,6 +740,7 @@ static struct kunit_case msgq_cases[] = {
 	KUNIT_CASE(msgq_spans_every),
 	KUNIT_CASE(msgq_txq),
 	KUNIT_CASE(msgq_txq_far),
+	KUNIT_CASE(msgq_txq_return),
 	KUNIT_CASE_PARAM(msgq_txq_credit, credit_gen_params),
 	KUNIT_CASE(msgq_rxq),
 	KUNIT_CASE_PARAM(msgq_rxq_arrive, arrive_gen_params),

@@ -27,7 +27,7 @@ static void stream(struct __test_metadata *_metadata, int from, int to)
 }
 
 /* On a slow node every reader is slow. */
-static int grow_ms(const char *ms)
+static int set_grow_ms(const char *ms)
 {
 	int fd = open("/sys/module/sanx_verbs/parameters/grow_ms",
 		      O_WRONLY | O_CLOEXEC), n;
@@ -54,7 +54,7 @@ static int unread(struct __test_metadata *_metadata,
 
 SANX_TEST(with_the_stream)
 {
-	ASSERT_EQ(0, grow_ms("60000"));
+	ASSERT_EQ(0, set_grow_ms("60000"));
 	for (int i = 0; i < 2; i++) {
 		stream(_metadata, self->end[i], self->end[!i]);
 		if (variant->carried != SANX_A_STATS_CONNS_VERBS)
@@ -62,17 +62,17 @@ SANX_TEST(with_the_stream)
 		EXPECT_LT(2 * USUAL, unread(_metadata, variant, self->end[i],
 					    self->end[!i]));
 	}
-	ASSERT_EQ(0, grow_ms("20"));
+	ASSERT_EQ(0, set_grow_ms("20"));
 }
 
 SANX_TEST(not_if_not_wanted)
 {
-	ASSERT_EQ(0, grow_ms("0"));
+	ASSERT_EQ(0, set_grow_ms("0"));
 	stream(_metadata, self->client, self->server);
 	if (variant->carried == SANX_A_STATS_CONNS_VERBS)
 		EXPECT_GE(USUAL, unread(_metadata, variant, self->client,
 					self->server));
-	ASSERT_EQ(0, grow_ms("20"));
+	ASSERT_EQ(0, set_grow_ms("20"));
 }
 
 /* Not for who does not read as fast as is sent, but where the sender waits. */
@@ -128,12 +128,12 @@ SANX_TEST(sizes_mixed)
 {
 	struct task t = { .fn = send_mixed, .fd = self->client };
 
-	ASSERT_EQ(0, grow_ms("60000"));
+	ASSERT_EQ(0, set_grow_ms("60000"));
 	task_start(&t);
 	ASSERT_EQ(0, recv_pattern(self->server, MUCH, 200000, 0));
 	ASSERT_EQ(0, task_wait(&t));
 	ASSERT_EQ(0, t.ret);
-	ASSERT_EQ(0, grow_ms("20"));
+	ASSERT_EQ(0, set_grow_ms("20"));
 }
 
 /* A reader that looks before it reads sees the same, wherever it lies. */
@@ -144,7 +144,7 @@ SANX_TEST(peeked)
 	uint64_t done = 0;
 	ssize_t n;
 
-	ASSERT_EQ(0, grow_ms("60000"));
+	ASSERT_EQ(0, set_grow_ms("60000"));
 	task_start(&t);
 	while (done < MUCH) {
 		n = recv(self->server, seen, 1 + dice(sizeof(seen)), MSG_PEEK);
@@ -156,7 +156,7 @@ SANX_TEST(peeked)
 	}
 	ASSERT_EQ(0, task_wait(&t));
 	ASSERT_EQ(0, t.ret);
-	ASSERT_EQ(0, grow_ms("20"));
+	ASSERT_EQ(0, set_grow_ms("20"));
 }
 
 SANX_TEST_MAIN

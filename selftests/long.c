@@ -13,7 +13,7 @@
 #define MUCH	(4 << 20)
 #define MOST	400000
 
-static int long_min(const char *bytes)
+static int set_long_min(const char *bytes)
 {
 	int fd = open("/sys/module/sanx_verbs/parameters/long_min",
 		      O_WRONLY | O_CLOEXEC), n;
@@ -60,7 +60,7 @@ SANX_TEST(given_back)
 {
 	struct task t = { .fn = send_spoiling };
 
-	ASSERT_EQ(0, long_min("16384"));
+	ASSERT_EQ(0, set_long_min("16384"));
 	for (int i = 0; i < 2; i++) {
 		t.fd = self->end[i];
 		task_start(&t);
@@ -68,7 +68,7 @@ SANX_TEST(given_back)
 		ASSERT_EQ(0, task_wait(&t));
 		ASSERT_EQ(0, t.ret);
 	}
-	ASSERT_EQ(0, long_min("0"));
+	ASSERT_EQ(0, set_long_min("0"));
 }
 
 /* As it is measured, whatever that says. */
@@ -96,7 +96,7 @@ SANX_TEST(vectors)
 	const size_t len = sizeof(a) + sizeof(b) + sizeof(c);
 	struct task t = { .fn = recv_all, .fd = self->server, .len = len };
 
-	ASSERT_EQ(0, long_min("16384"));
+	ASSERT_EQ(0, set_long_min("16384"));
 	pattern_fill(a, sizeof(a), 0);
 	pattern_fill(b, sizeof(b), sizeof(a));
 	pattern_fill(c, sizeof(c), sizeof(a) + sizeof(b));
@@ -104,7 +104,7 @@ SANX_TEST(vectors)
 	ASSERT_EQ(len, rc(writev(self->client, v, 4)));
 	ASSERT_EQ(0, task_wait(&t));
 	ASSERT_EQ(0, t.ret);
-	ASSERT_EQ(0, long_min("0"));
+	ASSERT_EQ(0, set_long_min("0"));
 }
 
 SANX_TEST(mapped_file)
@@ -118,7 +118,7 @@ SANX_TEST(mapped_file)
 	ASSERT_EQ(0, ftruncate(fd, 200000));
 	p = mmap(NULL, 200000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, p);
-	ASSERT_EQ(0, long_min("16384"));
+	ASSERT_EQ(0, set_long_min("16384"));
 	pattern_fill(p, 200000, 0);
 	task_start(&t);
 	ASSERT_EQ(200000, send(self->client, p, 200000, 0));
@@ -126,7 +126,7 @@ SANX_TEST(mapped_file)
 	close(fd);
 	ASSERT_EQ(0, task_wait(&t));
 	ASSERT_EQ(0, t.ret);
-	ASSERT_EQ(0, long_min("0"));
+	ASSERT_EQ(0, set_long_min("0"));
 }
 
 /* What is there goes, as by a copy. */
@@ -140,7 +140,7 @@ SANX_TEST(faults)
 
 	ASSERT_NE(MAP_FAILED, p);
 	ASSERT_EQ(0, mprotect(p + room, page, PROT_NONE));
-	ASSERT_EQ(0, long_min("16384"));
+	ASSERT_EQ(0, set_long_min("16384"));
 	p += room - good;
 	pattern_fill(p, good, 0);
 	/* TCP gives up what is in the same segment, too. */
@@ -152,7 +152,7 @@ SANX_TEST(faults)
 	EXPECT_EQ(-EFAULT, rc(send(self->client, p + good, 20000, 0)));
 	ASSERT_EQ(0, task_wait(&t));
 	ASSERT_EQ(0, t.ret);
-	ASSERT_EQ(0, long_min("0"));
+	ASSERT_EQ(0, set_long_min("0"));
 }
 
 /* Another one's nonblocking calls wait for nobody's pages. */
@@ -163,7 +163,7 @@ SANX_TEST(beside_others)
 	char c;
 
 	t.buf = calloc(1, MUCH);
-	ASSERT_EQ(0, long_min("16384"));
+	ASSERT_EQ(0, set_long_min("16384"));
 	task_start(&t);
 	ASSERT_TRUE(task_blocked(&t));
 	ASSERT_EQ(-EAGAIN, rc(send(self->client, &c, 1, MSG_DONTWAIT)));
@@ -177,7 +177,7 @@ SANX_TEST(beside_others)
 	}
 	ASSERT_EQ(0, task_wait(&t));
 	free(t.buf);
-	ASSERT_EQ(0, long_min("0"));
+	ASSERT_EQ(0, set_long_min("0"));
 }
 
 /* Killed in the middle, it has sent the beginning of what it had to send. */
@@ -189,7 +189,7 @@ SANX_TEST(killed)
 	ssize_t n;
 	pid_t pid;
 
-	ASSERT_EQ(0, long_min("16384"));
+	ASSERT_EQ(0, set_long_min("16384"));
 	pid = fork();
 	if (!pid) {
 		room = malloc(MOST + 4096);
@@ -214,7 +214,7 @@ SANX_TEST(killed)
 		done += n;
 	}
 	ASSERT_EQ(0, n);
-	ASSERT_EQ(0, long_min("0"));
+	ASSERT_EQ(0, set_long_min("0"));
 }
 
 SANX_TEST_MAIN

@@ -41,7 +41,7 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->node);
 	INIT_LIST_HEAD(&vc->longs);
 	INIT_WORK(&vc->work, release_work);
-	INIT_WORK(&vc->grow, vgrow_work);
+	INIT_DELAYED_WORK(&vc->grow, vgrow_work);
 	sanx_gather_init(&vc->gather, VPOST_PIECE, vconn_flush);
 	vc->most = SANX_RING_MAX;
 }
@@ -132,6 +132,11 @@ static void free_first(struct vconn *vc)
 
 	if (q->out.buf != vc->ring.buf && q->out.buf != vc->old.buf)
 		kfree(q->out.buf);
+	/* The reader has not come back to it. */
+	if (q->in.buf != vc->ring.buf && q->in.buf != q->out.buf)
+		kfree(q->in.buf);
+	kfree(vc->first);
+	vc->first = NULL;
 	sanx_rxq_init(q, NULL, 0);
 }
 
@@ -161,6 +166,7 @@ void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (!win->size)
 		return;
+	sanx_trim_arm(vconn_conn(vc));
 	vconn_conn(vc)->tx.size = win->size;
 	vc->win.addr = win->addr;
 	vc->win.rkey = win->rkey;

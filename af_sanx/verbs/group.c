@@ -258,8 +258,8 @@ static struct vlink *lanes_best(const struct vgroup *first)
 	return best;
 }
 
-/* One lane more, for those who come later, should they be many. */
-static void lanes_widen(struct vgroup *first)
+/* One lane more, by a rail that works, for those who come later. */
+static void lanes_widen(struct vgroup *first, unsigned int rail)
 {
 	unsigned int i, n = lanes_wanted();
 	struct vgroup *g;
@@ -270,7 +270,7 @@ static void lanes_widen(struct vgroup *first)
 			continue;
 		g = group_get(first->vnet, first->peer, i);
 		if (g)
-			vgroup_try(g, 0);
+			vgroup_try(g, rail);
 		return;
 	}
 }
@@ -290,7 +290,7 @@ static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 	if (*out) {
 		kref_get(&(*out)->refs);
 		if (READ_ONCE((*out)->n_conns))
-			lanes_widen(g);
+			lanes_widen(g, (*out)->rail);
 		return 0;
 	}
 	if (group_held(g))

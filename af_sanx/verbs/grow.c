@@ -52,6 +52,8 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 	ours = vc->link == link && link->state == VLINK_UP &&
 	       !(vc->flags & never) && !(vc->pending & first);
 	if (ours) {
+		if (!vc->ring.buf)
+			vc->began = ring->size;
 		vc->next = *ring;
 		vpost_reg(vc);
 		vpost_pend(vc, VCONN_P_WINDOW);
@@ -125,12 +127,21 @@ static int grow_larger(struct vconn *vc)
 				   sanx_conn_rcvbuf(vconn_conn(vc))));
 }
 
-/* It was not to be: who may ask again, and when? */
-static void grow_failed(struct vconn *vc, int err)
+/* What came meanwhile asked in vain.  On the next link it is asked. */
+static void grow_ask_again(struct vconn *vc)
 {
 	const u32 later = VCONN_ORPHAN | VCONN_RESUMING;
 	const u32 never = VCONN_RELEASED | VCONN_OVER | VCONN_PEER_CLOSED;
 	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
+
+	if (vc->link->state == VLINK_UP && !(vc->flags & (later | never)) &&
+	    !(vc->pending & first))
+		vgrow_check(vc, vconn_conn(vc)->rx.tail);
+}
+
+/* It was not to be: who may ask again, and when? */
+static void grow_failed(struct vconn *vc, int err)
+{
 	struct vlink *link;
 
 	/* There is not memory for the first one, and never will be. */
@@ -138,10 +149,7 @@ static void grow_failed(struct vconn *vc, int err)
 		return;
 	link = vconn_lock(vc);
 	vc->flags &= ~VCONN_GROWING;
-	/* What came meanwhile asked in vain.  On the next link it is asked. */
-	if (link->state == VLINK_UP && !(vc->flags & (later | never)) &&
-	    !(vc->pending & first))
-		vgrow_check(vc, vconn_conn(vc)->rx.tail);
+	grow_ask_again(vc);
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -174,6 +182,7 @@ static void grow_give_back(struct vconn *vc)
 		    !(vc->flags & theirs)) {
 			swap(old, vc->old);
 			vc->flags &= ~VCONN_LEFT;
+			grow_ask_again(vc);
 		}
 		spin_unlock_bh(&link->tx_lock);
 		vring_unmap(&old);
@@ -181,6 +190,28 @@ static void grow_give_back(struct vconn *vc)
 		if (user)
 			vlink_user_put(user);
 	} while (again);
+}
+
+/*
+ * A reader would come to it with the next byte that it reads, but need not read
+ * one.  It may be in a call that does not, and for as long as it likes.
+ */
+static void grow_follow(struct vconn *vc)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	u8 *left;
+
+	if (!sanx_rxq_turning(&conn->rx))
+		return;
+	if (!mutex_trylock(&conn->rx_mutex)) {
+		sanx_conn_get(conn);
+		if (!queue_delayed_work(vconn_wq, &vc->grow, 1))
+			sanx_conn_put(conn);
+		return;
+	}
+	if (sanx_rxq_follow(&conn->rx, &left))
+		vgrow_left(conn, left);
+	mutex_unlock(&conn->rx_mutex);
 }
 
 /**
@@ -191,9 +222,12 @@ static void grow_give_back(struct vconn *vc)
  */
 void vgrow_work(struct work_struct *work)
 {
-	struct vconn *vc = container_of(work, struct vconn, grow);
-	u32 flags = READ_ONCE(vc->flags);
+	struct vconn *vc = container_of(to_delayed_work(work), struct vconn,
+					grow);
+	u32 flags;
 
+	grow_follow(vc);
+	flags = READ_ONCE(vc->flags);
 	if (flags & VCONN_LEFT)
 		grow_give_back(vc);
 	if (flags & VCONN_GROWING && !vc->next.buf)
@@ -206,7 +240,7 @@ static void grow_queue(struct vconn *vc, u32 flag)
 	lockdep_assert_held(&vc->link->tx_lock);
 	vc->flags |= flag;
 	sanx_conn_get(vconn_conn(vc));
-	if (!queue_work(vconn_wq, &vc->grow))
+	if (!queue_delayed_work(vconn_wq, &vc->grow, 0))
 		sanx_conn_put(vconn_conn(vc));
 }
 
@@ -225,9 +259,12 @@ void vgrow_check(struct vconn *vc, u64 tail)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (vc->ring.buf || (vc->flags & (VCONN_GROWING | VCONN_CLOSED)))
 		return;
+	/* The one before was given up just now; it is asked again then. */
+	if (vc->old.buf)
+		return;
 	/* Neither filled, nor used up, nor in use for long. */
 	if (tail - READ_ONCE(q->head) <= SANX_RING_FIRST / 2 &&
-	    tail != q->granted && tail < GROW_AFTER)
+	    tail != q->granted && tail - vc->base < GROW_AFTER)
 		return;
 	grow_queue(vc, VCONN_GROWING);
 }
@@ -286,6 +323,27 @@ static void grow_turn(struct vconn *vc)
 }
 
 /**
+ * vgrow_turned() - by which ring does the peer go?
+ * @vc: an open connection
+ * @f: a DATA or RETURN
+ *
+ * Context: softirq, tx_lock held.
+ * Return: 0, or -EPROTO if it is not one that it was told of.
+ */
+int vgrow_turned(struct vconn *vc, const struct sanx_frame *f)
+{
+	bool turn = f->flags & SANX_FRAME_F_TURN;
+
+	if (turn == vc->turn)
+		return 0;
+	if (!(vc->flags & VCONN_WINDOW))
+		return -EPROTO;
+	grow_turn(vc);
+	vc->turn = turn;
+	return 0;
+}
+
+/**
  * vgrow_arrival() - bytes are about to arrive: where, and is there enough room?
  * @vc: an open connection
  * @f: the frame that tells of them
@@ -296,18 +354,14 @@ static void grow_turn(struct vconn *vc)
  */
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 {
-	bool turn = f->flags & SANX_FRAME_F_TURN;
+	int err = vgrow_turned(vc, f);
 
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (turn != vc->turn) {
-		if (!(vc->flags & VCONN_WINDOW))
-			return -EPROTO;
-		grow_turn(vc);
-		vc->turn = turn;
-	} else if (vc->flags & VCONN_WINDOW &&
-		   f->count > vc->told - f->offset) {
+	if (err)
+		return err;
+	/* Of what was granted for the ring to come it has not heard. */
+	if (vc->flags & VCONN_WINDOW && f->count > vc->told - f->offset)
 		return -EPROTO;
-	}
 	if (f->flags & SANX_FRAME_F_RING && !vc->ring.buf)
 		return -EPROTO;
 	if (f->flags & SANX_FRAME_F_FULL && vc->ring.buf)
@@ -348,11 +402,22 @@ void vgrow_left(struct sanx_conn *conn, u8 *buf)
 	struct vlink *link = vconn_lock(vc);
 	bool first = buf != vc->old.buf;
 
-	if (!first)
+	if (first)
+		vc->first = buf;
+	else
 		grow_queue(vc, VCONN_LEFT);
 	spin_unlock_bh(&link->tx_lock);
-	if (first)
-		kfree(buf);
+}
+
+/**
+ * vgrow_follow() - have the reader come to where the queue has moved
+ * @vc: a connection
+ *
+ * Context: tx_lock held.
+ */
+void vgrow_follow(struct vconn *vc)
+{
+	grow_queue(vc, 0);
 }
 
 /**

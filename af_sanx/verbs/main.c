@@ -276,6 +276,7 @@ const struct sanx_transport_ops sanx_verbs_ops = {
 	.drained	= vconn_drained,
 	.consumed	= vconn_consumed,
 	.left		= vgrow_left,
+	.trim		= vshrink_trim,
 	.fin		= vconn_fin,
 	.close		= vconn_close,
 	.abort		= vconn_cut,

@@ -26,6 +26,13 @@ static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
 	return err;
 }
 
+/* What is about the other direction comes after the end of this one, too. */
+static bool frame_after_fin(const struct sanx_frame *f)
+{
+	return f->type == SANX_FRAME_CREDIT || f->type == SANX_FRAME_WINDOW ||
+	       f->type == SANX_FRAME_RETURN_ACK;
+}
+
 /* Is @f about an open connection, and if so about one that we still have? */
 static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 			    bool *ignore)
@@ -36,8 +43,7 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 	spin_lock_bh(&link->tx_lock);
 	if (!(vc->flags & VCONN_OPEN) || (vc->flags & NEVER) ||
 	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK)) ||
-	    ((vc->flags & VCONN_FIN_RCVD) && f->type != SANX_FRAME_CREDIT &&
-	     f->type != SANX_FRAME_WINDOW))
+	    ((vc->flags & VCONN_FIN_RCVD) && !frame_after_fin(f)))
 		err = -EPROTO;
 	else if (f->type == SANX_FRAME_DATA)
 		err = frame_check_data(vc, f);
@@ -56,15 +62,21 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	int n = sanx_txq_credit(&conn->tx, f->credit);
 	struct vlink *link = vc->link;
+	int n = 0;
 
-	if (n <= 0)
-		return n;
+	if (f->credit == READ_ONCE(conn->tx.limit) &&
+	    f->type != SANX_FRAME_RETURN_ACK)
+		return 0;
 	spin_lock_bh(&link->tx_lock);
-	if (vc->pending & VCONN_P_DATA)
+	/* Of room that was given up: shrink.c. */
+	if (!vc->returned)
+		n = sanx_txq_credit(&conn->tx, f->credit);
+	if (n > 0 && vc->pending & VCONN_P_DATA)
 		vpost_pend(vc, VCONN_P_DATA);
 	vpost_unlock(link);
+	if (n <= 0)
+		return n;
 	if (vc->full && !vc->early)
 		WRITE_ONCE(conn->ack_time, jiffies);
 	else
@@ -148,7 +160,7 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 	if (err)
 		return err;
 	spin_lock_bh(&vc->link->tx_lock);
-	if (id != vc->peer_id || win.size <= vc->win.size) {
+	if (id != vc->peer_id || !vshrink_crossed(vc, &win)) {
 		err = -EPROTO;
 	} else {
 		vconn_set_window(vc, &win);
@@ -156,6 +168,24 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 	}
 	spin_unlock_bh(&vc->link->tx_lock);
 	return err ?: frame_credit(vc, f);
+}
+
+/* It writes to our ring no more, or has heard that we do not. */
+static int frame_return(struct vconn *vc, const struct sanx_frame *f)
+{
+	bool ours = f->type == SANX_FRAME_RETURN_ACK;
+	struct vlink *link = vc->link;
+	bool ignore;
+	int err;
+
+	err = frame_check_open(vc, f, &ignore);
+	/* What our program sent before it closed may wait for the answer. */
+	if (err || (ignore && !ours))
+		return err;
+	spin_lock_bh(&link->tx_lock);
+	err = ours ? vshrink_answer(vc, f) : vshrink_returned(vc, f);
+	vpost_unlock(link);
+	return err ?: ours ? frame_credit(vc, f) : 0;
 }
 
 static int frame_close(struct vconn *vc, const struct sanx_frame *f)
@@ -310,6 +340,9 @@ int vconn_frame(struct vconn *vc, const struct vlink *link,
 		return frame_news(vc, f);
 	case SANX_FRAME_WINDOW:
 		return frame_window(vc, f);
+	case SANX_FRAME_RETURN:
+	case SANX_FRAME_RETURN_ACK:
+		return frame_return(vc, f);
 	case SANX_FRAME_CLOSE:
 		return frame_close(vc, f);
 	case SANX_FRAME_CLOSE_ACK:

@@ -334,6 +334,15 @@ static void post_window(struct vlink *link, struct vconn *vc)
 	post_place(link, vc, &vc->next, &f);
 }
 
+static void post_return_ack(struct vlink *link, struct vconn *vc)
+{
+	struct sanx_frame f = { .type = SANX_FRAME_RETURN_ACK };
+
+	vc->pending &= ~VCONN_P_RETURN_ACK;
+	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
+	post_place(link, vc, &vc->ring, &f);
+}
+
 /* Says what we have of the peer's stream, and where it may go on. */
 static void post_resume(struct vlink *link, struct vconn *vc, u8 type)
 {
@@ -359,7 +368,7 @@ static void post_simple(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 
 	if (type == SANX_FRAME_CREDIT || type == SANX_FRAME_FIN)
 		f.credit = sanx_rxq_grant(&conn->rx);
-	if (type == SANX_FRAME_FIN)
+	if (type == SANX_FRAME_FIN || type == SANX_FRAME_RETURN)
 		f.offset = conn->tx.next;
 	post_plain(link, vc, &f);
 }
@@ -558,6 +567,8 @@ static bool post_pending(struct vlink *link, struct vconn *vc)
 		vc->pending &= ~VCONN_P_RESUME_ACK;
 		post_resume(link, vc, SANX_FRAME_RESUME_ACK);
 		vgrow_check(vc, vconn_conn(vc)->rx.tail);
+	} else if (todo & VCONN_P_RETURN_ACK) {
+		post_return_ack(link, vc);
 	} else if (todo & VCONN_P_WINDOW) {
 		post_window(link, vc);
 	} else if (todo & VCONN_P_DATA) {
@@ -818,6 +829,18 @@ void vpost_reg(struct vconn *vc)
 	/* Once is enough for both. */
 	if (link->reg_alone && list_empty(&vc->reg) && reg_due(vc))
 		list_add_tail(&vc->reg, &link->regs);
+}
+
+/**
+ * vpost_return() - we write to the peer's ring no more
+ * @vc: an attached connection, with nothing pending
+ *
+ * Context: tx_lock held, after vpost_ok(), and given back with vpost_unlock().
+ */
+void vpost_return(struct vconn *vc)
+{
+	post_simple(vc->link, vc, SANX_FRAME_RETURN,
+		    vc->turned ? SANX_FRAME_F_TURN : 0);
 }
 
 /**

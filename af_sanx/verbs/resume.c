@@ -133,7 +133,10 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	    win->size < vc->win.size)
 		return -EPROTO;
 	vconn_set_window(vc, win);
+	if (!win->size)
+		conn->tx.size = SANX_RING_FIRST;
 	vc->turned = false;
+	vc->returned = false;
 	if (f->offset < vstaging_first(vc) || f->offset > vc->posted ||
 	    (f->offset < vc->end && !vc->staging.buf) ||
 	    (f->flags & SANX_FRAME_F_FIN &&

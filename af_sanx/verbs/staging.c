@@ -14,7 +14,8 @@
  *	  | to be there	  | to the link	 |	free
  *
  * The size is that of the peer's ring, as soon as there is one, and before it
- * what is to be sent; or less if SO_SNDBUF says so.  It is replaced by a larger
+ * what is to be sent, or that of the ring that was there before the connection
+ * rested; or less if SO_SNDBUF says so.  It is replaced by a larger
  * one only when it is empty, as a device may read what is there; and once it was
  * full, nothing more is taken until then.
  *
@@ -71,7 +72,7 @@ u32 vstaging_size(const struct vconn *vc, size_t len)
 
 	if (!size)
 		size = clamp_t(size_t, roundup_pow_of_two(len ?: 1),
-			       STAGING_MIN, most);
+			       clamp(vc->kept.size, STAGING_MIN, most), most);
 	if (vc->early)
 		size = VSTAGING_EARLY;
 	else
@@ -202,7 +203,37 @@ static bool staging_publish(struct vconn *vc, struct vlink *link,
 	if (ours)
 		swap(vc->staging, *ring);
 	spin_unlock_bh(&link->tx_lock);
+	if (ours)
+		sanx_trim_arm(vconn_conn(vc));
 	return ours;
+}
+
+/**
+ * vstaging_trim() - give it back, if there is nothing in it
+ * @vc: a connection
+ *
+ * Context: process, tx_mutex held.
+ * Return: true if there is some, and it cannot be now.
+ */
+bool vstaging_trim(struct vconn *vc)
+{
+	const u32 theirs = VCONN_RELEASED | VCONN_ORPHAN | VCONN_RESUMING;
+	struct vlink *user = vconn_link_get(vc), *link;
+	struct vring ring = {};
+
+	link = vconn_lock(vc);
+	if (user == link && !(vc->flags & theirs) && !vc->inflight &&
+	    !staging_used(vc) && vc->posted == vc->end &&
+	    list_empty(&vc->longs) && list_empty(&vc->reg)) {
+		swap(vc->staging, ring);
+		WRITE_ONCE(vc->draining, false);
+	}
+	spin_unlock_bh(&link->tx_lock);
+	vring_unmap(&ring);
+	vring_free(&ring);
+	if (user)
+		vlink_user_put(user);
+	return vc->staging.buf;
 }
 
 /**

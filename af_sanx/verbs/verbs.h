@@ -7,7 +7,7 @@
  *		who waits for one
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
  *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
- *		and its memory				grow.c staging.c long.c
+ *		and its memory				grow.c shrink.c staging.c long.c
  *		and from one link to the next			orphan.c resume.c
  *	vring	memory that a queue pair may reach		ring.c
  *
@@ -301,7 +301,7 @@ struct vframes {
  * @inline_max: bytes of payload that it takes in a frame
  * @lent: for work that is being posted from programs' pages; one more for where
  *	the peer's ring wraps
- * @timed: a PING whose acknowledgement is waited for, or NULL
+ * @timed: a PING whose acknowledgment is waited for, or NULL
  * @timed_at: when it was posted, ktime
  * @rtt_ns: what that took at the least, or 0
  * @received: receives posted since the link came up, modulo 2^32
@@ -481,6 +481,7 @@ struct vring {
 #define VCONN_P_RESUME_ACK	BIT(6)
 #define VCONN_P_DATA		BIT(7)	/* from the staging memory */
 #define VCONN_P_WINDOW		BIT(8)
+#define VCONN_P_RETURN_ACK	BIT(9)
 
 /**
  * struct vconn - the transport's part of a connection
@@ -496,12 +497,18 @@ struct vring {
  * @peer_id: the peer's
  * @win: the peer's ring; its size is 0 as long as it has none
  * @turned: value of SANX_FRAME_F_TURN for what we send; tx_lock
+ * @returned: RETURN was posted, and nothing came to that yet; tx_lock
+ * @kept: the ring that it was about
  * @ring: our ring, which the peer writes, if it has been told of one; tx_lock, as
  *	all to @tight
  * @next: the one that is to follow, until the peer writes there
  * @old: the one before, until it is given back
  * @turn: value of SANX_FRAME_F_TURN with which the peer writes to @ring
  * @told: what was granted before the peer was told of @next
+ * @first: what the connection began with, while that is of no use, or NULL; written
+ *	under tx_lock
+ * @base: stream offset from which it went by that
+ * @began: bytes of the first ring
  * @tight: the peer would have sent more; no lock
  * @mark: stream offset up to which a ring full was read last; rx_mutex, as
  *	@marked and @full_rings
@@ -549,11 +556,16 @@ struct vconn {
 	u32			peer_id;
 	struct sanx_window_info	win;
 	bool			turned;
+	bool			returned;
+	struct sanx_window_info	kept;
 	struct vring		ring;
 	struct vring		next;
 	struct vring		old;
 	bool			turn;
 	u64			told;
+	u8			*first;
+	u64			base;
+	u32			began;
 	bool			tight;
 	u64			mark;
 	u64			marked;
@@ -582,7 +594,7 @@ struct vconn {
 	struct list_head	room;
 	struct list_head	node;
 	struct work_struct	work;
-	struct work_struct	grow;
+	struct delayed_work	grow;
 };
 
 struct vlong;
@@ -673,6 +685,7 @@ u32 vpost_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len);
 void vpost_flush(struct vconn *vc);
 void vpost_uncork(struct vconn *vc);
 void vpost_reg(struct vconn *vc);
+void vpost_return(struct vconn *vc);
 void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
 void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
 int vpost_grant(struct vlink *link, u32 grant);
@@ -763,7 +776,9 @@ u32 vring_max(const struct vlink *link);
 void vgrow_work(struct work_struct *work);
 void vgrow_check(struct vconn *vc, u64 tail);
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
+int vgrow_turned(struct vconn *vc, const struct sanx_frame *f);
 void vgrow_told(struct vconn *vc);
+void vgrow_follow(struct vconn *vc);
 void vgrow_read(struct vconn *vc);
 void vgrow_left(struct sanx_conn *conn, u8 *buf);
 void vgrow_settle(struct vconn *vc);
@@ -771,6 +786,12 @@ void vgrow_resumed(struct vconn *vc);
 void vgrow_unmap(struct vconn *vc);
 bool vgrow_free_sleeps(const struct vconn *vc);
 void vgrow_free(struct vconn *vc);
+
+/* shrink.c */
+bool vshrink_trim(struct sanx_conn *conn);
+int vshrink_returned(struct vconn *vc, const struct sanx_frame *f);
+int vshrink_answer(struct vconn *vc, const struct sanx_frame *f);
+bool vshrink_crossed(struct vconn *vc, const struct sanx_window_info *win);
 
 /* long.c */
 bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
@@ -796,6 +817,7 @@ u32 vstaging_room(const struct vconn *vc);
 bool vstaging_signal(const struct vconn *vc);
 void vstaging_await(struct vconn *vc);
 bool vstaging_early_ok(const struct vconn *vc);
+bool vstaging_trim(struct vconn *vc);
 int vstaging_make(struct vconn *vc, size_t len);
 
 #endif /* _SANX_VERBS_H */

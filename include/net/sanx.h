@@ -195,6 +195,16 @@ struct sanx_cork {
 };
 
 /**
+ * struct sanx_trim - memory that a connection can give back: trim.c
+ * @work: looks whether it rests
+ * @seen: what its stream offsets were the last time; @work's
+ */
+struct sanx_trim {
+	struct delayed_work	work;
+	u64			seen;
+};
+
+/**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
@@ -222,6 +232,7 @@ struct sanx_cork {
  * @urg: urgent data in it
  * @alive: is the peer there?
  * @cork: bytes that are put away
+ * @trim: memory that it can give back
  * @lent: stream offset up to which the transport sends from programs' pages;
  *	tx_mutex
  * @spin_ns: how long a reader looks before it sleeps; spin.c
@@ -271,6 +282,7 @@ struct sanx_conn {
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
 	struct sanx_cork		cork;
+	struct sanx_trim		trim;
 	u64				lent;
 	u32				spin_ns;
 	u32				tx_time;
@@ -405,6 +417,16 @@ struct sanx_transport_ops {
 	 * Context: process, rx_mutex held.
 	 */
 	void (*left)(struct sanx_conn *conn, u8 *buf);
+
+	/**
+	 * @trim: nothing has passed for some time: give back what memory is
+	 * of no use now.  Asked for with sanx_trim_arm().
+	 *
+	 * Context: process, may sleep; @conn was open a moment ago.
+	 * Return: true if there is more to give back, and that could not be
+	 * now.
+	 */
+	bool (*trim)(struct sanx_conn *conn);
 
 	/**
 	 * @fin: no more bytes will be sent; the peer reads to the end.
@@ -581,6 +603,9 @@ void sanx_gather_arm(struct sanx_gather *g);
 void sanx_gather_push(struct sanx_gather *g);
 void sanx_gather_received(struct sanx_gather *g);
 void sanx_gather_stop(struct sanx_gather *g);
+
+/* trim.c */
+void sanx_trim_arm(struct sanx_conn *conn);
 
 /* cork.c */
 void sanx_cork_hold(struct sanx_conn *conn, u32 n);

@@ -45,6 +45,10 @@
  * @SANX_FRAME_RESUME_REJ: there is no such connection
  * @SANX_FRAME_WINDOW: here is the ring that was missing so far, or a larger one;
  *	body &struct sanx_place
+ * @SANX_FRAME_RETURN: this side writes to your ring no more, and what follows
+ *	@offset comes in frames: you may have its memory back
+ * @SANX_FRAME_RETURN_ACK: the answer, with the ring that there is now: none, or the
+ *	same, as it is not free; body &struct sanx_place
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -61,6 +65,8 @@ enum sanx_frame_type {
 	SANX_FRAME_RESUME_ACK,
 	SANX_FRAME_RESUME_REJ,
 	SANX_FRAME_WINDOW,
+	SANX_FRAME_RETURN,
+	SANX_FRAME_RETURN_ACK,
 	/* private: */
 	__SANX_FRAME_TYPE_END
 };
@@ -69,7 +75,7 @@ enum sanx_frame_type {
 #define SANX_FRAME_F_RING	0x01
 /* Flags of DATA: the last byte of the payload is urgent. */
 #define SANX_FRAME_F_URGENT	0x04
-/* Flags of DATA: the sender goes by the last WINDOW; with each, another value. */
+/* Flags of DATA, RETURN: the sender goes by the last WINDOW; with each, another value. */
 #define SANX_FRAME_F_TURN	0x10
 /* Flags of DATA: it was all that the sender was permitted. */
 #define SANX_FRAME_F_FULL	0x20
@@ -107,10 +113,10 @@ enum sanx_reject {
  * @flags: SANX_FRAME_F_*, by type; unknown ones are an error
  * @len: bytes of body behind the header
  * @conn: the receiver's id of the connection; 0 for PING, PONG and OPEN
- * @offset: DATA, FIN: stream offset of the first byte, or of the end; RESUME,
- *	RESUME_ACK: bytes received so far
- * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, WINDOW: the stream offset up to which
- *	the receiver of this frame may send; 0 in all others
+ * @offset: DATA, FIN, RETURN: stream offset of the first byte, or of the end;
+ *	RESUME, RESUME_ACK: bytes received so far
+ * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, WINDOW, RETURN_ACK: the stream
+ *	offset up to which the receiver of this frame may send; 0 in all others
  * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject
  * @grant: receives that the sender of this frame has posted on this link since
  *	it came up, modulo 2^32: what its peer may have sent in all
@@ -167,7 +173,7 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_place - body of OPEN_ACK, RESUME, RESUME_ACK and WINDOW
+ * struct sanx_place - body of OPEN_ACK, RESUME, RESUME_ACK, WINDOW and RETURN_ACK
  * @conn: the sender's id of the connection
  * @reserved: 0
  * @window: the sender's ring; for RESUME and RESUME_ACK registered anew
@@ -278,6 +284,8 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 		      struct sanx_window_info *win);
 int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
+		      struct sanx_window_info *win);
+int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
 		      struct sanx_window_info *win);
 void sanx_window_build(struct sanx_window *w,
 		       const struct sanx_window_info *info);

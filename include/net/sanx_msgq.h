@@ -36,7 +36,8 @@
  * struct sanx_txq - the sender's view of its remote window
  * @next: offset of the next byte to be put into the window; written by the
  *	sender only, or by its transport
- * @limit: first offset that the peer has not permitted; moved by credits only
+ * @limit: first offset that the peer has not permitted, moved by credits; or that we
+ *	have given up: sanx_txq_return()
  * @read: first offset that the peer has not said it read
  * @size: bytes of the remote ring, a power of two
  */
@@ -94,6 +95,7 @@ u32 sanx_txq_room(const struct sanx_txq *q);
 u32 sanx_txq_unread(const struct sanx_txq *q);
 void sanx_txq_advance(struct sanx_txq *q, u32 len);
 int sanx_txq_credit(struct sanx_txq *q, u64 limit);
+bool sanx_txq_return(struct sanx_txq *q, u32 room);
 
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size);
 void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size);

@@ -48,7 +48,7 @@
 
 enum {
 	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
-	RESUME, RESUME_ACK, RESUME_REJ, WINDOW
+	RESUME, RESUME_ACK, RESUME_REJ, WINDOW, RETURN, RETURN_ACK
 };
 
 #define IN_RING		0x01
@@ -625,7 +625,7 @@ static const struct test tests[] = {
 	LINK("frame-cut", FRAME(DATA, .conn = 5, .len = 8, .count = 8, .bytes = 36)),
 	LINK("frame-huge", FRAME(PING, .bytes = 300)),
 	LINK("type-0", FRAME(0, .bytes = 32)),
-	LINK("type-15", FRAME(15)),
+	LINK("type-17", FRAME(17)),
 	LINK("flag", FRAME(PING, .flags = 0x80)),
 	LINK("flag-of-another", FRAME(PING, .flags = IN_RING)),
 	LINK("ping-id", FRAME(PING, .conn = 5)),
@@ -715,6 +715,18 @@ static const struct test tests[] = {
 	TELLING("odd", 0, .conn = 7, .size = 12345),
 	TELLING("other", 0, .conn = 8, .size = RING),
 	LINK("window-unknown", FRAME(WINDOW, .conn = 5, .len = 24)),
+
+	GROWN("return", FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(RETURN, TURN, .conn = ID, .offset = 776)),
+	GROWN("return-not-turned", FRAME(RETURN, .conn = ID, .offset = 768)),
+	GROWN("return-turned", FRAME(RETURN, TURN, .conn = ID, .offset = 768)),
+	GROWN("return-offset", FRAME(RETURN, TURN, .conn = ID, .offset = 769)),
+	GROWN("return-turned-back",
+	      FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(RETURN, .conn = ID, .offset = 776)),
+	CONN("return-no-ring", FRAME(RETURN, .conn = ID)),
+	CONN("return-ack", FRAME(RETURN_ACK, .conn = ID, .len = 24)),
+	LINK("return-unknown", FRAME(RETURN, .conn = 5)),
 
 	WRITE("good", 0),
 	WRITE("before", -64),

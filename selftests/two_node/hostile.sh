@@ -33,7 +33,7 @@ frame-long		down		1
 frame-cut		down		1
 frame-huge		down		0
 type-0			down		1
-type-15			down		1
+type-17			down		1
 flag			down		1
 flag-of-another		down		1
 ping-id			down		1
@@ -112,6 +112,14 @@ window-none		down		1
 window-odd		down		1
 window-other		down		1
 window-unknown		down		1
+return			up		0
+return-not-turned	up		0
+return-turned		up		0
+return-offset		down		1
+return-turned-back	down		1
+return-no-ring		down		1
+return-ack		down		1
+return-unknown		down		1
 write-good		up		0
 write-before		down		0
 write-beyond		down		0

@@ -58,6 +58,7 @@ servers() {
 	serve 1 5001 both 300k end
 	serve 2 5002 both 300k end
 	serve 1 5003 hold
+	serve 2 5004 hold
 }
 
 plan 9
@@ -73,9 +74,9 @@ set_lanes 1 $LANES
 set_lanes 2 $LANES
 remember
 N=$((3 * LANES))
-clients $N 2 5001 sleep 15000 both 300k shut end
+clients $N 2 5003 hold
 THERE=$LAST_LOG
-clients $N 1 5002 sleep 15000 both 300k shut end
+clients $N 1 5004 hold
 BACK=$LAST_LOG
 connected "$THERE" $N
 connected "$BACK" $N
@@ -83,10 +84,19 @@ is "as many links as lanes, seen from node 1" "$(lanes 1)" "[0,1,2,3]"
 is "and from node 2" "$(lanes 2)" "[0,1,2,3]"
 # Each connection was put where the fewest were, once all links were up.
 check "each has its share" test "$(least 2)" -ge 3 -a "$(most 2)" -le 12
+
+stop_all
+servers
+clients $N 2 5001 sleep $((15000 * SLOW)) both 300k shut end
+THERE=$LAST_LOG
+clients $N 1 5002 sleep $((15000 * SLOW)) both 300k shut end
+BACK=$LAST_LOG
+connected "$THERE" $N
+connected "$BACK" $N
 lab wire cut
 eventually 40 "node2 'sanxctl link show' | grep -q 'state lost'"
 lab wire mend
-check "a cut through all of them: every byte arrives" all_end "$THERE" $N "done"
+check "a cut through all: every byte arrives" all_end "$THERE" $N "done"
 check "and the other way" all_end "$BACK" $N "done"
 is "no protocol error" "$(moved 1 protocol_errors) $(moved 2 protocol_errors)" "0 0"
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections that rest give back the memory that they carried bytes in.
+ *
+ * Rings and send buffers are made when there is a need, and most connections of a
+ * server have one at some time and then none for long.  So where nothing has
+ * passed for net.sanx.idle_ms, the transport is asked to give back what it can
+ * (sanx_transport_ops.trim()), and the connection costs as little as a new one.
+ *
+ * Nobody looks at the time for that when bytes pass: a timer is started when
+ * memory is got, looks whether the stream offsets have changed since, and ends
+ * when there is nothing left to give back.
+ */
+#include <linux/export.h>
+
+#include "af_sanx.h"
+
+/* Where nothing is to be given back, how often it is looked if that is still so. */
+#define TRIM_NEVER	(30 * HZ)
+
+/* Return: 0 for never. */
+static unsigned long trim_time(const struct sanx_conn *conn)
+{
+	return msecs_to_jiffies(READ_ONCE(sanx_net(conn->net)->idle_ms));
+}
+
+static void trim_queue(struct sanx_conn *conn, unsigned long delay)
+{
+	sanx_conn_get(conn);
+	if (!queue_delayed_work(sanx_wq, &conn->trim.work, delay))
+		sanx_conn_put(conn);
+	/* One of the two sees the other: this, or sanx_conn_close(). */
+	smp_mb();
+	if (!sanx_conn_open(conn))
+		sanx_trim_stop(conn);
+}
+
+/**
+ * sanx_trim_arm() - a connection has memory that it can give back later
+ * @conn: the connection; with a reference that is not given back by this
+ *
+ * Context: any.
+ */
+void sanx_trim_arm(struct sanx_conn *conn)
+{
+	trim_queue(conn, trim_time(conn) ?: TRIM_NEVER);
+}
+EXPORT_SYMBOL_GPL(sanx_trim_arm);
+
+/* Has anything passed, or been read, since it was asked last? */
+static bool trim_moved(struct sanx_conn *conn)
+{
+	u64 now = READ_ONCE(conn->tx.next) + READ_ONCE(conn->rx.tail) +
+		  READ_ONCE(conn->rx.head);
+	bool moved = now != conn->trim.seen;
+
+	conn->trim.seen = now;
+	return moved;
+}
+
+static void trim_work(struct work_struct *work)
+{
+	struct sanx_conn *conn = container_of(to_delayed_work(work),
+					      struct sanx_conn, trim.work);
+	unsigned long delay = trim_time(conn);
+
+	if (sanx_conn_open(conn) &&
+	    (trim_moved(conn) || !delay || conn->ops->trim(conn)))
+		trim_queue(conn, delay ?: TRIM_NEVER);
+	/* As at the end of cork_work(). */
+	rcu_read_lock_bh();
+	sanx_conn_put(conn);
+	rcu_read_unlock_bh();
+}
+
+/**
+ * sanx_trim_init() - a connection without memory
+ * @conn: the connection
+ */
+void sanx_trim_init(struct sanx_conn *conn)
+{
+	INIT_DELAYED_WORK(&conn->trim.work, trim_work);
+}
+
+/**
+ * sanx_trim_stop() - the socket is gone
+ * @conn: a connection that is not open any more
+ *
+ * Context: any.
+ */
+void sanx_trim_stop(struct sanx_conn *conn)
+{
+	if (cancel_delayed_work(&conn->trim.work))
+		sanx_conn_put(conn);
+}
