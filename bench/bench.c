@@ -2,12 +2,14 @@
 /*
  * What a connection costs, by kind.
  *
- *	bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT] MEASURE NUMBER...
+ *	bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT] [-r BYTES] [-n]
+ *	      MEASURE NUMBER...
  *
  * Each result is a line: what was measured, the number it is for, the value.
  *
  *	latency SIZE...    us, half a round trip
- *	stream SIZE...     MB/s by writes of SIZE, and the CPU's ns a byte
+ *	stream SIZE...     MB/s by writes of SIZE, and the CPU's ns a byte; read with
+ *			   a buffer of as much, or of BYTES; -n: with TCP_NODELAY
  *	connect COUNT      us, the connect() call; and with accept() and both close()
  *	short COUNT        us, a connection with a byte there and a byte back
  *	idle COUNT         bytes of memory of an established connection, both ends
@@ -49,6 +51,7 @@ static void wrong_call(void)
 {
 	fprintf(stderr,
 		"usage: bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT]\n"
+		"             [-r BYTES] [-n]\n"
 		"             latency|stream|connect|short|idle|many NUMBER...\n");
 	exit(2);
 }
@@ -66,13 +69,17 @@ static void options(struct bench *b, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "k:a:p:")) != -1) {
+	while ((c = getopt(argc, argv, "k:a:p:r:n")) != -1) {
 		if (c == 'k')
 			b->kind = kind_by_name(optarg);
 		else if (c == 'a')
 			b->address = optarg;
 		else if (c == 'p')
 			b->port = atoi(optarg);
+		else if (c == 'r')
+			b->reads = strtoul(optarg, NULL, 0);
+		else if (c == 'n')
+			b->nodelay = true;
 		else
 			wrong_call();
 	}

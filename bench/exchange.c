@@ -91,7 +91,7 @@ void measure_latency(struct bench *b, char **sizes)
 	close(fd);
 }
 
-/* The reader reads what there is, up to as much as is written at once. */
+/* The reader reads what there is, up to @size. */
 static void swallow(int fd, char *buf, size_t size, uint64_t total)
 {
 	while (total) {
@@ -113,7 +113,7 @@ static void one_stream(struct bench *b, int fd, char *buf, size_t size,
 		       uint64_t writes, bool last)
 {
 	if (b->server) {
-		swallow(fd, buf, size, size * writes);
+		swallow(fd, buf, b->reads ?: size, size * writes);
 		return;
 	}
 	while (writes--)
@@ -127,7 +127,7 @@ static void one_stream(struct bench *b, int fd, char *buf, size_t size,
 static void stream_size(struct bench *b, int fd, size_t size)
 {
 	uint64_t writes = STREAM_BYTES / size, start, idle, ns;
-	char *buf = buffer(size);
+	char *buf = buffer(b->reads > size ? b->reads : size);
 
 	if (writes > MOST_WRITES)
 		writes = MOST_WRITES;
@@ -157,6 +157,8 @@ void measure_stream(struct bench *b, char **sizes)
 		else
 			await_peer(b);
 		fd = b->server ? bench_accept(b) : bench_connect(b);
+		if (b->nodelay)
+			no_delay(b, fd);
 		stream_size(b, fd, strtoul(*sizes, NULL, 0));
 		close(fd);
 	}
