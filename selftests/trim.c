@@ -66,7 +66,7 @@ static void carry_all(struct __test_metadata *_metadata,
 	struct address addr = self->addr;
 	long before;
 
-	ASSERT_EQ(0, set_idle_ms("3000"));
+	ASSERT_EQ(0, set_idle_ms("1500"));
 	cgroup = enter_cgroup(path, sizeof(path));
 	ASSERT_LE(0, cgroup);
 	snprintf(file, sizeof(file), "%s/memory.current", path);
