@@ -166,7 +166,9 @@ SANX_TEST(beside_others)
 	ASSERT_EQ(0, set_long_min("16384"));
 	task_start(&t);
 	ASSERT_TRUE(task_blocked(&t));
-	ASSERT_EQ(-EAGAIN, rc(send(self->client, &c, 1, MSG_DONTWAIT)));
+	/* TCP's buffers may have grown just now. */
+	if (variant->carried == SANX_A_STATS_CONNS_VERBS)
+		ASSERT_EQ(-EAGAIN, rc(send(self->client, &c, 1, MSG_DONTWAIT)));
 	ASSERT_EQ(-EAGAIN, rc(recv(self->client, &c, 1, MSG_DONTWAIT)));
 	for (size_t left = MUCH; left;) {
 		static char buf[65536];

@@ -113,7 +113,7 @@ window-odd		down		1
 window-other		down		1
 window-unknown		down		1
 return			up		0
-return-not-turned	up		0
+return-not-turned	down		1
 return-turned		up		0
 return-offset		down		1
 return-turned-back	down		1
