@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
-# timeout: 400
+# timeout: 600
 # kernels: 6.12 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 CUTS=3
-LONG=100M
+LONG=50M
 [ "$SLOW" = 1 ] || LONG=10M
 
 declare -A LOG
@@ -19,7 +19,7 @@ SERVERS=()
 start() {
 	local n=$1 name=$2
 	shift 2
-	background "$n" "$PEER" -T $((200 * SLOW)) connect "10.77.0.$((3 - n))" "$@"
+	background "$n" "$PEER" -T $((300 * SLOW)) connect "10.77.0.$((3 - n))" "$@"
 	LOG[$name]=$LAST_LOG
 }
 
