@@ -43,14 +43,9 @@ static void stream_in_bursts(struct __test_metadata *_metadata, int from, int to
 /* On a slow node every reader is slow. */
 static int set_grow_ms(const char *ms)
 {
-	int fd = open("/sys/module/sanx_verbs/parameters/grow_ms",
-		      O_WRONLY | O_CLOEXEC), n;
+	int err = write_file("/sys/module/sanx_verbs/parameters/grow_ms", ms);
 
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	n = rc(write(fd, ms, strlen(ms)));
-	close(fd);
-	return n == strlen(ms) ? 0 : n;
+	return err == -ENOENT ? 0 : err;
 }
 
 /* Bytes that come to a reader who does not read, and all of them read then. */

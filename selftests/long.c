@@ -15,14 +15,9 @@
 
 static int set_long_min(const char *bytes)
 {
-	int fd = open("/sys/module/sanx_verbs/parameters/long_min",
-		      O_WRONLY | O_CLOEXEC), n;
+	int err = write_file("/sys/module/sanx_verbs/parameters/long_min", bytes);
 
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	n = rc(write(fd, bytes, strlen(bytes)));
-	close(fd);
-	return n == strlen(bytes) ? 0 : n;
+	return err == -ENOENT ? 0 : err;
 }
 
 /* Sends @len bytes of the pattern from anywhere in a page, and spoils them. */

@@ -15,13 +15,7 @@
 
 static int spin_us_set(const char *us)
 {
-	int fd = open(SPIN_US, O_WRONLY | O_CLOEXEC), n;
-
-	if (fd < 0)
-		return -errno;
-	n = rc(write(fd, us, strlen(us)));
-	close(fd);
-	return n == strlen(us) ? 0 : n;
+	return write_file(SPIN_US, us);
 }
 
 static long answer(struct task *t)

@@ -12,30 +12,6 @@
 #include "cgroup.h"
 #include "util.h"
 
-int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), n;
-
-	if (fd < 0)
-		return -errno;
-	n = rc(write(fd, text, strlen(text)));
-	close(fd);
-	return n < 0 ? n : 0;
-}
-
-long read_number(const char *path)
-{
-	char buf[32] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (read(fd, buf, sizeof(buf) - 1) < 0)
-		buf[0] = 0;
-	close(fd);
-	return atol(buf);
-}
-
 /* Makes a cgroup of its own for this process; its directory's descriptor. */
 int enter_cgroup(char *path, size_t size)
 {

@@ -7,10 +7,6 @@
 /* Where they are; to be in none is to be in this. */
 #define CGROUPS	"/tmp/sanx-cgroups"
 
-/* Writes a file of the kernel's; 0 or -errno. */
-int write_file(const char *path, const char *text);
-/* A file's number, or -errno. */
-long read_number(const char *path);
 /* Makes a cgroup of its own for this process; its directory's descriptor. */
 int enter_cgroup(char *path, size_t size);
 /* Goes back to where all are, and removes it. */

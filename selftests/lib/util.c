@@ -542,3 +542,40 @@ int child_wait(pid_t pid)
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
+
+/**
+ * write_file() - write a file of the kernel's
+ * @path: the file, which is there
+ * @text: all of it
+ *
+ * Return: 0; -errno; or how much of it was taken.
+ */
+int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), n;
+
+	if (fd < 0)
+		return -errno;
+	n = rc(write(fd, text, strlen(text)));
+	close(fd);
+	return n == strlen(text) ? 0 : n;
+}
+
+/**
+ * read_number() - read a file of the kernel's
+ * @path: the file
+ *
+ * Return: the number in it, or -errno.
+ */
+long read_number(const char *path)
+{
+	char buf[32] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (read(fd, buf, sizeof(buf) - 1) < 0)
+		buf[0] = 0;
+	close(fd);
+	return atol(buf);
+}

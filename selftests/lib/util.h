@@ -57,6 +57,9 @@ long now_ms(void);
 void sleep_ms(long ms);
 int poll_one(int fd, int events, int timeout_ms);
 int set_nonblock(int fd, bool on);
+int write_file(const char *path, const char *text);
+long read_number(const char *path);
+
 int set_option(int fd, int level, int name, int value);
 int get_option(int fd, int level, int name);
 int set_timeout(int fd, int name, long ms);
