@@ -84,7 +84,7 @@ stop() {
 
 # wait_port N PORT: until something on node N listens there (TCP).
 wait_port() {
-	eventually 30 "lab run $1 'ss -Hltn sport = :$2 | grep -q .'"
+	eventually 60 "lab run $1 'ss -Hltn sport = :$2 | grep -q .'"
 }
 
 # eventually SECONDS 'SHELL LINE': repeat it until it succeeds.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The same things very often, and many at once.  timeout: 120 */
+/* The same things very often, and many at once. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 

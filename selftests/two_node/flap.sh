@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
-# timeout: 600
 # kernels: 6.12 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

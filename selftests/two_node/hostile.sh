@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the protocol loses its link, and nobody else notices.
-# timeout: 400
 # kernels: debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

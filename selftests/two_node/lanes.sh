@@ -3,7 +3,6 @@
 # Several links between two nodes: connections are shared out among them, each
 # goes on in its lane when the links are lost, and a peer that starts anew is
 # noticed in all.
-# timeout: 300
 # kernels: 6.12 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

@@ -8,7 +8,7 @@
 BIN=$SANX_TREE/build/selftests/bin
 PEER=$BIN/peer
 # Seconds after which peer gives up by itself.
-PATIENCE=$((30 * SLOW))
+PATIENCE=$((60 * SLOW))
 
 # peer N ARGS...: one end of a connection on node N, see bin/peer.c.
 peer() {

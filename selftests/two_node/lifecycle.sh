@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Things that come and go while they are in use: programs, modules, namespaces,
 # devices, cables, nodes.  What is left learns of it, in bounded time.
-# timeout: 600
 # kernels: 6.1 debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A file system on a network block device: the client is the kernel itself,
 # which takes over the socket that nbd-client made.
-# timeout: 180
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

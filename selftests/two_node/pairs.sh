@@ -6,7 +6,7 @@
 DIR=/tmp/programs
 
 # Seconds for a client.
-CLIENT_SECONDS=40
+CLIENT_SECONDS=120
 
 SSHD="/usr/sbin/sshd -D -e -p 2222 -h $DIR/host -o PidFile=none -o StrictModes=no"
 SSHD+=" -o PermitRootLogin=yes -o UsePAM=no -o AuthorizedKeysFile=$DIR/key.pub"

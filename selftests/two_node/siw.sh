@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The same bytes over iWARP, which has no write with immediate data.  Only the
 # debug kernel has the driver.
-# timeout: 120
 # last: a bug of siw (see known_bugs in scripts/lab.d/splat.sh) ends lockdep
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
