@@ -439,6 +439,10 @@ static inline void sanx_stat_add(const struct net *net, enum sanx_stat stat,
 /* worker.c */
 extern struct kthread_worker *sanx_connect_worker;
 extern struct workqueue_struct *sanx_wq;
+void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
+		     unsigned long delay);
+void sanx_conn_later_done(struct sanx_conn *conn);
+void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
 int sanx_worker_init(void);
 void sanx_worker_exit(void);
 

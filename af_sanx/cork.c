@@ -48,9 +48,7 @@ void sanx_cork_hold(struct sanx_conn *conn, u32 n)
 	if (before)
 		return;
 	c->since = jiffies;
-	sanx_conn_get(conn);
-	if (!queue_delayed_work(sanx_wq, &c->work, CORK_TIME))
-		sanx_conn_put(conn);
+	sanx_conn_later(conn, &c->work, CORK_TIME);
 }
 EXPORT_SYMBOL_GPL(sanx_cork_hold);
 
@@ -76,22 +74,9 @@ static void cork_work(struct work_struct *work)
 			cork_out(conn);
 		mutex_unlock(&conn->tx_mutex);
 	}
-	if (more > 0 && sanx_conn_open(conn)) {
-		sanx_conn_get(conn);
-		if (!queue_delayed_work(sanx_wq, &conn->cork.work, more))
-			sanx_conn_put(conn);
-		/* One of the two sees the other: this, or close(). */
-		smp_mb();
-		if (!sanx_conn_open(conn))
-			sanx_cork_stop(conn);
-	}
-	/*
-	 * The transport's module can go a grace period after the last one; and
-	 * what is freed with it is not to be waited for here.
-	 */
-	rcu_read_lock_bh();
-	sanx_conn_put(conn);
-	rcu_read_unlock_bh();
+	if (more > 0 && sanx_conn_open(conn))
+		sanx_conn_later(conn, &conn->cork.work, more);
+	sanx_conn_later_done(conn);
 }
 
 /**
@@ -141,13 +126,11 @@ void sanx_splice_eof(struct socket *sock)
  * sanx_cork_stop() - the socket is gone
  * @conn: a connection that is not open any more
  *
- * What is put away is the transport's to send, or to drop.  Until its close() has
- * returned, a sender can put more away.
+ * What is put away is the transport's to send, or to drop.
  *
  * Context: process.
  */
 void sanx_cork_stop(struct sanx_conn *conn)
 {
-	if (cancel_delayed_work(&conn->cork.work))
-		sanx_conn_put(conn);
+	sanx_conn_later_stop(conn, &conn->cork.work);
 }

@@ -24,17 +24,6 @@ static unsigned long trim_time(const struct sanx_conn *conn)
 	return msecs_to_jiffies(READ_ONCE(sanx_net(conn->net)->idle_ms));
 }
 
-static void trim_queue(struct sanx_conn *conn, unsigned long delay)
-{
-	sanx_conn_get(conn);
-	if (!queue_delayed_work(sanx_wq, &conn->trim.work, delay))
-		sanx_conn_put(conn);
-	/* One of the two sees the other: this, or sanx_conn_close(). */
-	smp_mb();
-	if (!sanx_conn_open(conn))
-		sanx_trim_stop(conn);
-}
-
 /**
  * sanx_trim_arm() - a connection has memory that it can give back later
  * @conn: the connection; with a reference that is not given back by this
@@ -43,7 +32,7 @@ static void trim_queue(struct sanx_conn *conn, unsigned long delay)
  */
 void sanx_trim_arm(struct sanx_conn *conn)
 {
-	trim_queue(conn, trim_time(conn) ?: TRIM_NEVER);
+	sanx_conn_later(conn, &conn->trim.work, trim_time(conn) ?: TRIM_NEVER);
 }
 EXPORT_SYMBOL_GPL(sanx_trim_arm);
 
@@ -66,11 +55,8 @@ static void trim_work(struct work_struct *work)
 
 	if (sanx_conn_open(conn) &&
 	    (trim_moved(conn) || !delay || conn->ops->trim(conn)))
-		trim_queue(conn, delay ?: TRIM_NEVER);
-	/* As at the end of cork_work(). */
-	rcu_read_lock_bh();
-	sanx_conn_put(conn);
-	rcu_read_unlock_bh();
+		sanx_conn_later(conn, &conn->trim.work, delay ?: TRIM_NEVER);
+	sanx_conn_later_done(conn);
 }
 
 /**
@@ -90,6 +76,5 @@ void sanx_trim_init(struct sanx_conn *conn)
  */
 void sanx_trim_stop(struct sanx_conn *conn)
 {
-	if (cancel_delayed_work(&conn->trim.work))
-		sanx_conn_put(conn);
+	sanx_conn_later_stop(conn, &conn->trim.work);
 }

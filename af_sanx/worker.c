@@ -38,6 +38,58 @@ void sanx_accept_queue(struct kthread_work *work)
 }
 EXPORT_SYMBOL_GPL(sanx_accept_queue);
 
+/**
+ * sanx_conn_later() - have delayed work of a connection done
+ * @conn: the connection, which has a reference for this
+ * @work: what is in it, and ends with sanx_conn_later_done(); already queued, it
+ *	is left alone
+ * @delay: in jiffies
+ *
+ * Not for one that is not open: close() does not look for it any more.
+ *
+ * Context: any.
+ */
+void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
+		     unsigned long delay)
+{
+	sanx_conn_get(conn);
+	if (!queue_delayed_work(sanx_wq, work, delay))
+		sanx_conn_put(conn);
+	/* One of the two sees the other: this, or sanx_conn_close(). */
+	smp_mb();
+	if (!sanx_conn_open(conn))
+		sanx_conn_later_stop(conn, work);
+}
+
+/**
+ * sanx_conn_later_done() - delayed work gives its reference back
+ * @conn: the connection; the caller returns
+ *
+ * The transport's module can go a grace period after the last one; and what is
+ * freed with it is not to be waited for here.
+ *
+ * Context: process.
+ */
+void sanx_conn_later_done(struct sanx_conn *conn)
+{
+	rcu_read_lock_bh();
+	sanx_conn_put(conn);
+	rcu_read_unlock_bh();
+}
+
+/**
+ * sanx_conn_later_stop() - delayed work of a connection is not wanted any more
+ * @conn: the connection; with a reference that is not the work's
+ * @work: in it; one that runs is not waited for
+ *
+ * Context: any.
+ */
+void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work)
+{
+	if (cancel_delayed_work(work))
+		sanx_conn_put(conn);
+}
+
 int sanx_worker_init(void)
 {
 	int err;
