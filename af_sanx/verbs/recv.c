@@ -35,37 +35,28 @@ int vrecv_post(struct vrecv *r)
 	return ib_post_recv(link->qp, &wr, NULL);
 }
 
-/*
- * What immediate data does not say follows from the order of frames: what is
- * next of the stream, and nothing new of the other direction.
- */
-static int recv_imm(struct vlink *link, struct sanx_frame *f)
+/* @imm: it came as immediate data. */
+static int recv_conn_frame(struct vlink *link, struct sanx_frame *f, bool imm)
 {
 	struct vconn *vc = vconn_find(link->group, f->conn);
 	int err;
 
 	if (!vc)
 		return -EPROTO;
-	f->offset = vconn_conn(vc)->rx.tail;
-	f->credit = READ_ONCE(vconn_conn(vc)->tx.limit);
+	/*
+	 * What immediate data does not say follows from the order of frames:
+	 * what is next of the stream, and nothing new of the other direction.
+	 */
+	if (imm) {
+		f->offset = vconn_conn(vc)->rx.tail;
+		f->credit = READ_ONCE(vconn_conn(vc)->tx.limit);
+	}
 	err = vconn_frame(vc, link, f);
 	sanx_conn_put(vconn_conn(vc));
 	return err;
 }
 
-static int recv_conn_frame(struct vlink *link, const struct sanx_frame *f)
-{
-	struct vconn *vc = vconn_find(link->group, f->conn);
-	int err;
-
-	if (!vc)
-		return -EPROTO;
-	err = vconn_frame(vc, link, f);
-	sanx_conn_put(vconn_conn(vc));
-	return err;
-}
-
-static int recv_frame(struct vlink *link, const struct sanx_frame *f)
+static int recv_frame(struct vlink *link, struct sanx_frame *f)
 {
 	switch (f->type) {
 	case SANX_FRAME_OPEN:
@@ -79,7 +70,7 @@ static int recv_frame(struct vlink *link, const struct sanx_frame *f)
 	case SANX_FRAME_PONG:
 		return 0;
 	default:
-		return recv_conn_frame(link, f);
+		return recv_conn_frame(link, f, false);
 	}
 }
 
@@ -110,7 +101,7 @@ static int recv_write(struct vlink *link, const struct ib_wc *wc)
 	if (err)
 		return err;
 	WRITE_ONCE(link->heard, jiffies);
-	return recv_imm(link, &f);
+	return recv_conn_frame(link, &f, true);
 }
 
 static int recv_buf(struct vlink *link, const void *buf, const struct ib_wc *wc)
