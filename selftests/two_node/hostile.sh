@@ -140,12 +140,12 @@ errors() {
 	stat 1 protocol_errors
 }
 
-# try CASE WORD ERRORS
+# try CASE WORD ERRORS; none are counted between two cases.
 try() {
-	local before word rc=0
-	before=$(errors)
+	local before=$ERRORS word rc=0
 	word=$(lab run 2 "$HOSTILE" 10.77.0.1 "$1" 2>&1 </dev/null) || rc=$?
-	is "$1: $2, errors: $3" "${word:-status $rc} $(($(errors) - before))" "$2 $3"
+	ERRORS=$(errors)
+	is "$1: $2, errors: $3" "${word:-status $rc} $((ERRORS - before))" "$2 $3"
 }
 
 # Only the program speaks for node 2.
@@ -181,6 +181,7 @@ CASES=$(sed '/^$/d' <<<"$CASES")
 plan $(($(wc -l <<<"$CASES") + 6))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")"
 bring_up
+ERRORS=$(errors)
 while read -r name word count; do
 	try "$name" "$word" "$count"
 done <<<"$CASES"
