@@ -32,7 +32,7 @@
 #endif
 
 /* Seconds for one test; the debug kernel on an emulated CPU is very slow. */
-#define TEST_SECONDS	150
+#define TEST_SECONDS	400
 #define SANX_TEST(name) TEST_F_TIMEOUT(stream, name, TEST_SECONDS)
 
 /* For a test that cannot say how many sockets become TCP. */
@@ -83,7 +83,11 @@ VARIANT(fallback6, AF_INET6, BOTH_ENDS, .deny = true,
 	.why_server = SANX_A_STATS_FALLBACK_ACCEPT);
 VARIANT(tcpclient4, AF_INET, .server = true,
 	.why_server = SANX_A_STATS_FALLBACK_ACCEPT);
+VARIANT(tcpclient6, AF_INET6, .server = true,
+	.why_server = SANX_A_STATS_FALLBACK_ACCEPT);
 VARIANT(tcpserver4, AF_INET, .client = true,
+	.why_client = SANX_A_STATS_FALLBACK_REFUSED);
+VARIANT(tcpserver6, AF_INET6, .client = true,
 	.why_client = SANX_A_STATS_FALLBACK_REFUSED);
 
 static inline const char *env_or(const char *name, const char *otherwise)
