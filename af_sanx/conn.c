@@ -681,20 +681,27 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	struct sock *sk;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->shutdown & RCV_SHUTDOWN && err == ECONNRESET)
-		err = EPIPE;
-	counted = sanx_conn_open(conn);
-	if (conn_event(conn, SANX_EV_DIE)) {
+	if (sanx_state_next(conn->state, SANX_EV_DIE) < 0) {
 		spin_unlock_bh(&conn->lock);
 		return;
 	}
-	conn->err = err;
-	conn->peer_gone = true;
-	conn_set_shutdown(conn, SHUTDOWN_MASK);
+	if (conn->shutdown & RCV_SHUTDOWN && err == ECONNRESET)
+		err = EPIPE;
+	counted = sanx_conn_open(conn);
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
 		WRITE_ONCE(sk->sk_err, err);
+	WRITE_ONCE(conn->err, err);
+	/*
+	 * Who sees that it is over sees why, or the end of a reset would be one
+	 * of a stream; as in tcp_reset().  Pairs with recv_end(), send_some()
+	 * and poll_conn().
+	 */
+	smp_wmb();
+	WRITE_ONCE(conn->peer_gone, true);
+	conn_event(conn, SANX_EV_DIE);
+	conn_set_shutdown(conn, SHUTDOWN_MASK);
 	spin_unlock_bh(&conn->lock);
 	if (sk) {
 		sk_error_report(sk);

@@ -101,9 +101,12 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 			       u32 seen, bool none, int *err)
 {
 	bool fin = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
-	bool failed = READ_ONCE(ss->sk->sk_err);
 	bool dead = !sanx_conn_open(conn);
+	bool failed;
 
+	/* Pairs with sanx_conn_reset(). */
+	smp_rmb();
+	failed = READ_ONCE(ss->sk->sk_err);
 	if (sanx_sock_connecting(ss, conn) || (!fin && !dead && !failed))
 		return RECV_WAIT;
 	/* What is to be said is TCP's to say: the caller asks it. */

@@ -74,8 +74,11 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 	if (sanx_sock_connecting(ss, conn))
 		return -EAGAIN;
 	if (!sanx_conn_open(conn) ||
-	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN))
+	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN)) {
+		/* Pairs with sanx_conn_reset(). */
+		smp_rmb();
 		return -EPIPE;
+	}
 	if (READ_ONCE(conn->peer_gone))
 		return send_to_nobody(conn, msg);
 	if (!msg_data_left(msg))

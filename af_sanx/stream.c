@@ -176,6 +176,8 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		if (poll_writable(conn, sk))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
+	/* Pairs with sanx_conn_reset(). */
+	smp_rmb();
 	if (READ_ONCE(sk->sk_err) ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
