@@ -28,6 +28,15 @@ static bool shrink_quiet(const struct vconn *vc)
 	       vc->posted == vc->end;
 }
 
+/* Completions are asked for seldom, and what rests may get none of its own. */
+static void shrink_ask(struct vlink *link)
+{
+	if (!link->unsignaled)
+		return;
+	link->pong = true;
+	vpost_pump(link);
+}
+
 /* Return: true if there is a ring, and it cannot be now. */
 static bool shrink_ring(struct vconn *vc)
 {
@@ -35,6 +44,8 @@ static bool shrink_ring(struct vconn *vc)
 	struct vlink *link = vconn_lock(vc);
 	bool more = false;
 
+	if (vc->inflight && (vc->win.size || vc->staging.buf))
+		shrink_ask(link);
 	/*
 	 * On iWARP, what was sent is kept until it is read, and a ring is small.
 	 * And the peer may take nothing in frames.
