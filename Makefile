@@ -7,6 +7,8 @@ KVER ?=
 # Which kernels, and which tests, `make selftests` runs.
 KERNEL ?=
 TEST ?=
+# Which end of the tunables, of least and most; empty is both.
+TUNE ?=
 # An earlier run's bench.json, for make bench to compare with, or bench-nodes.json.
 BASELINE ?=
 # How long make soak takes, and what it begins with; empty is any.
@@ -19,7 +21,8 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-debug check-python check-programs soak \
+.PHONY: all modules tools install uninstall clean check check-debug check-extremes check-python \
+	check-programs soak \
 	gates kunit selftests bench bench-nodes demo nodes deps help
 
 all: modules tools
@@ -40,7 +43,7 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST BASELINE SOAK_MINUTES SOAK_SEED
+export KERNEL TEST TUNE BASELINE SOAK_MINUTES SOAK_SEED
 
 check:
 	@scripts/check.sh all
@@ -51,6 +54,10 @@ gates kunit selftests:
 # Longer than make check may take: every test and variant on the debug kernel.
 check-debug:
 	@KERNEL=debug SANX_ALL_TESTS=1 SANX_ALL_VARIANTS=1 scripts/check.sh selftests
+
+# On two CPUs, with every tunable at its least (TUNE=least) and at its most.
+check-extremes:
+	@scripts/check.sh extremes
 
 # CPython's tests of its sockets, over AF_SANX and over TCP.
 check-python:
@@ -91,6 +98,7 @@ help:
 #H make deps          install with apt what building and testing need
 #H make check         every test: gates, KUnit, selftests on three kernels
 #H make check-debug   every selftest on the debug kernel, which takes long
+#H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
 #H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# check.sh [gates|tools|kunit|selftests|all]
+# check.sh [gates|tools|kunit|selftests|extremes|all]
 #
 # Runs the project's checks and ends with one line: N passed, N failed,
 # N skipped.  Fails if anything failed, or was skipped without leave.
@@ -39,7 +39,7 @@ stages() {
 export KERNEL=${KERNEL:-} TEST=${TEST:-}
 case ${1:-all} in
 all) stages gates tools kunit selftests ;;
-gates | tools | kunit | selftests) stages "$1" ;;
+gates | tools | kunit | selftests | extremes) stages "$1" ;;
 one-stage) "stage_$2" ;;
 one-gate) gate "$2" ;;
 one-kernel) selftests_on "$2" ;;

@@ -100,7 +100,31 @@ eventually() {
 load_sanx() {
 	local n=$1
 	shift
-	lab run "$n" insmod "$MODULES/af_sanx.ko" "$@" </dev/null
+	lab run "$n" insmod "$MODULES/af_sanx.ko" "$@" </dev/null && tune "$n"
+}
+
+# tunables: every one with what $SANX_TUNE says, one end of what it takes; if that
+# leaves it its meaning, as it would not a heartbeat that is lost before it comes.
+tunables() {
+	case ${SANX_TUNE:-} in
+	least) echo "net/sanx/spin_us=0 net/sanx/idle_ms=1 heartbeat_ms=100 lanes=1 grow_ms=0 long_min=1" ;;
+	most) echo "net/sanx/spin_us=10000 net/sanx/idle_ms=86400000 heartbeat_ms=3600000 lanes=8" \
+		"grow_ms=4294967295 long_min=4294967295" ;;
+	esac
+}
+
+# tune N: what is loaded on node N gets the values of $SANX_TUNE.
+tune() {
+	local all
+	all=$(tunables)
+	# shellcheck disable=SC2016
+	[ -z "$all" ] || lab run "$1" 'for set in '"$all"'; do
+		case $set in
+		*/*) file=/proc/sys/${set%=*} ;;
+		*) file=/sys/module/sanx_verbs/parameters/${set%=*} ;;
+		esac
+		[ ! -d "${file%/*}" ] || echo "${set#*=}" >"$file" || exit 1
+	done' </dev/null
 }
 
 # unload_sanx N: both modules; fails if something still holds them.  A closed
@@ -130,8 +154,8 @@ load_verbs() {
 	local n
 	for ((n = 1; n <= NODES; n++)); do
 		lab rdma "$n" "${RDMA:-rxe}" &&
-			lab run "$n" "[ -d /sys/module/sanx_verbs ] || insmod $MODULES/sanx_verbs.ko" </dev/null ||
-			return 1
+			lab run "$n" "[ -d /sys/module/sanx_verbs ] || insmod $MODULES/sanx_verbs.ko" </dev/null &&
+			tune "$n" || return 1
 	done
 }
 

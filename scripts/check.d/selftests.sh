@@ -8,7 +8,11 @@ LIMIT_SINGLE=600
 LIMIT_PAIR=600
 
 again() {
-	echo "make selftests KERNEL=$KERNEL${1:+ TEST=$1}"
+	if [ -n "${SANX_TUNE:-}" ]; then
+		echo "make check-extremes KERNEL=$KERNEL TUNE=$SANX_TUNE${1:+ TEST=$1}"
+	else
+		echo "make selftests KERNEL=$KERNEL${1:+ TEST=$1}"
+	fi
 }
 
 # limit_of SOURCE OTHERWISE: seconds the test may take; "timeout: N" in its
@@ -118,15 +122,16 @@ dump_stacks() {
 
 # lab_reboot: a node that lost its kernel is no use to the next test.
 lab_reboot() {
-	echo "# booting both nodes again"
-	lab kill 1
-	lab kill 2
-	lab boot 1 && lab boot 2 && fresh
+	local n
+	echo "# booting all nodes again"
+	for ((n = 1; n <= NODES; n++)); do lab kill "$n"; done
+	for ((n = 1; n <= NODES; n++)); do lab boot "$n" || return 1; done
+	fresh
 }
 
 healthy() {
 	local n
-	for n in 1 2; do
+	for ((n = 1; n <= NODES; n++)); do
 		timeout $((20 * SLOW)) "$SCRIPTS/lab" run "$n" true </dev/null 2>/dev/null || return 1
 	done
 }
@@ -135,15 +140,15 @@ healthy() {
 # for once a lab, as it takes long under emulation; the report names the program
 # that was running.  SANX_LEAKS=each looks after every test.
 check_leaks() {
-	local log=$LOGS/$KERNEL/leaks-$2.log
+	local log=$LOGS/$WHERE/leaks-$2.log
 	[ "$KERNEL" = debug ] || return 0
 	# What is loaded anew comes to where it was, so addresses keep their names.
 	{ fresh && load_verbs; } >"$log" 2>&1 || true
 	if nodes "$SCRIPTS/guest/leaks" >>"$log" 2>&1; then
-		result ok "$KERNEL $1: no memory is lost" "$(again "$2")"
+		result ok "$WHERE $1: no memory is lost" "$(again "$2")"
 	else
 		sed 's/^/# /' "$log" | head -n 60
-		result fail "$KERNEL $1: no memory is lost" "$(again "$2")" "log: $log"
+		result fail "$WHERE $1: no memory is lost" "$(again "$2")" "log: $log"
 	fi
 }
 
@@ -154,16 +159,16 @@ after_test() {
 	[ "${SANX_LEAKS:-}" != each ] || check_leaks "$name" "$name"
 	lab splat >"$log.splat" 2>&1 || {
 		sed 's/^/# /' "$log.splat"
-		result fail "$KERNEL $name: leaves the kernel log clean" "$again" "log: $log.splat"
+		result fail "$WHERE $name: leaves the kernel log clean" "$again" "log: $log.splat"
 	}
 	healthy || {
-		result fail "$KERNEL $name: leaves the nodes alive" "$again" "console: $LAB_RUN"
+		result fail "$WHERE $name: leaves the nodes alive" "$again" "console: $LAB_RUN"
 		lab_reboot
 		return
 	}
 	limited $((60 * SLOW)) fresh >"$log.fresh" 2>&1 || {
 		sed 's/^/# /' "$log.fresh"
-		result fail "$KERNEL $name: lets the module go" "$again" "log: $log.fresh"
+		result fail "$WHERE $name: lets the module go" "$again" "log: $log.fresh"
 		lab_reboot
 	}
 }
@@ -171,16 +176,16 @@ after_test() {
 # run_test KIND NAME LIMIT
 run_test() {
 	local kind=$1 name=$2 limit=$3 log rc=0 start=$SECONDS
-	log=$LOGS/$KERNEL/$kind-$name.log
+	log=$LOGS/$WHERE/$kind-$name.log
 	limited "$limit" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
-	tap_results "$KERNEL $name" "$(again "$name")" "$log"
+	tap_results "$WHERE $name" "$(again "$name")" "$log"
 	if [ "$rc" != 0 ] && ! grep -q '^not ok' "$log"; then
 		[ "$rc" != 124 ] || rc="$rc, time limit $limit s"
-		result fail "$KERNEL $name: exit status $rc" "$(again "$name")" "log: $log"
+		result fail "$WHERE $name: exit status $rc" "$(again "$name")" "log: $log"
 	fi
 	! grep -q '^not ok' "$log" || tail -n 40 "$log" | sed 's/^/# /'
 	after_test "$name" "$log"
-	say "$KERNEL $name took $((SECONDS - start)) s"
+	say "$WHERE $name took $((SECONDS - start)) s"
 }
 
 # all_tests: KIND NAME LIMIT, a line each.
@@ -191,6 +196,7 @@ all_tests() {
 		echo "single $name $limit"
 		! has_verbs_pass "$name" || echo "verbs $name-verbs $limit"
 	done
+	[ "$NODES" = 2 ] || return 0
 	for name in $(pair_tests); do
 		runs_here "$SANX_TREE/selftests/two_node/$name.sh" || continue
 		echo "pair $name $(limit_of "$SANX_TREE/selftests/two_node/$name.sh" "$LIMIT_PAIR")"
@@ -220,7 +226,7 @@ run_tests() {
 		found=1
 		run_test "$kind" "$name" "$limit"
 	done
-	[ "$found" = 1 ] || result fail "$KERNEL: there is no test${TEST:+ called $TEST}" "make selftests KERNEL=$KERNEL"
+	[ "$found" = 1 ] || result fail "$WHERE: there is no test${TEST:+ called $TEST}" "$(again "")"
 	check_leaks "all tests" "$TEST"
 }
 
@@ -228,10 +234,11 @@ run_tests() {
 selftests_on() {
 	export SANX_LAB=check-$1-$$
 	KERNEL=$1
-	mkdir -p "$LOGS/$KERNEL"
-	say "selftests: booting two nodes with kernel $KERNEL"
-	lab up --kernel "$KERNEL" --owner $$ || {
-		result fail "$KERNEL: nodes boot" "make selftests KERNEL=$KERNEL"
+	WHERE=$KERNEL${SANX_TUNE:+-$SANX_TUNE}
+	mkdir -p "$LOGS/$WHERE"
+	say "selftests: booting ${SANX_NODES:-2} nodes with kernel $KERNEL"
+	lab up --kernel "$KERNEL" --nodes "${SANX_NODES:-2}" --cpus "${SANX_CPUS:-1}" --owner $$ || {
+		result fail "$WHERE: nodes boot" "$(again "")"
 		return
 	}
 	# shellcheck source=scripts/lablib.sh
@@ -240,9 +247,9 @@ selftests_on() {
 	if fresh; then
 		run_tests
 	else
-		result fail "$KERNEL: af_sanx loads" "make selftests KERNEL=$KERNEL"
+		result fail "$WHERE: af_sanx loads" "$(again "")"
 	fi
-	cp "$LAB_RUN"/*.console "$LOGS/$KERNEL/" || true
+	cp "$LAB_RUN"/*.console "$LOGS/$WHERE/" || true
 }
 
 # build_for KERNELS: everything is built before any lab is up.
@@ -265,7 +272,7 @@ run_kernels() {
 	for k in "$@"; do
 		while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n || true; done
 		"$SCRIPTS/check.sh" one-kernel "$k" ||
-			result fail "$k: broke off" "make selftests KERNEL=$k" &
+			result fail "$k: broke off" "$(KERNEL=$k again "")" &
 	done
 	wait
 }
@@ -276,4 +283,14 @@ stage_selftests() {
 	set -- ${KERNEL:-debug 6.1 6.12}
 	build_for "$@" || return 0
 	run_kernels "$@"
+}
+
+# Everything that one node can test, with every tunable at one end and then at
+# the other, on two CPUs.  What a test is about it sets for itself.
+stage_extremes() {
+	local kernel=${KERNEL:-6.12} tune
+	build_for "$kernel" || return 0
+	for tune in ${TUNE:-least most}; do
+		SANX_TUNE=$tune SANX_NODES=1 SANX_CPUS=2 run_kernels "$kernel"
+	done
 }
