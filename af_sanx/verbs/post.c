@@ -873,9 +873,11 @@ void vpost_uncork(struct vconn *vc)
 /* Does a connection take payload?  If not now, the core is about to be told. */
 static int post_takes(const struct vconn *vc)
 {
-	if (!(vc->flags & VCONN_OPEN) || (vc->flags & VCONN_CLOSED))
+	const u32 over = VCONN_CLOSED | VCONN_PEER_CLOSED | VCONN_OVER;
+
+	if (!(vc->flags & VCONN_OPEN))
 		return -EPIPE;
-	return vc->flags & (VCONN_PEER_CLOSED | VCONN_OVER) ? -EAGAIN : 0;
+	return vc->flags & over ? -EAGAIN : 0;
 }
 
 /* Bytes that can be sent at once, past the staging memory. */
