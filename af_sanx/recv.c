@@ -145,16 +145,17 @@ static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 	conn->ops->consumed(conn);
 }
 
-/* Bytes that can be read in one go; urgent ones before them are left out. */
+/* Bytes up to @end to be read in one go; urgent ones before are left out. */
 static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
-		    int flags, u32 *skip)
+		    u64 end, int flags, u32 *skip)
 {
 	bool hole;
+	u64 pos;
 	u32 n;
 
 	do {
-		n = sanx_rxq_avail(&conn->rx);
-		n = n > *skip ? n - *skip : 0;
+		pos = conn->rx.head + *skip;
+		n = end > pos ? end - pos : 0;
 		n = sanx_urg_run(conn, ss->sk, conn->rx.head + *skip, n, &hole);
 		if (hole)
 			recv_pass(conn, 1, flags, skip);
@@ -163,17 +164,18 @@ static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Takes what is there; under rx_mutex.
+ * Takes what is there up to @end; under rx_mutex.
  * Return: bytes, 0 for none, -EFAULT.
  */
 static ssize_t recv_some(const struct sanx_sock *ss, struct sanx_conn *conn,
-			 struct msghdr *msg, size_t len, int flags, u32 *skip)
+			 struct msghdr *msg, size_t len, u64 end, int flags,
+			 u32 *skip)
 {
 	size_t n;
 
 	if (!len)
 		return 0;
-	n = min_t(size_t, len, recv_run(ss, conn, flags, skip));
+	n = min_t(size_t, len, recv_run(ss, conn, end, flags, skip));
 	if (n && !(flags & MSG_TRUNC)) {
 		n = sanx_rxq_read(&conn->rx, *skip, &msg->msg_iter, n);
 		if (!n)
@@ -213,11 +215,14 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	ssize_t n;
 	int err = 0;
 	bool mark;
+	u64 end;
 
 	for (;;) {
 		mutex_lock(&conn->rx_mutex);
+		/* A mark on a byte before that is seen by who looks after it. */
+		end = conn->rx.head + sanx_rxq_avail(&conn->rx);
 		mark = recv_stop_at_mark(conn, skip, done);
-		n = mark ? 0 : recv_some(ss, conn, msg, len - done, flags,
+		n = mark ? 0 : recv_some(ss, conn, msg, len - done, end, flags,
 					 &skip);
 		recv_move_peek(ss->sk, n, flags);
 		mutex_unlock(&conn->rx_mutex);
