@@ -237,6 +237,8 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		return n;
 	}
 	loop_show(conn);
+	if (flags & MSG_OOB)
+		sanx_conn_urgent_came(peer);
 	if (unlikely(sanx_cork_release(conn)))
 		sanx_conn_tx_ready(conn);
 	if (sanx_gather_wants(gather, n, !loop_gathers(conn, flags)))

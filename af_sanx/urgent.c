@@ -71,11 +71,29 @@ void sanx_conn_urgent(struct sanx_conn *conn, u64 offset)
 	urg->seq = offset;
 	WRITE_ONCE(urg->state, SANX_URG_NEW);
 	spin_unlock_bh(&conn->lock);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(sanx_conn_urgent);
+
+/**
+ * sanx_conn_urgent_came() - a byte that is urgent has arrived
+ * @conn: the connection, which sanx_conn_urgent() was called for
+ *
+ * Who handles SIGURG finds the byte there.
+ *
+ * Context: the transport; any.
+ */
+void sanx_conn_urgent_came(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
 	if (sk)
 		sk_send_sigurg(sk);
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(sanx_conn_urgent);
+EXPORT_SYMBOL_GPL(sanx_conn_urgent_came);
 
 /**
  * sanx_urg_at_mark() - does the reader stand at the mark?

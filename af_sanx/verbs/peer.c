@@ -121,6 +121,8 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	      frame_credit(vc, f);
 	if (err)
 		return err;
+	if (f->flags & SANX_FRAME_F_URGENT)
+		sanx_conn_urgent_came(conn);
 	if (sanx_conn_deaf(conn))
 		vconn_reset_deaf(vc);
 	sanx_conn_rx_ready(conn);

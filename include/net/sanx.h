@@ -340,7 +340,8 @@ struct sanx_transport_ops {
 	 * wait for memory, unless MSG_DONTWAIT is in @flags.  When room comes
 	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
 	 * last of @len bytes is urgent, and so is the last one taken where
-	 * the room ends: the peer calls sanx_conn_urgent().  With MSG_MORE,
+	 * the room ends: the peer calls sanx_conn_urgent(), and when it
+	 * can be read sanx_conn_urgent_came().  With MSG_MORE,
 	 * the peer learns nothing of it yet (cork.c).  With MSG_BATCH, which
 	 * is there without TCP_NODELAY, the peer may learn of it somewhat
 	 * later, when there is more (gather.c).
@@ -628,6 +629,7 @@ static inline bool sanx_cork_release(struct sanx_conn *conn)
 
 /* urgent.c */
 void sanx_conn_urgent(struct sanx_conn *conn, u64 offset);
+void sanx_conn_urgent_came(struct sanx_conn *conn);
 
 /**
  * sanx_conn_get() - take a reference
