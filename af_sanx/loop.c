@@ -150,6 +150,8 @@ static void loop_show(struct sanx_conn *conn)
 		return;
 	sanx_conn_arrive(lc->peer, lc->shown, n);
 	lc->shown = conn->tx.next;
+	/* One of the two sees the other: this, or loop_close(). */
+	smp_mb();
 	if (sanx_conn_deaf(lc->peer))
 		sanx_conn_reset(lc->peer, ECONNRESET);
 	else if (!READ_ONCE(conn->peer_gone))
@@ -351,6 +353,10 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 		loop_show(conn);
 		mutex_unlock(&conn->tx_mutex);
 		sanx_conn_peer_closed(peer);
+		/* What came since it was looked at nobody reads, either. */
+		smp_mb();
+		if (sanx_rxq_avail(&conn->rx))
+			sanx_conn_reset(peer, ECONNRESET);
 	}
 	loop_quiesce(conn);
 
