@@ -92,8 +92,14 @@ EXPORT_SYMBOL_GPL(sanx_txq_init);
  */
 u32 sanx_txq_room(const struct sanx_txq *q)
 {
+	u64 next, limit;
+
+	/* Before the limit, which can be further than any earlier one. */
+	next = smp_load_acquire(&q->next);
 	/* Pairs with the release in sanx_txq_credit(). */
-	return smp_load_acquire(&q->limit) - READ_ONCE(q->next);
+	limit = smp_load_acquire(&q->limit);
+	/* It may just be given back (sanx_txq_return()). */
+	return limit > next ? limit - next : 0;
 }
 EXPORT_SYMBOL_GPL(sanx_txq_room);
 
@@ -332,8 +338,12 @@ EXPORT_SYMBOL_GPL(sanx_rxq_arrive);
  */
 u32 sanx_rxq_avail(const struct sanx_rxq *q)
 {
+	u64 head;
+
+	/* Not the other way round, or it could be less than nothing. */
+	head = smp_load_acquire(&q->head);
 	/* Pairs with the release in sanx_rxq_arrive(). */
-	return smp_load_acquire(&q->tail) - READ_ONCE(q->head);
+	return smp_load_acquire(&q->tail) - head;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_avail);
 
