@@ -214,6 +214,16 @@ static void grow_follow(struct vconn *vc)
 	mutex_unlock(&conn->rx_mutex);
 }
 
+/* Is one to be made?  What was made already can be turned to meanwhile. */
+static bool grow_wanted(struct vconn *vc)
+{
+	struct vlink *link = vconn_lock(vc);
+	bool wanted = (vc->flags & VCONN_GROWING) && !vc->next.buf;
+
+	spin_unlock_bh(&link->tx_lock);
+	return wanted;
+}
+
 /**
  * vgrow_work() - make a connection's ring, or give the one before back
  * @work: vconn.grow, with a reference of the connection
@@ -224,13 +234,11 @@ void vgrow_work(struct work_struct *work)
 {
 	struct vconn *vc = container_of(to_delayed_work(work), struct vconn,
 					grow);
-	u32 flags;
 
 	grow_follow(vc);
-	flags = READ_ONCE(vc->flags);
-	if (flags & VCONN_LEFT)
+	if (READ_ONCE(vc->flags) & VCONN_LEFT)
 		grow_give_back(vc);
-	if (flags & VCONN_GROWING && !vc->next.buf)
+	if (grow_wanted(vc))
 		grow_ring(vc);
 	sanx_conn_put(vconn_conn(vc));
 }
