@@ -359,6 +359,43 @@ SANX_TEST(any_calls)
 	}
 }
 
+#define INQ_BYTES	300000
+
+static long send_inq(struct task *t)
+{
+	return send_pattern(t->fd, INQ_BYTES, 1000, 0);
+}
+
+static long recv_inq(struct task *t)
+{
+	return recv_pattern(t->fd, INQ_BYTES, 700, 0);
+}
+
+/* Who asks how much there is, while it comes and goes, has a possible answer. */
+SANX_TEST(fionread_of_a_stream)
+{
+	struct task t[2] = {
+		{ .fn = send_inq, .fd = self->client },
+		{ .fn = recv_inq, .fd = self->server },
+	};
+	int i, n, asked = 0;
+
+	for (i = 0; i < 2; i++)
+		task_start(&t[i]);
+	while (!t[0].done || !t[1].done) {
+		ASSERT_EQ(0, ioctl(self->server, FIONREAD, &n));
+		ASSERT_LE(0, n);
+		ASSERT_GE(INQ_BYTES, n);
+		/* On one CPU the others want it, too. */
+		if (!(++asked % 16))
+			usleep(200);
+	}
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, task_wait(&t[i]));
+		EXPECT_EQ(0, t[i].ret);
+	}
+}
+
 /* Many connections at once, each with its own bytes. */
 SANX_TEST(many_connections)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Urgent data: the mark in the stream, and the byte there. */
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 
@@ -212,6 +213,43 @@ SANX_TEST(waitall_stops)
 	EXPECT_EQ(4, send(self->client, "cdef", 4, 0));
 	EXPECT_EQ(2, recv(self->server, buf, 6, MSG_WAITALL));
 	EXPECT_EQ(4, recv(self->server, buf, 4, MSG_WAITALL));
+}
+
+/* Rounds that the reader is through with. */
+static volatile int rounds_read;
+
+static long send_marks(struct task *t)
+{
+	for (size_t i = 0; i < t->len; i++) {
+		while (rounds_read < (int)i)
+			sched_yield();
+		if (send(t->fd, "ab", 2, MSG_NOSIGNAL) != 2 ||
+		    send(t->fd, "X", 1, MSG_OOB | MSG_NOSIGNAL) != 1 ||
+		    send(t->fd, "c", 1, MSG_NOSIGNAL) != 1)
+			return -1;
+	}
+	return 0;
+}
+
+/* The mark comes while recv() is at it: no byte behind it is read with "ab". */
+SANX_TEST(waitall_stops_at_one_that_comes)
+{
+	struct task t = { .fn = send_marks, .fd = self->client, .len = 200 };
+	char buf[3];
+
+	rounds_read = 0;
+	task_start(&t);
+	for (size_t i = 0; i < t.len; i++) {
+		ASSERT_EQ(2, recv(self->server, buf, 3, MSG_WAITALL));
+		ASSERT_EQ(1, at_mark(self->server));
+		ASSERT_EQ(1, recv(self->server, buf, 1, MSG_OOB));
+		ASSERT_EQ('X', buf[0]);
+		ASSERT_EQ(1, recv(self->server, buf, 3, 0));
+		ASSERT_EQ('c', buf[0]);
+		rounds_read = i + 1;
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
 }
 
 SANX_TEST(trunc_drops_up_to_it)
