@@ -156,7 +156,7 @@ static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
 	do {
 		pos = conn->rx.head + *skip;
 		n = end > pos ? end - pos : 0;
-		n = sanx_urg_run(conn, ss->sk, conn->rx.head + *skip, n, &hole);
+		n = sanx_urg_run(conn, ss->sk, pos, n, &hole);
 		if (hole)
 			recv_pass(conn, 1, flags, skip);
 	} while (hole);
