@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The window of a stream that is in flow: it grows, and nothing shows it. */
-#include <fcntl.h>
 #include <sys/ioctl.h>
 
 #include <linux/sockios.h>

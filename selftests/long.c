@@ -3,7 +3,6 @@
  * Large sends from the program's own pages: when send() has returned, the pages
  * are the program's again, and what it sent is what they held before.
  */
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>

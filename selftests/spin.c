@@ -4,7 +4,6 @@
  * is there for is seen where two programs have a CPU each; everywhere, that it
  * loses nothing and keeps nobody from a CPU.
  */
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
