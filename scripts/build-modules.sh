@@ -33,4 +33,5 @@ flock "$lock"
 link_sources
 # A make above us must not pass its own variables on to kbuild.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES
+! grep -q '^CONFIG_UML=y' "$kdir/.config" || set -- ARCH=um "$@"
 exec make -s -C "$kdir" M="$out" -j"$(nproc)" "$@" modules

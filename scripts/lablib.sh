@@ -10,7 +10,7 @@
 #	...
 #
 # The nodes have just loaded a fresh af_sanx when a test starts.  $KERNEL is
-# what they run (6.1, 6.12, debug), $SANX_LAB their lab.  A test that stands
+# what they run (6.1, 6.12, debug, um), $SANX_LAB their lab.  A test that stands
 # alone has a lab made for it: make selftests KERNEL=6.1 TEST=name.
 
 [ -z "${LABLIB:-}" ] || return 0
@@ -31,9 +31,10 @@ NODES=$(lab_field NODES)
 MODULES=$SANX_TREE/build/$RELEASE
 export KERNEL RELEASE NODES MODULES
 
-# What waits for a node waits this many times longer on the debug kernel.
+# What waits for a node waits this many times longer on the debug kernels.
 SLOW=1
 [ "$KERNEL" != debug ] || SLOW=5
+[ "$KERNEL" != um ] || SLOW=2
 export SLOW
 
 lab() {
@@ -140,6 +141,11 @@ unload_sanx() {
 	}
 }
 
+unload_all() {
+	local n
+	for ((n = 1; n <= NODES; n++)); do unload_sanx "$n" || return 1; done
+}
+
 # fresh: unload everything everywhere and load af_sanx anew.
 fresh() {
 	local n
@@ -148,7 +154,7 @@ fresh() {
 	done
 }
 
-# load_verbs: an RDMA device ($RDMA: rxe, or siw on the debug kernel) and the
+# load_verbs: an RDMA device ($RDMA: rxe, or siw on the debug kernels) and the
 # verbs transport on every node.
 load_verbs() {
 	local n

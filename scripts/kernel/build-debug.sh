@@ -1,34 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# build-debug.sh: build the debug kernel unless the cache has it; print its folder.
+# build-debug.sh x86|um: build a debug kernel unless the cache has it; print its folder.
 #
-# The folder holds vmlinuz, build/ (what external modules are built against),
-# root/lib/modules/RELEASE, and release.  Its name is a hash of everything that
-# goes in: source version, configuration, compiler and this recipe.
+# x86 runs under qemu, um (User Mode Linux) as a process of the host.  The folder
+# holds vmlinuz (for um a program), build/ (what external modules are built
+# against), root/lib/modules/RELEASE, and release.  Its name is a hash of
+# everything that goes in: source version, configuration, compiler, this recipe.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../lib.sh"
 
+case ${1:-} in
+x86) arch=x86 kernel=debug image=bzImage result=arch/x86/boot/bzImage ;;
+um) arch=um kernel=um image=linux result=linux ;;
+*) die "usage: build-debug.sh x86|um" ;;
+esac
 src=$("$here/source.sh" 6.12)
-fragment=$here/debug.config
-key=$({ basename "$src"; gcc -dumpfullversion; cat "$fragment" "$here/build-debug.sh"; } |
+fragments=("$here/debug.config" "$here/debug-$arch.config")
+key=$({ basename "$src"; gcc -dumpfullversion; cat "${fragments[@]}" "$here"/patches/*.patch \
+	"$here/build-debug.sh"; } |
 	sha256sum | cut -c1-12)
-dir=$SANX_CACHE/kernels/debug-$key
+dir=$SANX_CACHE/kernels/$kernel-$key
 log=$dir/build.log
 
 # kmake ARGS...: make in the build folder; the log is shown only on failure.
 kmake() {
-	make -C "$src" O="$dir/build" KBUILD_BUILD_USER=sanx KBUILD_BUILD_HOST=lab \
+	make -C "$src" O="$dir/build" ARCH="$arch" KBUILD_BUILD_USER=sanx KBUILD_BUILD_HOST=lab \
 		"$@" >>"$log" 2>&1 || {
 		tail -n 40 "$log" >&2
-		die "debug kernel: make $* failed, see $log"
+		die "kernel $kernel: make $* failed, see $log"
 	}
 }
 
 configure() {
 	kmake allnoconfig
-	(cd "$dir/build" &&
-		"$src/scripts/kconfig/merge_config.sh" -m .config "$fragment") >>"$log" 2>&1
+	(cd "$dir/build" && ARCH=$arch \
+		"$src/scripts/kconfig/merge_config.sh" -m .config "${fragments[@]}") >>"$log" 2>&1
 	kmake olddefconfig
 }
 
@@ -41,15 +48,15 @@ check_config() {
 		CONFIG_*) ! grep -qxF "$line" "$dir/build/.config" || continue ;;
 		*) continue ;;
 		esac
-		warn "debug kernel: $line did not take"
+		warn "kernel $kernel: $line did not take"
 		bad=1
-	done <"$fragment"
-	[ "$bad" = 0 ] || die "mend $fragment"
+	done < <(cat "${fragments[@]}")
+	[ "$bad" = 0 ] || die "mend ${fragments[*]}"
 }
 
 install_kernel() {
 	kmake INSTALL_MOD_PATH="$dir/root" INSTALL_MOD_STRIP=1 modules_install
-	cp "$dir/build/arch/x86/boot/bzImage" "$dir/vmlinuz"
+	cp "$dir/build/$result" "$dir/vmlinuz"
 	cat "$dir/build/include/config/kernel.release" >"$dir/release"
 }
 
@@ -57,21 +64,21 @@ install_kernel() {
 prune() {
 	find "$dir/build" -type f ! -path "$dir/build/scripts/*" ! -path "$dir/build/tools/*" \
 		\( -name '*.o' -o -name '*.a' -o -name '*.ko' -o -name '.*.cmd' -o \
-		-name '*.mod.c' -o -name 'vmlinux*' \) -delete
+		-name '*.mod.c' -o -name 'vmlinux*' -o -name linux \) -delete
 }
 
 build() {
 	[ ! -e "$dir/.complete" ] || return 0
-	say "building the debug kernel (about 10 minutes on two idle cores; log: $log)"
+	say "building kernel $kernel (about 10 minutes on two idle cores; log: $log)"
 	mkdir -p "$dir/build"
 	: >"$log"
 	configure
 	check_config
-	kmake -j"$(nproc)" bzImage modules
+	kmake -j"$(nproc)" "$image" modules
 	install_kernel
 	prune
 	touch "$dir/.complete"
 }
 
-[ -e "$dir/.complete" ] || with_lock "debug-$key" build
+[ -e "$dir/.complete" ] || with_lock "$kernel-$key" build
 printf '%s\n' "$dir"

@@ -2,24 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0
 # kernel.sh NAME [release|kdir|vmlinuz|moddir]: where a kernel's parts are.
 #
-# NAME is 6.1, 6.12 (Debian's own) or debug (built here).  What is missing is
-# fetched or built first.  Without a field all are printed as shell variables.
+# NAME is 6.1, 6.12 (Debian's own), debug or um (built here; um is User Mode
+# Linux).  What is missing is fetched or built first.  Without a field all are printed as shell variables.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../lib.sh"
 
-name=${1:?usage: kernel.sh 6.1|6.12|debug [release|kdir|vmlinuz|moddir]}
+name=${1:?usage: kernel.sh 6.1|6.12|debug|um [release|kdir|vmlinuz|moddir]}
 case $name in
-debug) dir=$("$here/build-debug.sh") ;;
+debug) dir=$("$here/build-debug.sh" x86) ;;
+um) dir=$("$here/build-debug.sh" um) ;;
 6.1 | 6.12) dir=$("$here/stock.sh" "$name") ;;
-*) die "no kernel is called '$name': 6.1, 6.12 or debug" ;;
+*) die "no kernel is called '$name': 6.1, 6.12, debug or um" ;;
 esac
 
 RELEASE=$(cat "$dir/release")
 VMLINUZ=$dir/vmlinuz
 MODDIR=$dir/root/lib/modules/$RELEASE
 case $name in
-debug) KDIR=$dir/build ;;
+debug | um) KDIR=$dir/build ;;
 *) KDIR=/usr/src/linux-headers-$RELEASE ;;
 esac
 

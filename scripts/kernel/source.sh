@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # source.sh SERIES: unpack Debian's linux-source-SERIES once, print where it is.
 #
+# With the patches in patches/, which mend what keeps a debug kernel from looking
+# for our mistakes; what they touch is in that kernel only.
+#
 # The debug kernel is built from it, checkpatch, kernel-doc and the netlink
 # code generator are taken from it, and so are the selftest headers.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../lib.sh"
 
 series=${1:?usage: source.sh SERIES}
 tarball=/usr/src/linux-source-$series.tar.xz
@@ -13,12 +17,27 @@ tarball=/usr/src/linux-source-$series.tar.xz
 version=$(dpkg-query -W -f '${Version}' "linux-source-$series")
 dir=$SANX_CACHE/src/linux-$version
 
+# apply_patches: they are for one series; a tree knows which it has.
+apply_patches() {
+	local patch
+	[ "$series" = 6.12 ] || return 0
+	for patch in "$here"/patches/*.patch; do
+		[ ! -e "$dir/.has-$(basename "$patch")" ] || continue
+		patch -s -d "$dir" -p1 <"$patch"
+		touch "$dir/.has-$(basename "$patch")"
+	done
+}
+
 unpack() {
-	[ ! -e "$dir/.complete" ] || return 0
+	if [ -e "$dir/.complete" ]; then
+		apply_patches
+		return
+	fi
 	say "unpacking linux-source-$series $version"
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	tar -C "$dir" --strip-components=1 -xf "$tarball"
+	apply_patches
 	touch "$dir/.complete"
 }
 

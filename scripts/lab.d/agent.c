@@ -2,8 +2,9 @@
 /*
  * agent: runs commands in a node of the lab for the host.
  *
- * One process for each virtio-serial port called sanx.N; one command at a time
- * on each port.  When the host closes the port the command's session is
+ * agent [TTY...]: one process for each virtio-serial port called sanx.N, or for
+ * each serial line that is named; one command at a time on each.  When the host
+ * closes the port, or says that it did (FRAME_HANGUP), the command's session is
  * killed, so a test that is interrupted leaves nothing running.
  */
 #define _GNU_SOURCE
@@ -288,8 +289,15 @@ static int session(int port, struct frame *f)
 static void serve_port(const char *dev)
 {
 	struct frame f;
-	int port = open(dev, O_RDWR | O_CLOEXEC);
+	int port = open(dev, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	struct termios t;
 
+	/* A line takes what comes for typed text until we have said otherwise. */
+	if (port >= 0 && !tcgetattr(port, &t)) {
+		cfmakeraw(&t);
+		tcsetattr(port, TCSAFLUSH, &t);
+		frame_send(port, FRAME_READY, "", 0);
+	}
 	if (port < 0 || pipe2(child_pipe, O_CLOEXEC | O_NONBLOCK))
 		_exit(1);
 	signal(SIGCHLD, on_child);
@@ -319,7 +327,7 @@ static int is_ours(const char *name)
 	return !strncmp(label, "sanx.", 5);
 }
 
-int main(void)
+static int serve_virtio(void)
 {
 	DIR *dir = opendir("/sys/class/virtio-ports");
 	struct dirent *d;
@@ -327,7 +335,7 @@ int main(void)
 
 	if (!dir) {
 		perror("/sys/class/virtio-ports");
-		return 1;
+		return -1;
 	}
 	while ((d = readdir(dir))) {
 		if (d->d_name[0] == '.' || !is_ours(d->d_name))
@@ -337,6 +345,18 @@ int main(void)
 			serve_port(dev);
 	}
 	closedir(dir);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	if (argc < 2 && serve_virtio())
+		return 1;
+	for (i = 1; i < argc; i++)
+		if (!fork())
+			serve_port(argv[i]);
 	while (wait(NULL) > 0 || errno != ECHILD)
 		;
 	return 1;

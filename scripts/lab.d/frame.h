@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the lab's client (host) and agent (guest) say to each other over a
- * virtio-serial port: a stream of frames, each a header and its payload.
+ * virtio-serial port or a serial line: a stream of frames, each a header and its
+ * payload.
  *
  * A session starts with FRAME_HELLO and a random cookie, which the agent
  * answers in kind.  Whatever an earlier session left in the pipe comes before
@@ -27,6 +28,8 @@ enum frame_type {
 	FRAME_STDOUT,		/* to host: bytes */
 	FRAME_STDERR,		/* to host: bytes */
 	FRAME_EXIT,		/* to host: one byte, a shell's exit status */
+	FRAME_READY,		/* to host: the serial line can be used (um.c) */
+	FRAME_HANGUP,		/* to guest: the client has gone (um.c) */
 };
 
 struct frame {

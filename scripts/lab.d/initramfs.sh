@@ -44,7 +44,7 @@ cp /bin/busybox "$work/bin/busybox"
 for applet in sh mount mkdir sed uname insmod switch_root poweroff sleep; do
 	ln -s busybox "$work/bin/$applet"
 done
-cp "$here/../guest/initramfs-init" "$work/init"
+cp "$here/../guest/first-init" "$work/init"
 (cd "$work" && find . -print0 | cpio --null --quiet -R 0:0 -o -H newc) |
 	gzip -1 >"$out.tmp"
 mv "$out.tmp" "$out"

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# One node: its kernel command line, its devices, its process.
+# A node under emulation: its kernel command line, its devices, its process.
 
-PORTS=12	# commands at once in a node
-
-node_cmdline() {
+qemu_cmdline() {
 	local n=$1
-	echo "console=ttyS0 loglevel=5 panic=-1 mitigations=off tsc=reliable" \
-		"net.ifnames=0 random.trust_cpu=on printk.devkmsg=on" \
-		"sanx.node=$n sanx.kernel=$KERNEL sanx.tree=$SANX_TREE sanx.moddir=$MODDIR"
+	echo "console=ttyS0 panic=-1 mitigations=off tsc=reliable" \
+		"random.trust_cpu=on $(common_cmdline "$n")"
 	[ "$KERNEL" = debug ] || return 0
 	# A node slowed by emulation and KASAN is not a stalled one.
 	echo "kmemleak=on kunit.enable=1 hung_task_panic=0 watchdog_thresh=40" \
@@ -54,10 +51,9 @@ share_args() {
 # queue: no later packet kicks either.  Without, the next one does.
 VIRTIO_ARGS=(-global virtio-device.event_idx=off)
 
-# node_start N: returns once qemu runs; the node itself is still booting.
-node_start() {
+# qemu_start N: returns once qemu runs; the node itself is still booting.
+qemu_start() {
 	local n=$1 args
-	! pid_of "node$n" >/dev/null || die "node $n is up already"
 	read -r -d '' -a args < <(
 		accel_args
 		port_args "$n"
@@ -66,13 +62,11 @@ node_start() {
 	) || true
 	(
 		cd "$RUN"
-		rm -f "node$n".[0-9] "node$n".[0-9][0-9]
-		echo "lab: node$n is switched on" >>"node$n.console"
 		qemu-system-x86_64 -name "$RUN/node$n" -M q35 -smp "$CPUS" -m "$MEM" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			"${VIRTIO_ARGS[@]}" \
 			-kernel "$VMLINUZ" -initrd "$INITRD" \
-			-append "$(node_cmdline "$n" | tr '\n' ' ')" \
+			-append "$(qemu_cmdline "$n" | tr '\n' ' ')" \
 			-chardev "file,id=console,path=node$n.console,append=on" \
 			-serial chardev:console \
 			-device virtio-rng-pci \
@@ -82,14 +76,5 @@ node_start() {
 	) >"$RUN/node$n.qemu.log" 2>&1 || {
 		cat "$RUN/node$n.qemu.log" >&2
 		die "node $n does not start"
-	}
-}
-
-# node_wait N: the agent answers the first command as soon as it is there.
-node_wait() {
-	local n=$1
-	(cd "$RUN" && timeout "$BOOT_TIMEOUT" "$PROGRAMS/client" "node$n" true </dev/null) || {
-		tail -n 30 "$RUN/node$n.console" >&2
-		die "node $n did not come up; console: $RUN/node$n.console"
 	}
 }

@@ -11,6 +11,8 @@ SPLAT_PATTERN+='|scheduling while atomic|list_add corruption|list_del corruption
 SPLAT_PATTERN+='|hard LOCKUP|workqueue lockup|unregister_netdevice: waiting|leaked reference'
 SPLAT_PATTERN+='|new suspected memory leaks|Objects remaining in|Bad page state|unreferenced object'
 SPLAT_PATTERN+='|Workqueue: .* still has|Unable to handle|segfault at .* in sanx|stack segment'
+SPLAT_PATTERN+='|INFO: trying to register non-static key|turning off the locking correctness validator'
+SPLAT_PATTERN+='|BUG [a-zA-Z0-9_-]+ \(|BUG kmalloc-|RTNL: assertion failed|Attempt to release TCP socket'
 
 # known_bugs: leaves out what is the kernel's own.  siw takes its socket's
 # callback lock in process context as if it were in softirq (read_lock() in

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * um NODE PORTS KERNEL ARGS...: a node that is a User Mode Linux kernel.
+ *
+ * The kernel's serial lines ttyS0 .. ttySn are the lab's ports: the unix socket
+ * NODE.i leads to line i, so that client and agent need not know that this is
+ * not qemu.  A line cannot tell that its other end was closed; we tell the agent
+ * with FRAME_HANGUP.  With $UM_WIRE (a SOCK_SEQPACKET socket) and $UM_MAC, the
+ * kernel's vec0 is our end of that wire.
+ *
+ * The kernel ends with us, however we end, and we end with it.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include "frame.h"
+
+#define PORTS_MAX	32
+#define ARGS_MAX	64
+
+/* Bytes on their way in one direction. */
+struct pipe {
+	size_t len;
+	size_t sent;
+	uint8_t buf[FRAME_HEAD + FRAME_MAX];
+};
+
+struct port {
+	int listener;
+	int client;		/* -1: nobody */
+	int line;		/* our end of the kernel's */
+	int ready;		/* the agent is there */
+	int hung_up;		/* it is to be told of the client's end */
+	size_t got;		/* bytes of the client's frame that came */
+	struct pipe in;		/* to the kernel: whole frames only */
+	struct pipe out;	/* to the client */
+};
+
+static struct port ports[PORTS_MAX];
+static int n_ports;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static int unix_socket(int type, struct sockaddr_un *sa, const char *path)
+{
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+	memset(sa, 0, sizeof(*sa));
+	sa->sun_family = AF_UNIX;
+	snprintf(sa->sun_path, sizeof(sa->sun_path), "%s", path);
+	if (fd < 0)
+		fail("socket");
+	return fd;
+}
+
+static int connect_wire(const char *path)
+{
+	struct sockaddr_un sa;
+	int fd = unix_socket(SOCK_SEQPACKET, &sa, path);
+	int size = 1 << 20;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)))
+		fail(path);
+	fcntl(fd, F_SETFD, 0);
+	return fd;
+}
+
+/* Returns the kernel's end of its line. */
+static int open_port(struct port *p, const char *node, int i)
+{
+	struct sockaddr_un sa;
+	char path[100];
+	int pair[2];
+
+	snprintf(path, sizeof(path), "%s.%d", node, i);
+	p->listener = unix_socket(SOCK_STREAM | SOCK_NONBLOCK, &sa, path);
+	unlink(path);
+	if (bind(p->listener, (struct sockaddr *)&sa, sizeof(sa)) ||
+	    listen(p->listener, 8))
+		fail(path);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		fail("socketpair");
+	fcntl(pair[0], F_SETFD, FD_CLOEXEC);
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	p->client = -1;
+	p->line = pair[0];
+	return pair[1];
+}
+
+static void run_kernel(char **argv, int wire, const int *lines)
+{
+	char *args[ARGS_MAX + PORTS_MAX + 2];
+	char text[PORTS_MAX + 1][80];
+	int n = 0, i;
+
+	while (argv[n] && n < ARGS_MAX) {
+		args[n] = argv[n];
+		n++;
+	}
+	for (i = 0; i < n_ports; i++) {
+		snprintf(text[i], sizeof(text[i]), "ssl%d=fd:%d", i, lines[i]);
+		args[n++] = text[i];
+	}
+	if (wire >= 0) {
+		snprintf(text[i], sizeof(text[i]),
+			 "vec0:transport=fd,fd=%d,depth=64,mac=%s",
+			 wire, getenv("UM_MAC"));
+		args[n++] = text[i];
+	}
+	args[n] = NULL;
+	/* A group of its own, which its own children are in. */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execv(args[0], args);
+	fail(args[0]);
+}
+
+/* Returns 0 at the end; -1 for nothing now. */
+static ssize_t fill(int fd, struct pipe *to, size_t len)
+{
+	ssize_t n = read(fd, to->buf + to->len, len);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? -1 : 0;
+	to->len += n;
+	return n;
+}
+
+static void flush(int fd, struct pipe *from)
+{
+	ssize_t n = write(fd, from->buf + from->sent, from->len - from->sent);
+
+	if (n > 0)
+		from->sent += n;
+	if (from->sent == from->len) {
+		from->len = 0;
+		from->sent = 0;
+	}
+}
+
+/* What came of a frame whose rest will not come is dropped. */
+static void client_gone(struct port *p)
+{
+	close(p->client);
+	p->client = -1;
+	p->got = 0;
+	p->hung_up = 1;
+	p->out.len = 0;
+	p->out.sent = 0;
+}
+
+/* One frame at a time: its head, its payload, and then the kernel gets it. */
+static void from_client(struct port *p)
+{
+	struct frame *f = (struct frame *)p->in.buf;
+	size_t want = FRAME_HEAD;
+	ssize_t n;
+
+	if (p->got >= FRAME_HEAD)
+		want += f->len;
+	n = read(p->client, p->in.buf + p->got, want - p->got);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_gone(p);
+		return;
+	}
+	p->got += n;
+	if (p->got < FRAME_HEAD)
+		return;
+	if (f->magic != FRAME_MAGIC || f->len > FRAME_MAX) {
+		client_gone(p);
+		return;
+	}
+	if (p->got == FRAME_HEAD + (size_t)f->len) {
+		p->in.len = p->got;
+		p->got = 0;
+	}
+}
+
+static void from_kernel(struct port *p)
+{
+	if (fill(p->line, &p->out, sizeof(p->out.buf) - p->out.len) == 0)
+		exit(1);
+	/* Its first word is FRAME_READY; later, nobody is there to be told. */
+	if (p->client < 0)
+		p->out.len = 0;
+	p->ready = 1;
+}
+
+static void tell_agent(struct port *p)
+{
+	struct frame *f = (struct frame *)p->in.buf;
+
+	f->magic = FRAME_MAGIC;
+	f->type = FRAME_HANGUP;
+	f->len = 0;
+	p->in.len = FRAME_HEAD;
+	p->hung_up = 0;
+}
+
+/* A client comes in when the one before has been seen off. */
+static void serve_client(struct port *p, short revents)
+{
+	if (p->client < 0) {
+		if (revents && p->ready && !p->hung_up)
+			p->client = accept4(p->listener, NULL, NULL,
+					    SOCK_CLOEXEC | SOCK_NONBLOCK);
+		return;
+	}
+	if (revents & POLLOUT && p->out.len)
+		flush(p->client, &p->out);
+	if (revents & (POLLIN | POLLHUP | POLLERR) && !p->in.len)
+		from_client(p);
+}
+
+static void serve_line(struct port *p, short revents)
+{
+	if (revents & POLLOUT && p->in.len)
+		flush(p->line, &p->in);
+	if (revents & (POLLIN | POLLHUP) && p->out.len < sizeof(p->out.buf))
+		from_kernel(p);
+	if (p->hung_up && !p->in.len)
+		tell_agent(p);
+}
+
+static void serve(void)
+{
+	struct pollfd fds[2 * PORTS_MAX];
+	int i;
+
+	for (i = 0; i < n_ports; i++) {
+		struct port *p = &ports[i];
+		struct pollfd *q = fds + 2 * i;
+
+		q[0].fd = p->client < 0 ? p->listener : p->client;
+		if (!p->ready)
+			q[0].fd = -1;
+		q[0].events = p->in.len ? 0 : POLLIN;
+		if (p->client >= 0 && p->out.len)
+			q[0].events |= POLLOUT;
+		/* A client that has hung up is always ready; it waits. */
+		if (!q[0].events)
+			q[0].fd = -1;
+		q[1].fd = p->line;
+		q[1].events = p->out.len < sizeof(p->out.buf) ? POLLIN : 0;
+		if (p->in.len)
+			q[1].events |= POLLOUT;
+	}
+	if (poll(fds, 2 * n_ports, -1) < 0)
+		return;
+	for (i = 0; i < n_ports; i++) {
+		serve_client(&ports[i], fds[2 * i].revents);
+		serve_line(&ports[i], fds[2 * i + 1].revents);
+	}
+}
+
+static void on_child(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	int lines[PORTS_MAX], wire = -1, i;
+	pid_t pid;
+
+	if (argc >= 4)
+		n_ports = atoi(argv[2]);
+	if (n_ports < 1 || n_ports > PORTS_MAX) {
+		fprintf(stderr, "usage: um NODE PORTS KERNEL ARGS...\n");
+		return 1;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < n_ports; i++)
+		lines[i] = open_port(&ports[i], argv[1], i);
+	if (getenv("UM_WIRE"))
+		wire = connect_wire(getenv("UM_WIRE"));
+	pid = fork();
+	if (pid < 0)
+		fail("fork");
+	if (!pid)
+		run_kernel(argv + 3, wire, lines);
+	signal(SIGCHLD, on_child);
+	if (wire >= 0)
+		close(wire);
+	for (i = 0; i < n_ports; i++)
+		close(lines[i]);
+	/* It may have ended before we listened. */
+	if (waitpid(pid, NULL, WNOHANG) == pid)
+		return 1;
+	for (;;)
+		serve();
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# A node that is a User Mode Linux kernel: no emulation, so it is quick, also with
+# all that the debug kernel checks.  It has one CPU.  A node that is alone has a
+# dummy device for eth0 and needs no wire.
+
+um_cmdline() {
+	local n=$1
+	echo "mem=${MEM}M root=/dev/root rootfstype=hostfs rootflags=/ ro" \
+		"init=$SANX_TREE/scripts/guest/first-init con=null con0=null,fd:1 ssl=null" \
+		"panic=0 kmemleak=on kunit.enable=1 hung_task_panic=0" \
+		"sanx.share=$RUN/share sanx.ports=$PORTS $(common_cmdline "$n")"
+	[ "$PANIC" = 0 ] || echo "panic_on_warn=1"
+}
+
+# um_start N: as qemu_start.
+um_start() {
+	local n=$1 args
+	read -r -d '' -a args < <(
+		um_cmdline "$n"
+		printf '\0'
+	) || true
+	(
+		cd "$RUN" || exit
+		[ "$NODES" = 1 ] || export UM_WIRE=wire$n.packet UM_MAC=52:54:00:77:00:0$n
+		exec setsid "$PROGRAMS/um" "node$n" "$PORTS" "$VMLINUZ" "${args[@]}"
+	) </dev/null >>"$RUN/node$n.console" 2>&1 &
+	echo $! >"$RUN/node$n.pid"
+	disown
+	until [ -S "$RUN/node$n.$((PORTS - 1))" ]; do
+		kill -0 "$(<"$RUN/node$n.pid")" 2>/dev/null ||
+			die "node $n does not start: $(tail -n 5 "$RUN/node$n.console")"
+		sleep 0.02
+	done
+}
