@@ -4,13 +4,16 @@
 #
 # Runs the project's checks and ends with one line: N passed, N failed,
 # N skipped.  Fails if anything failed, or was skipped without leave.
-# KERNEL and TEST in the environment choose a kernel and one test (or gate).
+# KERNEL and TEST in the environment choose a kernel and one test (or gate), CASE
+# and VARIANT what of it.
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
 . "$SCRIPTS/check.d/results.sh"
 . "$SCRIPTS/check.d/gates.sh"
 . "$SCRIPTS/check.d/kunit.sh"
+. "$SCRIPTS/check.d/tests.sh"
+. "$SCRIPTS/check.d/health.sh"
 . "$SCRIPTS/check.d/selftests.sh"
 
 # Labs under test at the same time: mostly one node of a lab is busy, and at
@@ -36,12 +39,12 @@ stages() {
 	results_end
 }
 
-export KERNEL=${KERNEL:-} TEST=${TEST:-}
+export KERNEL=${KERNEL:-} TEST=${TEST:-} CASE=${CASE:-} VARIANT=${VARIANT:-}
 case ${1:-all} in
 all) stages gates tools kunit selftests ;;
 gates | tools | kunit | selftests | extremes) stages "$1" ;;
 one-stage) "stage_$2" ;;
 one-gate) gate "$2" ;;
-one-kernel) selftests_on "$2" ;;
+one-lab) in_lab "$2" ;;
 *) die "check.sh: no stage is called '$1'" ;;
 esac

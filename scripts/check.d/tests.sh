@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Which selftests there are, where each is run, and how.
+#
+# What the comments of a test's source say of it:
+#
+#	timeout: N		seconds until it counts as hung
+#	kernels: NAMES		the others need not be asked, as they lack what it
+#				is about, or say the same
+#	long: WHY		not in make check; it has a make target of its own
+#	last: WHY		behind the others
+
+# Seconds until a test counts as hung, if its source does not say otherwise: far
+# more than it takes, as the host may be busy with other things.
+LIMIT_ONE=600
+LIMIT_TWO=600
+
+# What make check runs on the emulated debug kernel, which is slow and has two
+# CPUs; the native one runs everything.  make check-debug runs everything there.
+DEBUG_TESTS="abuse data data-verbs stress stress-verbs"
+
+# source_of KIND NAME: the file that a test is written in.
+source_of() {
+	case $1 in
+	two) echo "$SANX_TREE/selftests/two_node/$2.sh" ;;
+	*) echo "$SANX_TREE/selftests/${2%-"$1"}.c" ;;
+	esac
+}
+
+# said_of KIND NAME WORD: what a test's source says of it, or nothing.
+said_of() {
+	sed -n "s|^\( \*\|#\) $3: *||p" "$(source_of "$1" "$2")" | head -n 1
+}
+
+# limit_of KIND NAME: seconds the test may take.
+limit_of() {
+	local limit
+	limit=$(said_of "$1" "$2" timeout)
+	[ "$1" != two ] || echo $((${limit:-$LIMIT_TWO} * SLOW))
+	[ "$1" = two ] || echo $((${limit:-$LIMIT_ONE} * SLOW))
+}
+
+# is_socket_test NAME: is it about connected sockets?  Such programs run once
+# more with the node talking to itself over its RDMA device.
+is_socket_test() {
+	grep -q 'include "sanx_test.h"' "$SANX_TREE/selftests/$1.c"
+}
+
+one_names() {
+	make -s -C "$SANX_TREE/selftests" KSRC=. list | sort
+}
+
+two_names() {
+	local test
+	for test in "$SANX_TREE"/selftests/two_node/*.sh; do
+		[ ! -x "$test" ] ||
+			echo "$(grep -c '^# last:' "$test") $(basename "$test" .sh)"
+	done | sort | sed 's/.* //'
+}
+
+# all_tests LAB: KIND NAME, a line each, of what this lab can run.
+all_tests() {
+	local name
+	case $1 in
+	one)
+		for name in $(one_names); do
+			echo "one $name"
+			! is_socket_test "$name" || echo "verbs $name-verbs"
+		done
+		;;
+	siw) for name in $(one_names); do ! is_socket_test "$name" || echo "siw $name-siw"; done ;;
+	two) for name in $(two_names); do echo "two $name"; done ;;
+	esac
+}
+
+# wanted KIND NAME: is it to run now?
+wanted() {
+	local kernels
+	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $2 "* ]] || return 1
+	kernels=$(said_of "$1" "$2" kernels)
+	[[ -z $kernels || " $kernels " == *" $KERNEL "* ]] || return 1
+	[ -z "${TEST:-}" ] || return 0
+	[ -z "$(said_of "$1" "$2" long)" ] || return 1
+	[ "$KERNEL" != debug ] || [ -n "${SANX_ALL_TESTS:-}" ] ||
+		[[ " $DEBUG_TESTS " == *" $2 "* ]]
+}
+
+# wanted_tests LAB: what this lab is to run, KIND NAME LIMIT a line.
+wanted_tests() {
+	local kind name
+	while read -r kind name; do
+		! wanted "$kind" "$name" || echo "$kind $name $(limit_of "$kind" "$name")"
+	done < <(all_tests "$1")
+}
+
+# ip_version: the IP version that this kernel's one-node tests are run with, if
+# not with both.  Most of what they test does not know of it, so each has one;
+# SANX_ALL_VARIANTS=1 runs all variants.
+ip_version() {
+	[ -n "${SANX_ALL_VARIANTS:-}" ] || case $KERNEL in
+	6.12) echo 6 ;;
+	*) echo 4 ;;
+	esac
+}
+
+# named_variants NAME: those of $VARIANT, else what the program runs by default.
+# The emulated debug kernel has no use for the oracle: it looks for our mistakes,
+# not TCP's, and is slow.
+named_variants() {
+	local all=${VARIANT:-}
+	[ -n "$all" ] || all=$(sed -n 's/^#define DEFAULT_VARIANTS "\(.*\)"/\1/p' \
+		"$SANX_TREE/selftests/$1.c" "$SANX_TREE/selftests/sanx_test.h" | head -n 1)
+	for all in $all; do
+		[ "$KERNEL-$all" = debug-tcp ] || echo "$all"
+	done
+}
+
+# variants NAME: which variants a program runs, with the IP version; empty leaves
+# it to the program.
+variants() {
+	local ip
+	ip=$(ip_version)
+	[ -n "$ip$VARIANT" ] || return 0
+	named_variants "$1" | sed "s/[a-z]\$/&$ip/" | tr '\n' ' '
+}
+
+# run_program NAME VARIANTS: $CASE chooses one of its tests.
+run_program() {
+	local only=${CASE:+-t $CASE}
+	lab run 1 "cd '$SANX_TREE/build/selftests' && SANX_VARIANTS='$2' exec ./'$1' $only" </dev/null
+}
+
+run_one() {
+	run_program "$1" "$(variants "$1")"
+}
+
+# prepare_verbs DEVICE: one node, whose connections to itself go by its device.
+prepare_verbs() {
+	unload_sanx 1 && load_sanx 1 loop=0 && RDMA=$1 load_verbs && nodemap_std
+}
+
+run_verbs() {
+	prepare_verbs rxe && run_program "${1%-verbs}" "verbs$(ip_version)"
+}
+
+run_siw() {
+	prepare_verbs siw && run_program "${1%-siw}" "verbs$(ip_version)"
+}
+
+run_two() {
+	"$SANX_TREE/selftests/two_node/$1.sh" </dev/null
+}

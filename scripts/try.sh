@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# try.sh: build what changed and run one selftest on native nodes with KASAN and
+# lockdep: from an edit to the verdict in seconds.
+#
+# TEST names it; CASE chooses one of its tests, VARIANT one or more of tcp, loop,
+# fallback, verbs and siw (default: what make selftests runs).  LEAKS=1 looks for
+# lost memory too, which takes six seconds.
+set -euo pipefail
+SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$SCRIPTS/lib.sh"
+. "$SCRIPTS/check.d/results.sh"
+. "$SCRIPTS/check.d/tests.sh"
+. "$SCRIPTS/check.d/health.sh"
+
+KERNEL=um
+TEST=${TEST:-} CASE=${CASE:-} VARIANT=${VARIANT:-}
+export KERNEL TEST CASE VARIANT
+
+again() {
+	echo "make try TEST=$TEST${CASE:+ CASE=$CASE}${VARIANT:+ VARIANT=$VARIANT}"
+}
+
+# quietly LOG CMD...: its output only if it fails.
+quietly() {
+	local log=$1
+	shift
+	"$@" >"$log" 2>&1 </dev/null || {
+		tail -n 40 "$log"
+		die "failed: $*"
+	}
+}
+
+build() {
+	quietly "$LOGS/modules.log" "$SCRIPTS/build-modules.sh" um
+	quietly "$LOGS/tools.log" make -s -C "$SANX_TREE/tools" O="$SANX_TREE/build/tools"
+	quietly "$LOGS/selftests.log" make -s -j2 -C "$SANX_TREE/selftests" \
+		O="$SANX_TREE/build/selftests" KSRC="$("$SCRIPTS/kernel/source.sh" 6.12)"
+}
+
+# passes: KIND, a line each, of what VARIANT asks of a program on one node.
+passes() {
+	local other
+	if [ -z "$VARIANT" ]; then
+		echo one
+		! is_socket_test "$TEST" || echo verbs
+		return
+	fi
+	other=$(tr ' ' '\n' <<<"$VARIANT" | grep -vE '^(verbs|siw)' | tr '\n' ' ' || true)
+	[ -z "$other" ] || echo one
+	[[ " $VARIANT " != *" verbs"* ]] || echo verbs
+	[[ " $VARIANT " != *" siw"* ]] || echo siw
+}
+
+# run_pass KIND: verbs and siw say which variant they are.
+run_pass() {
+	local kind=$1 name=$TEST log=$LOGS/$1.log rc=0
+	[ "$kind" = one ] || [ "$kind" = two ] || name=$TEST-$kind
+	[ "$kind" != one ] || VARIANT=$(sed -E 's/\<(verbs|siw)[46]?\>//g' <<<"$VARIANT")
+	limited "$(limit_of "$kind" "$name")" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
+	grep -vE '^# +(RUN|OK) |^#  +RUN|^#  +OK' "$log" || true
+	tap_results "$name" "$(again)" "$log" >/dev/null
+	[ "$rc" = 0 ] || grep -q '^not ok' "$log" || result fail "$name: exit status $rc" "$(again)"
+	fresh || result fail "$name: lets the module go" "$(again)"
+}
+
+if [ -f "$SANX_TREE/selftests/two_node/$TEST.sh" ]; then
+	nodes=2
+elif [ -n "$TEST" ] && [ -f "$SANX_TREE/selftests/$TEST.c" ]; then
+	nodes=1
+else
+	die "make try TEST=name: a program of selftests/ or a script of selftests/two_node/"
+fi
+results_start
+WHERE=try
+mkdir -p "$LOGS/$WHERE"
+build
+export SANX_LAB=try-$$
+"$SCRIPTS/lab" up --um --nodes "$nodes" --owner $$
+# shellcheck source=scripts/lablib.sh
+. "$SCRIPTS/lablib.sh"
+trap 'cp "$LAB_RUN"/*.console "$LOGS/" || true; lab down' EXIT
+fresh || die "af_sanx does not load"
+[ -z "${LEAKS:-}" ] || nodes "$SCRIPTS/guest/leaks" before
+if [ "$nodes" = 2 ]; then
+	run_pass two
+else
+	for kind in $(passes); do run_pass "$kind"; done
+fi
+[ -z "${LEAKS:-}" ] || check_leaks
+run_health "both modules go" "" unload_all
+run_health "lockdep has looked until the end" "" lockdep_works
+run_health "the kernel log is clean" "" lab splat
+results_end
