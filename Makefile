@@ -2,11 +2,14 @@
 # AF_SANX: one short target for each thing that a person does.
 # The modules themselves are described in Kbuild.
 
-# A kernel release, or one of 6.1, 6.12, debug; empty is the running kernel.
+# A kernel release, or one of 6.1, 6.12, debug, um; empty is the running kernel.
 KVER ?=
 # Which kernels, and which tests, `make selftests` runs.
 KERNEL ?=
 TEST ?=
+# One test of a program, and the ways to meet that it is run in.
+CASE ?=
+VARIANT ?=
 # Which end of the tunables, of least and most; empty is both.
 TUNE ?=
 # An earlier run's bench.json, for make bench to compare with, or bench-nodes.json.
@@ -23,7 +26,7 @@ RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug check-extremes check-python \
 	check-programs soak \
-	gates kunit selftests bench bench-nodes demo nodes deps help
+	gates kunit selftests try bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -43,7 +46,7 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST TUNE BASELINE SOAK_MINUTES SOAK_SEED
+export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED
 
 check:
 	@scripts/check.sh all
@@ -51,9 +54,13 @@ check:
 gates kunit selftests:
 	@scripts/check.sh $@
 
+# From an edit to the verdict, in seconds.
+try:
+	@scripts/try.sh
+
 # Longer than make check may take: every test and variant on the debug kernel.
 check-debug:
-	@KERNEL=debug SANX_ALL_TESTS=1 SANX_ALL_VARIANTS=1 scripts/check.sh selftests
+	@KERNEL="$(or $(KERNEL),debug)" SANX_ALL_TESTS=1 SANX_ALL_VARIANTS=1 scripts/check.sh selftests
 
 # On two CPUs, with every tunable at its least (TUNE=least) and at its most.
 check-extremes:
@@ -91,20 +98,22 @@ help:
 	@sed -n 's/^#H //p' Makefile
 
 #H make               modules for the running kernel, and the tools, into build/
-#H make KVER=...      the same for another kernel: a release, 6.1, 6.12 or debug
+#H make KVER=...      the same for another kernel: a release, 6.1, 6.12, debug or um
 #H make install       modules, tools, headers, man pages (PREFIX=, DESTDIR=)
 #H make uninstall     remove what install put there
 #H make clean         remove build/
 #H make deps          install with apt what building and testing need
-#H make check         every test: gates, KUnit, selftests on three kernels
-#H make check-debug   every selftest on the debug kernel, which takes long
+#H make try           one selftest on a native debug kernel, in seconds: TEST=name
+#H                    [CASE=name] [VARIANT=tcp|loop|fallback|verbs|siw] [LEAKS=1]
+#H make check         every test: gates, KUnit, selftests on four kernels
+#H make check-debug   every selftest on the emulated debug kernel, which takes long
 #H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
 #H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30
 #H make gates         style, static analysis, generated code; TEST=name for one
-#H make kunit         the KUnit suites, on the debug kernel; TEST=module for one
-#H make selftests     on booted nodes; KERNEL=6.1|6.12|debug, TEST=name for one
+#H make kunit         the KUnit suites, on the native debug kernel; TEST=module for one
+#H make selftests     on booted nodes; KERNEL=6.1|6.12|debug|um, TEST=name for one
 #H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
 #H make bench-nodes   standard programs over two nodes, by a wall clock; BASELINE=
 #H make demo          two virtual nodes, a program unmodified over AF_SANX
