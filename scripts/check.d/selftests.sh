@@ -28,14 +28,6 @@ run_test() {
 	say "$WHERE $name took $((SECONDS - start)) s"
 }
 
-# cpus_of KERNEL: a native node has one.
-cpus_of() {
-	case $1 in
-	um) echo 1 ;;
-	*) echo "${SANX_CPUS:-2}" ;;
-	esac
-}
-
 # in_lab LAB: in a process of its own, as several may be up.
 in_lab() {
 	local kind=${1#*-} nodes=1 list line

@@ -7,6 +7,7 @@
 #	timeout: N		seconds until it counts as hung
 #	kernels: NAMES		the others need not be asked, as they lack what it
 #				is about, or say the same
+#	cpus: N			needs so many
 #	long: WHY		not in make check; it has a make target of its own
 #	last: WHY		behind the others
 
@@ -19,6 +20,14 @@ LIMIT_TWO=600
 # CPUs; the native one runs everything.  make check-debug runs everything there.
 DEBUG_TESTS="abuse data data-verbs stress stress-verbs"
 
+# cpus_of KERNEL: a native node has one.
+cpus_of() {
+	case $1 in
+	um) echo 1 ;;
+	*) echo "${SANX_CPUS:-2}" ;;
+	esac
+}
+
 # source_of KIND NAME: the file that a test is written in.
 source_of() {
 	case $1 in
@@ -29,13 +38,13 @@ source_of() {
 
 # said_of KIND NAME WORD: what a test's source says of it, or nothing.
 said_of() {
-	sed -n "s|^\( \*\|#\) $3: *||p" "$(source_of "$1" "$2")" | head -n 1
+	sed -nE "s/^( \*|#) $3: *//p" "$(source_of "$1" "$2")" | head -n 1
 }
 
 # limit_of KIND NAME: seconds the test may take.
 limit_of() {
 	local limit
-	limit=$(said_of "$1" "$2" timeout)
+	limit=$(said_of "$1" "$2" timeout | sed 's/[^0-9].*//')
 	[ "$1" != two ] || echo $((${limit:-$LIMIT_TWO} * SLOW))
 	[ "$1" = two ] || echo $((${limit:-$LIMIT_ONE} * SLOW))
 }
@@ -75,10 +84,12 @@ all_tests() {
 
 # wanted KIND NAME: is it to run now?
 wanted() {
-	local kernels
+	local kernels cpus
 	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $2 "* ]] || return 1
 	kernels=$(said_of "$1" "$2" kernels)
 	[[ -z $kernels || " $kernels " == *" $KERNEL "* ]] || return 1
+	cpus=$(said_of "$1" "$2" cpus)
+	[ "${cpus:-1}" -le "$(cpus_of "$KERNEL")" ] || return 1
 	[ -z "${TEST:-}" ] || return 0
 	[ -z "$(said_of "$1" "$2" long)" ] || return 1
 	[ "$KERNEL" != debug ] || [ -n "${SANX_ALL_TESTS:-}" ] ||

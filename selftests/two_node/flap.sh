@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
-# kernels: 6.12 debug
+# kernels: 6.12 um debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,7 +3,7 @@
 # Several links between two nodes: connections are shared out among them, each
 # goes on in its lane when the links are lost, and a peer that starts anew is
 # noticed in all.
-# kernels: 6.12 debug
+# kernels: 6.12 um debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Things that come and go while they are in use: programs, modules, namespaces,
 # devices, cables, nodes.  What is left learns of it, in bounded time.
-# kernels: 6.1 debug
+# kernels: 6.1 um debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
