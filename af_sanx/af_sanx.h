@@ -41,8 +41,11 @@ struct netlink_ext_ack;
  * @n_deferred: connections that wait for data (TCP_DEFER_ACCEPT)
  * @queue: those of @queued, by sanx_conn.node
  * @deferred: those of @n_deferred, likewise
+ * @watch: in the sock's wait queue while it listens, to see others end that
+ * @end: does then what the end of listening takes
  *
- * All of it is guarded by the lock of the listener table (listen.c).
+ * All of it but @watch and @end is guarded by the lock of the listener table
+ * (listen.c).
  */
 struct sanx_listener {
 	struct hlist_node	node;
@@ -57,6 +60,8 @@ struct sanx_listener {
 	unsigned int		n_deferred;
 	struct list_head	queue;
 	struct list_head	deferred;
+	wait_queue_entry_t	watch;
+	struct work_struct	end;
 };
 
 /**
@@ -263,6 +268,7 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		 int flags);
 
 /* listen.c */
+void sanx_listener_init(struct sanx_listener *lsk);
 int sanx_listen(struct socket *sock, int backlog);
 void sanx_listener_pause(struct sanx_sock *ss);
 void sanx_listener_stop(struct sanx_sock *ss);

@@ -46,8 +46,7 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 	ss->sk = sk;
 	INIT_LIST_HEAD(&ss->old);
 	INIT_LIST_HEAD(&ss->node);
-	INIT_LIST_HEAD(&ss->lsk.queue);
-	INIT_LIST_HEAD(&ss->lsk.deferred);
+	sanx_listener_init(&ss->lsk);
 	return ss;
 }
 
@@ -67,6 +66,8 @@ void sanx_sock_free(struct sanx_sock *ss)
 {
 	struct sanx_conn *conn, *next;
 
+	/* Nobody watches any more who could queue it again. */
+	cancel_work_sync(&ss->lsk.end);
 	list_for_each_entry_safe(conn, next, &ss->old, node)
 		drop_conn(conn);
 	if (ss->conn)

@@ -43,6 +43,12 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
 	return lsk->v4 && lsk->v6 && v4 ? 1 : 2;
 }
 
+/* Does the native socket listen?  See listener_wake() for who else ends that. */
+static bool listens(const struct sanx_listener *lsk)
+{
+	return READ_ONCE(lsk->sk->sk_state) == TCP_LISTEN;
+}
+
 /*
  * May it take a connection?  Its program can have attached a filter, say, at
  * any time; then its clients are TCP's.  One that takes nothing now may have
@@ -50,7 +56,7 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
  */
 static bool takes(const struct sanx_listener *lsk)
 {
-	return lsk->soon || !sanx_needs_stack(lsk->sk);
+	return lsk->soon || (listens(lsk) && !sanx_needs_stack(lsk->sk));
 }
 
 /*
@@ -287,6 +293,100 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 #endif
 }
 
+/* All who wait, for drop_queue(). */
+static void take_queue(struct sanx_listener *lsk, struct list_head *queue)
+{
+	struct sanx_conn *conn, *next;
+
+	lockdep_assert_held(&table_lock);
+	list_for_each_entry_safe(conn, next, &lsk->deferred, node) {
+		undefer(conn);
+		list_add_tail(&conn->node, queue);
+	}
+	list_splice_init(&lsk->queue, queue);
+	lsk->queued = 0;
+}
+
+/* As in TCP, clients of connections that nobody accepted get a reset. */
+static void drop_queue(struct list_head *queue)
+{
+	struct sanx_conn *conn, *next;
+
+	list_for_each_entry_safe(conn, next, queue, node) {
+		list_del_init(&conn->node);
+		sanx_conn_close(conn, true);
+		sanx_conn_stop(conn);
+		sanx_conn_put(conn);
+	}
+}
+
+/* One that takes nothing now is looked after by whoever has it do so. */
+static void listener_ended(struct work_struct *work)
+{
+	struct sanx_listener *lsk = container_of(work, struct sanx_listener,
+						 end);
+	LIST_HEAD(queue);
+
+	spin_lock_bh(&table_lock);
+	if (!hlist_unhashed(&lsk->node) && !lsk->soon && !listens(lsk)) {
+		hlist_del_init(&lsk->node);
+		take_queue(lsk, &queue);
+	}
+	spin_unlock_bh(&table_lock);
+	drop_queue(&queue);
+}
+
+/*
+ * SOCK_DESTROY of sock_diag, and bpf_sock_destroy(), make an end of listening
+ * with no call of the socket.  They wake who waits on it, and so this.
+ * Context: any, with the lock of the wait queue.
+ */
+static int listener_wake(wait_queue_entry_t *watch, unsigned int mode,
+			 int flags, void *key)
+{
+	struct sanx_listener *lsk = container_of(watch, struct sanx_listener,
+						 watch);
+
+	if (!listens(lsk))
+		queue_work(sanx_wq, &lsk->end);
+	return 0;
+}
+
+/**
+ * sanx_listener_init() - what can be waited for is there from the start
+ * @lsk: of a socket that is made
+ */
+void sanx_listener_init(struct sanx_listener *lsk)
+{
+	INIT_LIST_HEAD(&lsk->queue);
+	INIT_LIST_HEAD(&lsk->deferred);
+	init_waitqueue_func_entry(&lsk->watch, listener_wake);
+	INIT_LIST_HEAD(&lsk->watch.entry);
+	INIT_WORK(&lsk->end, listener_ended);
+}
+
+/* Under lock_sock(), without which it does not end. */
+static void listener_watch(struct sanx_listener *lsk)
+{
+	sock_owned_by_me(lsk->sk);
+	if (list_empty(&lsk->watch.entry))
+		add_wait_queue(sk_sleep(lsk->sk), &lsk->watch);
+}
+
+/* More than one may come; and the last one after the sock is gone. */
+static void listener_unwatch(struct sanx_listener *lsk)
+{
+	wait_queue_head_t *wq;
+	unsigned long flags;
+
+	if (list_empty_careful(&lsk->watch.entry))
+		return;
+	wq = sk_sleep(lsk->sk);
+	spin_lock_irqsave(&wq->lock, flags);
+	list_del_init(&lsk->watch.entry);
+	spin_unlock_irqrestore(&wq->lock, flags);
+}
+
 /* Again for a socket that listens already: the port can be another by now. */
 static void listener_add(struct sanx_sock *ss, bool soon)
 {
@@ -317,6 +417,9 @@ static void listen_begin(struct sanx_sock *ss)
 	struct sock *sk = ss->sk;
 
 	lock_sock(sk);
+	/* Who waits since before it was destroyed. */
+	if (sk->sk_state == TCP_CLOSE)
+		sanx_listener_stop(ss);
 	if (sk->sk_state == TCP_CLOSE && inet_sk(sk)->inet_num &&
 	    may_listen(ss))
 		listener_add(ss, true);
@@ -328,10 +431,12 @@ static void listen_end(struct sanx_sock *ss)
 	struct sock *sk = ss->sk;
 
 	lock_sock(sk);
-	if (sk->sk_state == TCP_LISTEN && may_listen(ss))
+	if (sk->sk_state == TCP_LISTEN && may_listen(ss)) {
 		listener_add(ss, false);
-	else
+		listener_watch(&ss->lsk);
+	} else {
 		sanx_listener_stop(ss);
+	}
 	release_sock(sk);
 }
 
@@ -358,31 +463,19 @@ int sanx_listen(struct socket *sock, int backlog)
 	return err;
 }
 
-/* As in TCP, clients of connections that nobody accepted get a reset. */
 static void listener_end(struct sanx_sock *ss, bool soon)
 {
 	struct sanx_listener *lsk = &ss->lsk;
-	struct sanx_conn *conn, *next;
 	LIST_HEAD(queue);
 
+	listener_unwatch(lsk);
 	spin_lock_bh(&table_lock);
 	lsk->soon = soon;
 	if (!soon && !hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
-	list_for_each_entry_safe(conn, next, &lsk->deferred, node) {
-		undefer(conn);
-		list_add_tail(&conn->node, &queue);
-	}
-	list_splice_init(&lsk->queue, &queue);
-	lsk->queued = 0;
+	take_queue(lsk, &queue);
 	spin_unlock_bh(&table_lock);
-
-	list_for_each_entry_safe(conn, next, &queue, node) {
-		list_del_init(&conn->node);
-		sanx_conn_close(conn, true);
-		sanx_conn_stop(conn);
-		sanx_conn_put(conn);
-	}
+	drop_queue(&queue);
 }
 
 /**

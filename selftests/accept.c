@@ -169,6 +169,87 @@ SANX_TEST(listen_again)
 	ASSERT_LE(0, rc(accept(self->listener, NULL, NULL)));
 }
 
+/* As an administrator does; the one socket that listens on the port. */
+static int destroy_listener(const struct address *a)
+{
+	char line[80];
+
+	snprintf(line, sizeof(line),
+		 "ss -KHtl sport = :%u | grep -q LISTEN", address_port(a));
+	return system(line);
+}
+
+/* A listener that another can follow on its port. */
+static int listen_reuse(const FIXTURE_VARIANT(stream) *v, struct address *a)
+{
+	int fd = server_socket(v);
+
+	if (fd < 0 || set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+	    bind(fd, &a->sa, a->len) || listen(fd, 5))
+		return -errno;
+	local_address(fd, a);
+	return fd;
+}
+
+/* What sock_diag destroys takes no more clients, and has those that wait reset. */
+SANX_TEST(listener_destroyed)
+{
+	struct task t = { .fn = task_accept };
+	struct address a;
+	int l, waits, late;
+	char c;
+
+	self->fallbacks = ANY_FALLBACKS;
+	address_make(&a, variant_address(variant), 0);
+	l = listen_reuse(variant, &a);
+	ASSERT_LE(0, l);
+	waits = connect_to(variant, &a);
+	ASSERT_LE(0, waits);
+	ASSERT_EQ(POLLIN, poll_one(l, POLLIN, SOON));
+	ASSERT_EQ(0, destroy_listener(&a));
+
+	ASSERT_LT(0, poll_one(waits, POLLIN, SOON));
+	EXPECT_EQ(-ECONNRESET, rc(recv(waits, &c, 1, MSG_DONTWAIT)));
+	EXPECT_EQ(-EINVAL, rc(accept(l, NULL, NULL)));
+	EXPECT_EQ(POLLHUP, poll_one(l, POLLHUP, 0) & POLLHUP);
+	EXPECT_EQ(ECONNABORTED, get_option(l, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(-ECONNREFUSED, connect_to(variant, &a));
+
+	t.fd = listen_reuse(variant, &a);
+	ASSERT_LE(0, t.fd);
+	late = connect_to(variant, &a);
+	ASSERT_LE(0, late);
+	task_start(&t);
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_LE(0, t.ret);
+	check_works(_metadata, (int []){ late, t.ret });
+}
+
+/* One who waits in accept() learns of it, and listen() starts afresh. */
+SANX_TEST(listener_destroyed_meanwhile)
+{
+	struct task t = { .fn = task_accept };
+	struct address a;
+
+	self->fallbacks = ANY_FALLBACKS;
+	address_make(&a, variant_address(variant), 0);
+	t.fd = listen_reuse(variant, &a);
+	ASSERT_LE(0, t.fd);
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	ASSERT_EQ(0, destroy_listener(&a));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(-EINVAL, t.ret);
+
+	ASSERT_EQ(0, rc(listen(t.fd, 5)));
+	ASSERT_EQ(0, local_address(t.fd, &a));
+	ASSERT_EQ(0, set_nonblock(t.fd, true));
+	EXPECT_EQ(-EAGAIN, rc(accept(t.fd, NULL, NULL)));
+	ASSERT_LE(0, connect_to(variant, &a));
+	ASSERT_EQ(POLLIN, poll_one(t.fd, POLLIN, SOON));
+	EXPECT_LE(0, rc(accept(t.fd, NULL, NULL)));
+}
+
 SANX_TEST(not_listening)
 {
 	int fd = server_socket(variant);
