@@ -71,6 +71,8 @@ err_native:
 	sock_release(native);
 err_conn:
 	sanx_conn_close(conn, true);
+	/* Taken before its time of TCP_DEFER_ACCEPT was over. */
+	sanx_conn_stop(conn);
 	sanx_conn_put(conn);
 	return err;
 }
