@@ -74,7 +74,8 @@ struct sanx_listener {
  *	they go with this struct, as calls may be using them
  * @n_old: how many
  * @fell_back: sock->ops is @native
- * @autobound: the port was taken by connect() and not by bind()
+ * @autobound: the port was taken by connect() and not by bind(), and the sock
+ *	is in TCP's table of connections (autobind.c)
  * @tcp_only: listens for TCP only
  * @lsk: the listener
  * @node: in sanx_net.socks, or after a fallback in the reaper's list
@@ -172,6 +173,10 @@ void sanx_sock_free(struct sanx_sock *ss);
 struct socket *sanx_native_create(struct net *net, int family, int kern);
 void sanx_native_graft(struct socket *native, struct socket *sock,
 		       struct sanx_sock *ss);
+
+/* autobind.c */
+int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,
+		   const struct sanx_endpoint *remote);
 void sanx_unbind_auto(struct sanx_sock *ss);
 
 /* stream.c */

@@ -6,8 +6,6 @@
  * the caller waits on the socket's wait queue, or has EINPROGRESS.  A refusal
  * makes the socket TCP, and TCP's connect() goes on from there.
  */
-#include <net/inet_connection_sock.h>
-
 #include "af_sanx.h"
 
 /* Connections that a socket can have had and lost before it is TCP. */
@@ -65,18 +63,6 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 	return t->ops;
 }
 
-/* A port of our own, as TCP's connect() would take one. */
-static int autobind(struct sock *sk, struct sanx_sock *ss)
-{
-	if (inet_sk(sk)->inet_num)
-		return 0;
-	if (sk->sk_prot->get_port(sk, 0))
-		return -EADDRNOTAVAIL;
-	inet_sk(sk)->inet_sport = htons(inet_sk(sk)->inet_num);
-	ss->autobound = true;
-	return 0;
-}
-
 /*
  * Starts the connection.
  * Return: 0 when it is under way or there; -errno for the program; 1 for TCP,
@@ -91,15 +77,15 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	/* Without a route TCP has the error to give. */
 	if (sanx_route(sk, &t->remote, &t->local.addr))
 		return 1;
-	err = autobind(sk, ss);
+	err = sanx_bind_auto(ss, &t->local, &t->remote);
 	if (err)
 		return err;
-	t->local.port = inet_sk(sk)->inet_sport;
 	conn = sanx_conn_alloc(t->ops, sock_net(sk), &t->local, &t->remote);
-	if (conn)
-		conn->memcg = sanx_memcg_get(sk);
-	if (!conn)
+	if (!conn) {
+		sanx_unbind_auto(ss);
 		return -ENOMEM;
+	}
+	conn->memcg = sanx_memcg_get(sk);
 	conn->rx_max = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
 	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
 	sanx_conn_attach(conn, sk);

@@ -15,7 +15,6 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <net/inet_hashtables.h>
 #include <uapi/linux/sanx.h>
 
 #include "af_sanx.h"
@@ -100,24 +99,6 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 		WRITE_ONCE(sanx_inet6_ops, ss->native);
 		sock->ops = &sanx_stream6_ops;
 	}
-}
-
-/**
- * sanx_unbind_auto() - give back a port that connect() took, not bind()
- * @ss: the socket's AF_SANX part
- *
- * As TCP does when an attempt ends; and as TCP picks its own, which it may
- * share between destinations.
- *
- * Context: process, lock_sock() held.
- */
-void sanx_unbind_auto(struct sanx_sock *ss)
-{
-	if (!ss->autobound)
-		return;
-	ss->autobound = false;
-	inet_put_port(ss->sk);
-	inet_sk(ss->sk)->inet_sport = 0;
 }
 
 static int sanx_create(struct net *net, struct socket *sock, int protocol,

@@ -379,6 +379,7 @@ static int sanx_release(struct socket *sock)
 		conn->ss = NULL;
 		sanx_conn_detach(conn);
 	}
+	sanx_unbind_auto(ss);
 	release_sock(sk);
 
 	if (conn)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How connections come to be: connect(), bind() and names. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 
 #define DEFAULT_VARIANTS "tcp loop fallback tcpclient tcpserver"
 
@@ -426,6 +427,73 @@ SANX_TEST(reuseport)
 	EXPECT_EQ(32, got[0] + got[1]);
 	EXPECT_LT(0, got[0]);
 	EXPECT_LT(0, got[1]);
+}
+
+#define PORT_RANGE "/proc/sys/net/ipv4/ip_local_port_range"
+#define FIRST_PORT	20000
+#define PORTS		32
+
+/* @n clients for one listener, each with a name of its own. */
+static void connect_many(struct __test_metadata *_metadata,
+			 const FIXTURE_VARIANT(stream) *variant,
+			 const struct address *a, int *fd, int n)
+{
+	struct address name;
+	uint64_t seen = 0;
+	unsigned int port;
+
+	for (int i = 0; i < n; i++) {
+		fd[i] = connect_to(variant, a);
+		ASSERT_LE(0, fd[i]) TH_LOG("client %d of %d", i, n);
+		ASSERT_EQ(0, local_address(fd[i], &name));
+		port = address_port(&name) - FIRST_PORT;
+		ASSERT_GT(PORTS, port);
+		EXPECT_EQ(0, seen >> port & 1);
+		seen |= 1ULL << port;
+	}
+}
+
+static void share_ports(struct __test_metadata *_metadata,
+			const FIXTURE_VARIANT(stream) *variant)
+{
+	int one[PORTS], other[PORTS], tcp, i;
+	struct address a, b;
+
+	ASSERT_LE(0, listen_any(variant, 64, &a));
+	ASSERT_LE(0, listen_any(variant, 64, &b));
+	ASSERT_EQ(0, write_file(PORT_RANGE, "20000 20031"));
+	connect_many(_metadata, variant, &a, one, PORTS / 4 * 3);
+	connect_many(_metadata, variant, &b, other, PORTS);
+	connect_many(_metadata, variant, &a, one + PORTS / 4 * 3, PORTS / 4);
+
+	/* Each pair of names is taken once, whoever asks. */
+	EXPECT_EQ(-EADDRNOTAVAIL, connect_to(variant, &a));
+	tcp = stream_socket(false, variant->family);
+	EXPECT_EQ(-EADDRNOTAVAIL, rc(connect(tcp, &b.sa, b.len)));
+	EXPECT_EQ(0, close_reset(other[7]));
+	EXPECT_EQ(0, rc(connect(tcp, &b.sa, b.len)));
+	EXPECT_EQ(-EADDRNOTAVAIL, connect_to(variant, &b));
+	EXPECT_EQ(0, close_reset(tcp));
+	other[7] = connect_to(variant, &b);
+	EXPECT_LE(0, other[7]);
+	for (i = 0; i < PORTS; i++) {
+		close_reset(one[i]);
+		close_reset(other[i]);
+	}
+}
+
+/* Ports that connect() takes are shared between destinations. */
+SANX_TEST(ports_shared)
+{
+	int fd = open(PORT_RANGE, O_RDWR | O_CLOEXEC);
+	char range[64];
+	ssize_t n = read(fd, range, sizeof(range));
+
+	ASSERT_LT(0, n);
+	self->fallbacks = ANY_FALLBACKS;
+	share_ports(_metadata, variant);
+	EXPECT_EQ(n, pwrite(fd, range, n, 0));
+	close(fd);
 }
 
 SANX_TEST_MAIN
