@@ -6,41 +6,12 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <linux/bpf.h>
 
 #include "lib/cgroup.h"
 #include "sanx_test.h"
-
-/* Attaches a program to a cgroup that always says @verdict. */
-static int attach(int cgroup, int type, int where, int verdict)
-{
-	struct bpf_insn insn[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = verdict },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr attr = {
-		.prog_type = type,
-		.expected_attach_type = where,
-		.insns = (uintptr_t)insn,
-		.insn_cnt = ARRAY_SIZE(insn),
-		.license = (uintptr_t)"GPL",
-	};
-	int prog = rc(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)));
-	int err;
-
-	if (prog < 0)
-		return prog;
-	memset(&attr, 0, sizeof(attr));
-	attr.target_fd = cgroup;
-	attr.attach_bpf_fd = prog;
-	attr.attach_type = where;
-	err = rc(syscall(SYS_bpf, BPF_PROG_ATTACH, &attr, sizeof(attr)));
-	close(prog);
-	return err;
-}
 
 /* Ports below 1024 take a privilege. */
 SANX_TEST(low_port)
@@ -71,10 +42,10 @@ SANX_TEST(cgroup_denies)
 	int cgroup = enter_cgroup(path, sizeof(path)), fd;
 
 	ASSERT_LE(0, cgroup);
-	ASSERT_EQ(0, attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	ASSERT_EQ(0, attach_verdict(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 			    v4 ? BPF_CGROUP_INET4_CONNECT :
 				 BPF_CGROUP_INET6_CONNECT, 0));
-	ASSERT_EQ(0, attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	ASSERT_EQ(0, attach_verdict(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 			    v4 ? BPF_CGROUP_INET4_BIND : BPF_CGROUP_INET6_BIND,
 			    0));
 	fd = client_socket(variant);
@@ -95,7 +66,7 @@ static void connects_by_tcp(struct __test_metadata *_metadata,
 	int cgroup = enter_cgroup(path, sizeof(path)), fd, s;
 
 	ASSERT_LE(0, cgroup);
-	ASSERT_EQ(0, attach(cgroup, type, where, verdict));
+	ASSERT_EQ(0, attach_verdict(cgroup, type, where, verdict));
 	fd = client_socket(variant);
 	ASSERT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
 	s = rc(accept(self->listener, NULL, NULL));

@@ -11,5 +11,7 @@
 int enter_cgroup(char *path, size_t size);
 /* Goes back to where all are, and removes it. */
 void leave_cgroup(const char *path, int fd);
+/* Attaches a BPF program to a cgroup that always says @verdict; or -errno. */
+int attach_verdict(int cgroup, int type, int where, int verdict);
 
 #endif /* SANX_SELFTESTS_CGROUP_H */

@@ -94,6 +94,19 @@ load_unload() {
 	both_up
 }
 
+# An accept() that fails leaves no timer, which would find the module gone.
+deferred_denied() {
+	stop_all
+	unload_sanx 1
+	load_sanx 1
+	check "a connection that waited for its first byte cannot be accepted" node1 "$BIN/denied"
+	check "and the module can go" unload_sanx 1
+	sleep 8
+	check "and nothing is left of it" lab splat
+	load_sanx 1
+	both_up
+}
+
 namespace_deleted() {
 	stop_all
 	node1 '
@@ -170,11 +183,12 @@ node_dies() {
 	check "and are over verbs again" eventually 40 over_verbs_again
 }
 
-plan 25
+plan 28
 both_up
 program_killed
 module_in_use
 load_unload
+deferred_denied
 namespace_deleted
 device_goes
 cable_cut
