@@ -468,15 +468,25 @@ struct sock *sanx_conn_sk_get(struct sanx_conn *conn)
  * that copy from memory that is slow to come.  The thread works for everyone,
  * and so does not wait for a lock that is taken when it comes.
  *
+ * Context: any but hardirq; does not sleep.
  * Return: true with the lock held, or false: try later.
  */
 bool sanx_lock_sock_soon(struct sock *sk)
 {
-	if (sock_owned_by_user_nocheck(sk))
-		return false;
-	lock_sock(sk);
-	return true;
+	bool free;
+
+	/* As lock_sock_nested(), which would wait here. */
+	spin_lock_bh(&sk->sk_lock.slock);
+	free = !sock_owned_by_user_nocheck(sk);
+	if (free)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	/* To lockdep it is a mutex, and this a trylock of it. */
+	if (free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return free;
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_lock_sock_soon);
 
 /**
  * sanx_conn_busy() - the listener's backlog is full: try again later
