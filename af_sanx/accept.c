@@ -82,14 +82,15 @@ err_conn:
  * ops and goes with them; the listener has one of its own.  Only
  * kernel_accept() takes its reference, and sets our ops again, after us.
  */
-static void accepted_native(struct sanx_sock *lss, struct socket *newsock,
-			    bool kern)
+static void accepted_native(const struct proto_ops *native,
+			    struct socket *newsock, bool kern)
 {
 	if (!kern) {
-		newsock->ops = lss->native;
+		__module_get(native->owner);
+		newsock->ops = native;
 		module_put(THIS_MODULE);
 	}
-	sanx_stat_add(sock_net(lss->sk),
+	sanx_stat_add(sock_net(newsock->sk),
 		      SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT, 1);
 }
 
@@ -104,7 +105,19 @@ static int accept_native(struct sanx_sock *ss, struct socket *sock,
 	once.flags |= O_NONBLOCK;
 	err = sanx_native_accept(ss->native, sock, newsock, &once);
 	if (!err)
-		accepted_native(ss, newsock, arg->kern);
+		accepted_native(ss->native, newsock, arg->kern);
+	return err;
+}
+
+/* The listener fell back while the call was on its way: newsock has our ops. */
+static int accept_fallen(struct socket *sock, struct socket *newsock,
+			 struct proto_accept_arg *arg)
+{
+	const struct proto_ops *native = sanx_native_ops(sock);
+	int err = sanx_native_accept(native, sock, newsock, arg);
+
+	if (!err)
+		accepted_native(native, newsock, arg->kern);
 	return err;
 }
 
@@ -125,11 +138,12 @@ int sanx_accept(struct socket *sock, struct socket *newsock,
 	long timeo;
 	int err;
 
-	/* A socket that fell back does not listen: connect() made it TCP. */
-	if (!ss || READ_ONCE(sk->sk_state) != TCP_LISTEN)
-		return -EINVAL;
+	if (!ss)
+		return accept_fallen(sock, newsock, arg);
 	timeo = sock_rcvtimeo(sk, arg->flags & O_NONBLOCK);
 	for (;;) {
+		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+			return -EINVAL;
 		conn = sanx_listener_take(ss);
 		if (conn)
 			return accept_conn(ss, newsock, conn);

@@ -66,7 +66,8 @@ struct sanx_listener {
 
 /**
  * struct sanx_sock - what AF_SANX adds to a socket; i_private of its inode
- * @native: the proto_ops of the native socket
+ * @native: the proto_ops of the native socket, with a reference of their owner,
+ *	which goes to sock->ops in a fallback
  * @sk: the native socket's sock, which is also the visible socket's
  * @conn: the connection, once connect() or accept() made one; it stays, dead
  *	or alive, until this struct goes
@@ -288,6 +289,7 @@ int sanx_accept(struct socket *sock, struct socket *newsock,
 /* fallback.c */
 void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 		    enum sanx_fallback why);
+int sanx_fallback_adopt(struct socket *sock);
 void sanx_fallback_work(struct kthread_work *work);
 void sanx_fallback_drain(void);
 

@@ -86,6 +86,18 @@ void sanx_fallback_drain(void)
 	cancel_delayed_work_sync(&reap_work);
 }
 
+/* The reaper's from here on, with the reference of the module that the ops had. */
+static void leave_to_reaper(struct socket *sock, struct sanx_sock *ss)
+{
+	ss->sock = sock;
+	ihold(SOCK_INODE(sock));
+	spin_lock(&fallen_lock);
+	list_add_tail(&ss->node, &fallen);
+	n_fallen++;
+	spin_unlock(&fallen_lock);
+	schedule_delayed_work(&reap_work, reap_delay(0));
+}
+
 /*
  * The switch.  @ss->fell_back comes before anything that a call can see of the
  * end of the connection, so that it knows what that means.
@@ -98,8 +110,6 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 	sock_owned_by_me(ss->sk);
 	trace_sanx_fallback(ss->sk, why);
 	sanx_net_del_sock(ss, true);
-	ss->sock = sock;
-	ihold(SOCK_INODE(sock));
 	WRITE_ONCE(ss->fell_back, true);
 	/* From here on the module is pinned by @ss and not by sock->ops. */
 	smp_store_release(&sock->ops, ss->native);
@@ -109,12 +119,44 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 		sanx_conn_close(conn, true);
 	}
 	sanx_stat_add(sock_net(ss->sk), SANX_STAT_FALLBACK + why, 1);
+	leave_to_reaper(sock, ss);
+}
 
-	spin_lock(&fallen_lock);
-	list_add_tail(&ss->node, &fallen);
-	n_fallen++;
-	spin_unlock(&fallen_lock);
-	schedule_delayed_work(&reap_work, reap_delay(0));
+/**
+ * sanx_fallback_adopt() - give a TCP socket its own ops in the place of ours
+ * @sock: a socket that sanx_sk() says is TCP
+ *
+ * kernel_accept() gives its listener's ops to whatever accept() returned.  Who
+ * is about to have TCP look at the ops has to see to it that they are TCP's.
+ *
+ * Context: process, may sleep; a call on the open socket.
+ * Return: 0, or -ENOMEM.
+ */
+int sanx_fallback_adopt(struct socket *sock)
+{
+	struct inode *inode = SOCK_INODE(sock);
+	struct sanx_sock *ss;
+
+	if (READ_ONCE(inode->i_private))
+		return 0;
+	ss = sanx_sock_alloc(sock->sk, sanx_native_ops(sock));
+	if (!ss)
+		return -ENOMEM;
+	ss->fell_back = true;
+	lock_sock(ss->sk);
+	if (inode->i_private) {
+		/* Another call has been faster. */
+		release_sock(ss->sk);
+		sanx_sock_free(ss);
+		return 0;
+	}
+	__module_get(ss->native->owner);
+	/* Pairs with the read in sanx_sk(): it has fallen back who sees it. */
+	smp_store_release(&inode->i_private, ss);
+	smp_store_release(&sock->ops, ss->native);
+	leave_to_reaper(sock, ss);
+	release_sock(ss->sk);
+	return 0;
 }
 
 /**

@@ -91,6 +91,8 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 	if (test_bit(SOCK_SUPPORT_ZC, &native->flags))
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	sock_graft(sk, sock);
+	/* The shell's reference of them goes with it. */
+	__module_get(ss->native->owner);
 	sock_release(native);
 
 	SOCK_INODE(sock)->i_private = ss;

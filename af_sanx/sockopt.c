@@ -16,6 +16,16 @@
 /* At any level: an option that the native socket does not know. */
 #define NO_OPTION	(-1)
 
+/*
+ * Copies the ops of the socket into a table of the whole system (tls, espintcp),
+ * or puts others in their place: it must never find ours there.
+ */
+static bool takes_ops(int level, int optname)
+{
+	return (level == SOL_TCP && optname == TCP_ULP) ||
+	       (level == SOL_IPV6 && optname == IPV6_ADDRFORM);
+}
+
 /* Options that turn TCP itself into something else. */
 static bool tcp_needs_tcp(int optname)
 {
@@ -130,12 +140,15 @@ int sanx_set_rcvlowat(struct sock *sk, int val)
 
 /*
  * Before there is a connection, a socket that needs TCP becomes TCP, and one
- * that listens does so for TCP only.  After, it is too late, and the option is
- * refused as one that is not known; what asks for one of these has to do
- * without on kernels that lack it, and so knows how.
+ * that listens does so for TCP only; but where TCP is to see the ops, both
+ * become TCP for good, as a listener can stop to be one while TCP still reads
+ * the option.  After, it is too late, and the option is refused as one that is
+ * not known; what asks for one of these has to do without on kernels that lack
+ * it, and so knows how.
  * Return: false if it is too late.
  */
-static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
+static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
+			  int optname)
 {
 	struct sock *sk = sock->sk;
 	bool ok = true;
@@ -145,7 +158,7 @@ static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss)
 		/* nothing to do */
 	} else if (ss->conn) {
 		ok = false;
-	} else if (sk->sk_state == TCP_LISTEN) {
+	} else if (sk->sk_state == TCP_LISTEN && !takes_ops(level, optname)) {
 		/* Its clients must sign, say, and over AF_SANX could not. */
 		ss->tcp_only = true;
 		sanx_listener_stop(ss);
@@ -229,14 +242,16 @@ static int set_connected(const struct sock *sk, const struct sanx_conn *conn,
 }
 
 /*
- * A TCP socket with our ops: of a call that was on its way while it fell back,
- * or of kernel_accept().  IPV6_ADDRFORM would leave our module in use for ever.
+ * A TCP socket that came here: of a call that was on its way while it fell back,
+ * or of kernel_accept(), which left it our ops.
  */
 static int set_native(struct socket *sock, int level, int optname,
 		      sockptr_t optval, unsigned int optlen)
 {
-	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM)
-		return -EBUSY;
+	int err = takes_ops(level, optname) ? sanx_fallback_adopt(sock) : 0;
+
+	if (err)
+		return err;
 	return sanx_native_ops(sock)->setsockopt(sock, level, optname, optval,
 						 optlen);
 }
@@ -281,7 +296,7 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 				    optlen);
 	if (err <= 0)
 		return err;
-	if (needs_tcp(level, optname) && !set_needs_tcp(sock, ss))
+	if (needs_tcp(level, optname) && !set_needs_tcp(sock, ss, level, optname))
 		optname = NO_OPTION;
 	err = ss->native->setsockopt(sock, level, optname, optval, optlen);
 	if (!err && conn && level == SOL_TCP)

@@ -26,7 +26,8 @@
  */
 struct sanx_sock *sanx_sk(struct socket *sock)
 {
-	struct sanx_sock *ss = SOCK_INODE(sock)->i_private;
+	/* Pairs with the release in sanx_fallback_adopt(). */
+	struct sanx_sock *ss = READ_ONCE(SOCK_INODE(sock)->i_private);
 
 	return ss && !READ_ONCE(ss->fell_back) ? ss : NULL;
 }
@@ -41,7 +42,7 @@ struct sanx_sock *sanx_sk(struct socket *sock)
  */
 const struct proto_ops *sanx_native_ops(struct socket *sock)
 {
-	struct sanx_sock *ss = SOCK_INODE(sock)->i_private;
+	struct sanx_sock *ss = READ_ONCE(SOCK_INODE(sock)->i_private);
 
 	if (ss)
 		return ss->native;
@@ -310,14 +311,22 @@ static int sanx_shutdown(struct socket *sock, int how)
 /*
  * A socket that is TCP, and still came here.  If it fell back, its reaper puts
  * the module, and so does the caller, who looked at the owner of our ops: that
- * is one for each.  The file keeps the two apart (sanx_fallback_work()), so
- * this is a kernel socket, which has none.
+ * is one for each; and nobody puts the owner of the ops that it has now.  The
+ * file keeps the two apart (sanx_fallback_work()), so this is a kernel socket,
+ * which has none.
  */
 static int release_native(struct socket *sock)
 {
-	if (SOCK_INODE(sock)->i_private)
+	struct module *owner = NULL;
+	int err;
+
+	if (SOCK_INODE(sock)->i_private) {
 		__module_get(THIS_MODULE);
-	return sanx_native_ops(sock)->release(sock);
+		owner = READ_ONCE(sock->ops)->owner;
+	}
+	err = sanx_native_ops(sock)->release(sock);
+	module_put(owner);
+	return err;
 }
 
 /*
@@ -387,6 +396,7 @@ static int sanx_release(struct socket *sock)
 				!sk->sk_lingertime);
 	sanx_net_del_sock(ss, false);
 	err = ss->native->release(sock);
+	module_put(ss->native->owner);
 	sanx_listener_stop(ss);
 	SOCK_INODE(sock)->i_private = NULL;
 	sanx_sock_free(ss);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Streams of small pieces: whoever sleeps is woken, gathered or not. */
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
+#include "lib/slow.h"
 #include "sanx_test.h"
 
 /* So many sends in a row are a stream. */
@@ -235,25 +233,6 @@ SANX_TEST(given_up_in_use)
 	}
 }
 
-/* A page that whoever touches it waits for, until it is given. */
-static char *slow_page(int *uffd)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = {
-		.range.len = 4096,
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	*uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	reg.range.start = (uintptr_t)page;
-	if (*uffd < 0 || ioctl(*uffd, UFFDIO_API, &api) ||
-	    ioctl(*uffd, UFFDIO_REGISTER, &reg))
-		return NULL;
-	return page;
-}
-
 static long disconnect(struct task *t)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
@@ -266,7 +245,6 @@ SANX_TEST(given_up_while_copying)
 {
 	struct task tx = { .fn = task_send, .fd = self->client };
 	struct task dis = { .fn = disconnect, .fd = self->client };
-	struct uffdio_zeropage zero = { .range.len = 4096 };
 	int uffd;
 
 	tx.buf = slow_page(&uffd);
@@ -281,8 +259,7 @@ SANX_TEST(given_up_while_copying)
 	sleep_ms(A_WHILE);
 	close(self->server);
 	sleep_ms(A_WHILE);
-	zero.range.start = (uintptr_t)tx.buf;
-	ASSERT_EQ(0, ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
+	ASSERT_EQ(0, slow_page_give(uffd, tx.buf, ""));
 	ASSERT_EQ(0, task_wait(&tx));
 	ASSERT_EQ(0, task_wait(&dis));
 	EXPECT_EQ(0, dis.ret);
