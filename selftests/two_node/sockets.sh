@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# sanxctl socket on nodes that have sockets of all kinds: each of them is there,
+# once, with what it is, and nothing else is.
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+SOCKETS=$BIN/sockets
+# By node, the logs of what was started there.
+declare -A STARTED
+
+# start N TRANSPORT ARGS...: sockets on node N; they are there until clear.
+start() {
+	local n=$1 transport=$2
+	shift 2
+	# Its standard input does not end; TERM ends it.
+	background "$n" "tail -f /dev/null | TRANSPORT=$transport exec setpriv --reuid ${USER_ID:-0} $SOCKETS $*"
+	STARTED[$n]="${STARTED[$n]:-} $LAST_LOG"
+}
+
+ready() {
+	says "$LAST_LOG" "^ready" || { cat "$LAST_LOG" && return 1; }
+}
+
+clear_all() {
+	local n
+	for n in 1 2; do
+		lab run "$n" 'pkill -x sockets; pkill -x tail; true' </dev/null
+	done
+	stop_all
+	STARTED=()
+}
+
+# wanted N: what node N's sockets are, as they say, by inode.
+wanted() {
+	# shellcheck disable=SC2086
+	sed -n '/^{/p' ${STARTED[$1]:-/dev/null} | jq -cS . | sort
+}
+
+# got N [COMMAND...]: and as sanxctl says.
+got() {
+	local n=$1
+	shift
+	lab run "$n" "$* sanxctl -j socket" </dev/null | jq -cS '.[]' | sort
+}
+
+same() {
+	[ "$(wanted "$1")" = "$(got "$1")" ]
+}
+
+# shows NAME N: bytes take a moment to arrive, and to be said to have been read.
+shows() {
+	if eventually 20 "same $2"; then
+		ok "$1"
+	else
+		diff <(wanted "$2") <(got "$2") | sed 's/^/# /' || true
+		fail "$1"
+	fi
+}
+
+# The text, made of the JSON, has the same in its columns.
+text_of() {
+	lab run "$1" 'sanxctl -j socket' </dev/null | jq -r '.[] |
+		[.state, .rx_queue, .tx_queue, .local, .remote, .transport, .uid, .inode] | join(" ")'
+}
+
+columns() {
+	lab run "$1" 'sanxctl socket' </dev/null | sed 1d | tr -s ' ' | sed 's/^ //'
+}
+
+over_loop() {
+	start 1 loop both 127.0.0.1 5070
+	ready
+	start 1 loop both ::1 5071
+	ready
+	start 1 loop both 10.77.0.1 5072
+	ready
+	shows "loop: connections and their listeners" 1
+	start 1 loop lone 127.0.0.1 5073
+	ready
+	start 1 loop lone fd77::1 5076
+	ready
+	shows "loop: listeners, a full backlog, sockets without a connection" 1
+	USER_ID=65534 start 1 loop both 127.0.0.1 5079
+	ready
+	shows "of another user" 1
+	is "the columns are the same" "$(columns 1)" "$(text_of 1)"
+	is "and have a heading" "$(node1 'sanxctl socket' </dev/null | sed -n 1p | tr -s ' ')" \
+		"State Recv-Q Send-Q Local Remote Transport Uid Inode"
+	check "an unprivileged user sees the same" test "$(got 1)" = \
+		"$(got 1 setpriv --reuid 65534)"
+	is "another namespace has none of them" \
+		"$(node1 'unshare -n sanxctl -j socket' </dev/null)" "[]"
+}
+
+over_verbs() {
+	local a
+	for a in 10.77.0.1 fd77::1; do
+		start 1 verbs serve "$a" 5080
+		says "$LAST_LOG" "^listens"
+		start 2 verbs call "$a" 5080
+		ready
+	done
+	shows "verbs: the end that accepts" 1
+	shows "verbs: the end that connects" 2
+	is "the columns are the same on that end" "$(columns 2)" "$(text_of 2)"
+	is "with as many connections as the link has" \
+		"$(node2 'sanxctl -j link' </dev/null | jq '[.[].conns] | add')" \
+		"$(got 2 | grep -c '"verbs"')"
+}
+
+# More than goes into one message, or into a hundred.
+very_many() {
+	start 1 loop many 3000
+	ready
+	shows "three thousand: each is there, once" 1
+}
+
+plan 15
+load_verbs
+nodemap_std
+is "nobody has a socket" "$(node1 'sanxctl -j socket' </dev/null)" "[]"
+over_loop
+clear_all
+check "they go with their programs" eventually 20 "[ -z \"\$(got 1)\" ]"
+over_verbs
+clear_all
+very_many
+clear_all
+check "nothing is left" eventually 30 "[ -z \"\$(got 1)\$(got 2)\" ]"
