@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="checkpatch generated-code options shellcheck kernel-doc warnings-6.1 warnings-6.12 warnings-debug"
+GATES="checkpatch generated-code options install shellcheck kernel-doc warnings-6.1 warnings-6.12 warnings-debug"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -51,6 +51,10 @@ gate_generated_code() {
 gate_options() {
 	"$SCRIPTS/options-table.sh" check "$("$SCRIPTS/kernel/source.sh" 6.1)" \
 		"$("$SCRIPTS/kernel/source.sh" 6.12)"
+}
+
+gate_install() {
+	"$SCRIPTS/check.d/install.sh"
 }
 
 gate_shellcheck() {
