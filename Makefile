@@ -36,7 +36,8 @@ modules:
 tools:
 	@$(MAKE) -s --no-print-directory -C tools O=$(BUILD)/tools
 
-install uninstall: all
+install: all
+install uninstall:
 	@scripts/install.sh $@ "$(RELEASE)" "$(PREFIX)" "$(DESTDIR)"
 
 clean:

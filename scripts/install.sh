@@ -26,21 +26,12 @@ do_install() {
 	refresh_modules
 }
 
-# tool_files: what the tools' own install rule puts where, by letting it do so.
-tool_files() {
-	local dir
-	dir=$(mktemp -d)
-	make -s -C tools install O="$PWD/build/tools" PREFIX="$prefix" DESTDIR="$dir" >&2
-	(cd "$dir" && find . -type f -printf '/%P\n')
-	rm -rf "$dir"
-}
-
 do_uninstall() {
 	local f
 	rm -f "$moddir"/{af_sanx,sanx_verbs}.ko
 	for f in include/uapi/linux/sanx*.h; do rm -f "$includedir/$(basename "$f")"; done
-	tool_files | while read -r f; do rm -f "$destdir$f"; done
-	rmdir --ignore-fail-on-non-empty "$moddir" "$destdir$prefix/lib/sanx" 2>/dev/null || true
+	make -s -C tools uninstall PREFIX="$prefix" DESTDIR="$destdir"
+	rmdir --ignore-fail-on-non-empty "$moddir" 2>/dev/null || true
 	refresh_modules
 }
 

@@ -98,6 +98,12 @@ neighbours() {
 	find "$1" -type d -exec touch {}/somebodys \;
 }
 
+# What was installed for a kernel whose headers are gone is to be removed as well.
+builds_nothing() {
+	[[ $(make -n uninstall KVER="$KVER") != *build-modules* ]] ||
+		wrong "make uninstall builds modules"
+}
+
 try() {
 	local root=$work/root$1 prefix=$1 others
 	makes "$root" "$prefix" install
@@ -118,6 +124,7 @@ try() {
 	same "make uninstall once more" "" "$(found "$root")"
 }
 
+builds_nothing
 try /usr/local
 try /opt/a
 exit "$rc"
