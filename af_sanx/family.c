@@ -145,6 +145,9 @@ static struct net_proto_family sanx_proto_family __ro_after_init = {
 
 int __init sanx_family_init(void)
 {
+	/* AF_UNSPEC is no family, but sock_register() would take it for one. */
+	if (!sanx_family)
+		return -EINVAL;
 	sanx_proto_family.family = sanx_family;
 	return sock_register(&sanx_proto_family);
 }
