@@ -264,9 +264,10 @@ static int cm_resolve(struct vlink *link)
 	addr_to_sockaddr(&src, &from, 0);
 	/* Not every device has a say in this. */
 	rdma_set_ack_timeout(link->id, ACK_TIMEOUT);
-	/* Half the time: should news of a neighbour get lost, it looks then. */
+	/* Half its time: should news of a neighbour get lost, it looks then. */
 	return rdma_resolve_addr(link->id, (struct sockaddr *)&src,
-				 (struct sockaddr *)&dst, link_timeout_ms / 2);
+				 (struct sockaddr *)&dst,
+				 link_timeout_ms / info.n_rails / 2);
 }
 
 /**

@@ -177,12 +177,35 @@ static int group_try(struct vgroup *g)
 	return 0;
 }
 
+static void group_arm(struct vgroup *g, unsigned long until)
+{
+	unsigned long now = jiffies;
+
+	mod_delayed_work(vlink_wq, &g->timer,
+			 time_before(now, until) ? until - now : 0);
+}
+
+/* What is left of the time is shared by the rails that have not had a turn. */
+static void group_set_limit(struct vgroup *g)
+{
+	unsigned long now = jiffies;
+	unsigned long rest = time_before(now, g->deadline) ? g->deadline - now : 0;
+
+	g->try_end = now + rest / (g->rails_left + 1);
+	group_arm(g, g->try_end);
+}
+
+/* From now on there is so much time, and each rail has a turn. */
 static void group_set_deadline(struct vgroup *g)
 {
-	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
+	struct sanx_node_info info;
 
-	g->deadline = jiffies + limit;
-	mod_delayed_work(vlink_wq, &g->timer, limit);
+	lockdep_assert_held(&g->vnet->lock);
+	g->rails_left = 0;
+	if (sanx_node_by_id(g->vnet->net, g->peer, &info))
+		g->rails_left = info.n_rails - 1;
+	g->deadline = jiffies + msecs_to_jiffies(READ_ONCE(link_timeout_ms));
+	group_set_limit(g);
 }
 
 /* The peer's attempt is well under way; ours would be in its way. */
@@ -201,7 +224,7 @@ static bool group_accepting(const struct vgroup *g)
 /**
  * vgroup_try() - try for a link that no connect() waits for
  * @g: a group without one
- * @n: the how manieth attempt it is; each rail has its turn
+ * @n: the how manieth attempt it is; each begins with the next rail
  *
  * Context: process, vnet.lock held.
  */
@@ -214,22 +237,22 @@ void vgroup_try(struct vgroup *g, unsigned int n)
 	    !sanx_node_by_id(g->vnet->net, g->peer, &info))
 		return;
 	g->rail = n % info.n_rails;
-	if (!group_try(g))
-		group_set_deadline(g);
+	group_set_deadline(g);
+	group_try(g);
 }
 
 static int group_wait(struct vgroup *g, struct vconn *vc)
 {
 	int err;
 
-	if (!g->trying && list_empty(&g->waiters)) {
-		g->rail = 0;
-		err = group_accepting(g) ? 0 : group_try(g);
+	if (list_empty(&g->waiters)) {
+		if (!g->trying)
+			g->rail = 0;
+		group_set_deadline(g);
+		err = g->trying || group_accepting(g) ? 0 : group_try(g);
 		if (err)
 			return err;
 	}
-	if (list_empty(&g->waiters))
-		group_set_deadline(g);
 	sanx_conn_get(vconn_conn(vc));
 	vc->waiting = true;
 	list_add_tail(&vc->wait, &g->waiters);
@@ -354,6 +377,26 @@ bool vgroup_cancel(struct vconn *vc)
 	return waited;
 }
 
+/* Our attempt failed; is there another rail, and time? */
+static void group_try_next(struct vgroup *g)
+{
+	struct sanx_node_info info;
+
+	lockdep_assert_held(&g->vnet->lock);
+	if (!g->vnet->running || !g->rails_left ||
+	    (list_empty(&g->waiters) && !g->n_orphans) ||
+	    !time_before(jiffies, g->deadline) ||
+	    !sanx_node_by_id(g->vnet->net, g->peer, &info)) {
+		group_refuse(g);
+		return;
+	}
+	g->rails_left--;
+	g->rail = (g->rail + 1) % info.n_rails;
+	group_set_limit(g);
+	if (group_try(g))
+		group_refuse(g);
+}
+
 static void group_timeout(struct work_struct *work)
 {
 	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
@@ -361,12 +404,16 @@ static void group_timeout(struct work_struct *work)
 
 	mutex_lock(&g->vnet->lock);
 	/* It runs for attempts that succeeded, too. */
-	if ((g->trying || !list_empty(&g->waiters)) &&
-	    time_after_eq(jiffies, g->deadline)) {
-		if (g->trying)
-			vlink_kill(g->trying, ETIMEDOUT);
+	if (g->trying && time_after_eq(jiffies, g->try_end)) {
+		vlink_kill(g->trying, ETIMEDOUT);
 		group_drop_trying(g);
-		group_refuse(g);
+		group_try_next(g);
+	} else if (!g->trying && !list_empty(&g->waiters)) {
+		/* They wait for the peer's attempt. */
+		if (time_after_eq(jiffies, g->deadline))
+			group_refuse(g);
+		else
+			group_arm(g, g->deadline);
 	}
 	mutex_unlock(&g->vnet->lock);
 }
@@ -496,20 +543,6 @@ void vgroup_link_ends(struct vlink *link)
 	mutex_unlock(&g->vnet->lock);
 }
 
-/* Our attempt failed; is there another rail, and time? */
-static void group_try_next(struct vgroup *g, const struct vlink *link)
-{
-	struct sanx_node_info info;
-
-	lockdep_assert_held(&g->vnet->lock);
-	g->rail = link->rail + 1;
-	if (!g->vnet->running || (list_empty(&g->waiters) && !g->n_orphans) ||
-	    !time_before(jiffies, g->deadline) ||
-	    !sanx_node_by_id(g->vnet->net, g->peer, &info) ||
-	    g->rail >= info.n_rails || group_try(g))
-		group_refuse(g);
-}
-
 /**
  * vgroup_link_gone() - the end of a link's life
  * @link: a dead link; its own reference is given back
@@ -527,7 +560,7 @@ void vgroup_link_gone(struct vlink *link)
 		group_drop_trying(g);
 		/* One that gave way to the peer's leaves its waiters to that. */
 		if (!link->tied)
-			group_try_next(g, link);
+			group_try_next(g);
 	}
 	mutex_unlock(&vnet->lock);
 	vlink_put(link);

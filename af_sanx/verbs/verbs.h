@@ -111,10 +111,12 @@ struct vnet {
  * @trying: our attempt to get one, with a reference, or NULL
  * @waiters: &struct vconn that wait for @out, with a reference each
  * @rail: the rail that @trying or the next attempt uses
+ * @rails_left: rails that have a turn after that
+ * @try_end: when @trying has had its share of the time, in jiffies
  * @deadline: when @waiters are refused, in jiffies
  * @held: there was no link to be had lately
  * @hold_end: until when that counts, in jiffies
- * @timer: runs at @deadline
+ * @timer: runs at @try_end, or at @deadline where there is no @trying
  * @orphans: &struct vconn whose link was lost, with the reference of their
  *	attachment
  * @n_orphans: how many
@@ -142,6 +144,8 @@ struct vgroup {
 	struct vlink		*trying;
 	struct list_head	waiters;
 	unsigned int		rail;
+	unsigned int		rails_left;
+	unsigned long		try_end;
 	unsigned long		deadline;
 	bool			held;
 	unsigned long		hold_end;

@@ -137,6 +137,49 @@ static void do_echo(int fd)
 		fail(errno);
 }
 
+static const char *word(char ***args)
+{
+	char *arg = *(*args)++;
+
+	if (!arg) {
+		fprintf(stderr, "%s: which?\n", action);
+		exit(2);
+	}
+	return arg;
+}
+
+static bool exists(const char *file)
+{
+	return !access(file, F_OK);
+}
+
+static void do_await(const char *file)
+{
+	while (!exists(file))
+		sleep_ms(50);
+}
+
+/* Sends the stream until there is @file. */
+static void do_flow(int fd, const char *file)
+{
+	static char buf[CHUNK];
+	ssize_t n;
+
+	for (bytes = 0; !exists(file); bytes += n) {
+		pattern_fill(buf, sizeof(buf), bytes);
+		n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL);
+		if (n < 0)
+			fail(errno);
+	}
+}
+
+/* Asks who echoes, for little and much, until there is @file. */
+static void do_busy(int fd, const char *file)
+{
+	for (size_t i = 0; !exists(file); i++)
+		do_both(fd, 1 + i * 7919 % 200000);
+}
+
 /* A request and its answer, @times times. */
 static void do_ping(int fd, size_t times)
 {
@@ -252,6 +295,12 @@ static void act(int fd, char **args)
 			shutdown(fd, SHUT_WR);
 		else if (!strcmp(action, "sleep"))
 			sleep_ms(number(&args));
+		else if (!strcmp(action, "await"))
+			do_await(word(&args));
+		else if (!strcmp(action, "flow"))
+			do_flow(fd, word(&args));
+		else if (!strcmp(action, "busy"))
+			do_busy(fd, word(&args));
 		else if (!strcmp(action, "trickle"))
 			do_trickle(fd);
 		else if (!do_set(fd, &args))
