@@ -19,12 +19,6 @@ ok() {
 	fi
 }
 
-# skip NAME WHY
-skip() {
-	tap_count=$((tap_count + 1))
-	echo "ok $tap_count - $1 # SKIP $2"
-}
-
 # is GOT WANTED: the same, byte for byte?
 is() {
 	[ "$1" = "$2" ] && return
