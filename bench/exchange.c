@@ -175,9 +175,11 @@ static void serve_one(struct bench *b, size_t bytes)
 
 	if (bytes) {
 		no_delay(b, fd);
-		recv_all(fd, &c, 1);
+		if (!recv_all(fd, &c, 1))
+			die("end of stream");
 		send_all(fd, &c, 1);
-		recv_all(fd, &c, 1);
+		if (recv_all(fd, &c, 1))
+			die("no end of stream");
 	}
 	close(fd);
 }
@@ -193,7 +195,8 @@ static uint64_t ask_one(struct bench *b, size_t bytes)
 		no_delay(b, fd);
 		send_all(fd, &c, 1);
 	}
-	recv_all(fd, &c, 1);
+	if (recv_all(fd, &c, 1) == !bytes)
+		die("answer");
 	close(fd);
 	return ns;
 }

@@ -45,15 +45,21 @@ uint64_t idle_ns(void)
 {
 	unsigned long long ns, sum = 0;
 	char line[256];
+	int cpus = 0;
 	FILE *f;
 
 	f = fopen("/proc/timer_list", "r");
 	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, " .idle_sleeptime : %llu nsecs", &ns) == 1)
+		die("/proc/timer_list");
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " .idle_sleeptime : %llu nsecs", &ns) == 1) {
 			sum += ns;
+			cpus++;
+		}
+	}
 	fclose(f);
+	if (!cpus)
+		die("/proc/timer_list has no idle_sleeptime");
 	return sum;
 }
 

@@ -92,7 +92,8 @@ static void use_each(struct bench *b, int *fds, int count)
 	for (int i = 0; i < count; i++) {
 		if (!b->server)
 			send_all(fds[i], &c, 1);
-		recv_all(fds[i], &c, 1);
+		if (!recv_all(fds[i], &c, 1))
+			die("end of stream");
 		if (b->server)
 			send_all(fds[i], &c, 1);
 	}
@@ -138,7 +139,7 @@ static ssize_t move(struct bench *b, int fd, char *buf)
 	return n <= 0 ? -1 : n;
 }
 
-/* Moves what can be moved until it was @total or the peer goes. */
+/* Moves what can be moved until it was @total; who sends, until the peer goes. */
 static void move_many(struct bench *b, int ep, const int *fds, uint64_t *moved,
 		      uint64_t total)
 {
@@ -149,9 +150,13 @@ static void move_many(struct bench *b, int ep, const int *fds, uint64_t *moved,
 	while (sum < total) {
 		int n = epoll_wait(ep, ev, EVENTS, -1);
 
+		if (n < 0)
+			die("epoll_wait");
 		for (int i = 0; i < n; i++) {
 			ssize_t len = move(b, fds[ev[i].data.u32], buf);
 
+			if (len < 0 && b->server)
+				die("end of stream");
 			if (len < 0)
 				return;
 			moved[ev[i].data.u32] += len;

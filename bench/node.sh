@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # node.sh PATH: on a node, all that is measured of one path, a line each:
-# PATH MEASURE NUMBER VALUE.  What the path needs is loaded already.
+# PATH MEASURE NUMBER VALUE, or PATH failed WHAT, and then the status is 3.
+# What the path needs is loaded already.
 set -euo pipefail
 
 BENCH=$SANX_TREE/build/bench/bench
@@ -13,10 +14,24 @@ STREAM_SIZES="1 64 256 1024 4096 16384 65536 262144 1048576"
 MANY="1 16 256 4096"
 CONNECTIONS=500
 
-# measure ARGS...: what fails is left out of the table and said.
+# Seconds for one program.
+PATIENCE=120
+STATUS=0
+
+# failed WHAT...: the rest is measured all the same.
+failed() {
+	echo "$path failed $*"
+	STATUS=3
+}
+
+# measure ARGS...: half of its figures would be none.
 measure() {
-	timeout 120 "$BENCH" "$@" | sed "s/^/$path /" ||
-		echo "bench: $path: $* failed" >&2
+	local out
+	if out=$(timeout "$PATIENCE" "$BENCH" "$@") && [ -n "$out" ]; then
+		printf '%s\n' "$out" | sed "s/^/$path /"
+	else
+		failed "$@"
+	fi
 }
 
 one_at_a_time() {
@@ -47,29 +62,42 @@ rsockets() {
 
 # perftest TOOL SIZE COLUMN OPTIONS...: a figure of a server and its client.
 perftest() {
-	local tool=$1 size=$2 column=$3 server
+	local tool=$1 size=$2 column=$3 server rc=0
 	shift 3
-	"$tool" -F -d rxe0 -s "$size" "$@" >/dev/null 2>&1 &
+	timeout "$PATIENCE" "$tool" -F -d rxe0 -s "$size" "$@" >/dev/null 2>&1 &
 	server=$!
 	until [ -n "$(ss -Hltn "sport = :18515")" ]; do
 		kill -0 "$server" || return
 		sleep 0.01
 	done
-	"$tool" -F -d rxe0 -s "$size" "$@" "$MINE" 2>/dev/null |
-		awk -v size="$size" -v column="$column" '$1 == size { print $column }'
-	wait "$server"
+	timeout "$PATIENCE" "$tool" -F -d rxe0 -s "$size" "$@" "$MINE" 2>/dev/null |
+		awk -v size="$size" -v column="$column" '$1 == size { print $column }' || rc=$?
+	wait "$server" || rc=$?
+	return "$rc"
+}
+
+# verbs MEASURE FACTOR TOOL SIZE COLUMN OPTIONS...
+verbs() {
+	local measure=$1 factor=$2 size=$4 figure
+	shift 2
+	if figure=$(perftest "$@") && [ -n "$figure" ]; then
+		awk -v line="$path $measure $size" -v figure="$figure" -v factor="$factor" \
+			'BEGIN { printf "%s %.3f\n", line, figure * factor }'
+	else
+		failed "$measure $size"
+	fi
 }
 
 # perftest's MB are MiB.
 verbs_themselves() {
 	local size
 	for size in $LATENCY_SIZES; do
-		echo "$path latency $size $(perftest ib_send_lat "$size" 6 -e -n 300)"
+		verbs latency 1 ib_send_lat "$size" 6 -e -n 300
 	done
 	for size in $STREAM_SIZES; do
-		echo "$path stream $size $(perftest ib_write_bw "$size" 4 -n \
-			$((size < 65536 ? 1000 : size < 1048576 ? 300 : 32)))"
-	done | awk '{ printf "%s %s %s %.3f\n", $1, $2, $3, $4 * 1.048576 }'
+		verbs stream 1.048576 ib_write_bw "$size" 4 -n \
+			$((size < 65536 ? 1000 : size < 1048576 ? 300 : 32))
+	done
 }
 
 path=$1
@@ -84,3 +112,4 @@ rsockets) rsockets ;;
 raw) verbs_themselves ;;
 *) echo "bench: no path is called '$path'" >&2 && exit 2 ;;
 esac
+exit "$STATUS"

@@ -6,8 +6,8 @@
 # what disturbs the machine hits all alike.  Writes a table and JSON to $OUT, by
 # default build/bench/results; BASELINE=JSON of an earlier run shows what has
 # changed against TCP since.  PATHS="tcp verbs" and PROGRAMS="qperf" measure only
-# these.  What cannot be measured is in the table with its reason; the status
-# says whether that befell AF_SANX.
+# these.  What cannot be measured is in the table with its reason, and is a failure
+# unless it is known (bench/nodes/paths.sh).
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
@@ -22,8 +22,10 @@ KERNEL=${KERNEL:-6.12}
 PATHS=${PATHS:-tcp verbs rsockets smc}
 PROGRAMS=${PROGRAMS:-sockperf iperf3 qperf netpipe rstream}
 ROUNDS=${ROUNDS:-5}
-OUT=${OUT:-$SANX_TREE/build/bench/results}
 REPORT=$SANX_TREE/bench/report
+# shellcheck source=bench/report/commit.sh
+. "$REPORT/commit.sh"
+FILES=(table-nodes.txt bench-nodes.json)
 # Seconds for a client.
 PATIENCE=30
 PORT=20000	# of the server before the first
@@ -142,28 +144,33 @@ reasons() {
 	for key in "${!WHY[@]}"; do echo "$key ${WHY[$key]}"; done | sort
 }
 
-version() {
-	git -C "$SANX_TREE" describe --always --dirty 2>/dev/null || echo unknown
+# failures: reasons that are not to be expected.
+failures() {
+	reasons | while read -r path program why; do
+		known_to_fail "$path" "$program" || echo "$path, $program: $why"
+	done
 }
 
 report() {
-	mkdir -p "$OUT"
-	jq -n --arg kernel "$RELEASE" --arg version "$(version)" --arg accel "$(lab_field ACCEL)" \
+	new_results "${FILES[@]}"
+	jq -n --arg kernel "$RELEASE" --arg version "$VERSION" --arg commit "$COMMIT" \
+		--arg accel "$(lab_field ACCEL)" \
 		--argjson rounds "$ROUNDS" --arg paths "$PATHS" --rawfile samples "$SAMPLES" \
-		--rawfile reasons <(reasons) -f "$REPORT/nodes.jq" >"$OUT/bench-nodes.json"
-	jq -r -f "$REPORT/nodes-table.jq" "$OUT/bench-nodes.json" >"$OUT/table-nodes.txt"
-	cat "$OUT/table-nodes.txt"
+		--rawfile reasons <(reasons) -f "$REPORT/nodes.jq" >"$RESULTS/bench-nodes.json"
+	jq -r -f "$REPORT/nodes-table.jq" "$RESULTS/bench-nodes.json" >"$RESULTS/table-nodes.txt"
+	cat "$RESULTS/table-nodes.txt"
 	[ -z "${BASELINE:-}" ] ||
-		jq -rn --slurpfile old "$BASELINE" --slurpfile new "$OUT/bench-nodes.json" \
+		jq -rn --slurpfile old "$BASELINE" --slurpfile new "$RESULTS/bench-nodes.json" \
 			-f "$REPORT/nodes-change.jq"
-	say "table-nodes.txt and bench-nodes.json are in $OUT"
 }
 
 [ -z "${BASELINE:-}" ] || [ -r "$BASELINE" ] || die "no such file: $BASELINE"
 for name in $PATHS; do under "$name" >/dev/null; done
 for name in $PROGRAMS; do server_of "$name" >/dev/null; done
+begin_figures
 prepare
 measure_all
 report
 lab splat || die "a node's kernel complained"
-! grep -q '^\(tcp\|verbs\) ' <<<"$(reasons)" || die "tcp or verbs could not be measured"
+end_figures "$(failures | paste -sd ';')" "${FILES[@]}"
+say "${FILES[*]} are in $OUT"

@@ -4,7 +4,8 @@
 #
 # One node, stock kernel, every path in one run.  Writes a table, JSON and two
 # plots to $OUT, by default build/bench/results; BASELINE=JSON of an earlier run
-# shows what has changed since.  PATHS="loop tcp" measures only these.
+# shows what has changed since.  PATHS="loop tcp" measures only these.  What cannot
+# be measured is named at the end, and is a failure.
 # bench-nodes.sh is the second part, over two nodes and by a wall clock.
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -13,9 +14,11 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export SANX_LAB=bench-$$
 KERNEL=6.1
 PATHS=${PATHS:-eventfd unix tcp loop fallback verbs rsockets raw}
-OUT=${OUT:-$SANX_TREE/build/bench/results}
 REPORT=$SANX_TREE/bench/report
+# shellcheck source=bench/report/commit.sh
+. "$REPORT/commit.sh"
 FIGURES=$SANX_TREE/build/bench/figures
+FILES=(table.txt bench.json latency.svg bandwidth.svg)
 
 prepare() {
 	"$SCRIPTS/deps.sh" build lab bench
@@ -57,42 +60,49 @@ went() {
 }
 
 measure_all() {
-	local path start
+	local path start rc
 	: >"$FIGURES"
 	for path in $PATHS; do
 		start=$SECONDS
 		ready "$path" || die "cannot make ready for $path"
-		node1 "$SANX_TREE/bench/node.sh" "$path" </dev/null >>"$FIGURES"
+		rc=0
+		node1 "$SANX_TREE/bench/node.sh" "$path" </dev/null >>"$FIGURES" || rc=$?
+		[ "$rc" = 0 ] || [ "$rc" = 3 ] || echo "$path failed with status $rc" >>"$FIGURES"
 		went "$path"
 		say "$path took $((SECONDS - start)) s"
 	done
 	lab splat || die "the node's kernel complained"
 }
 
-# as_json: every figure by its path, measure and number.
-as_json() {
-	jq -Rn --arg kernel "$RELEASE" --arg version "$(version)" '
-		reduce (inputs | split(" ")) as [$path, $measure, $number, $value]
-		({ version: $version, kernel: $kernel, units: "1 ns is 1 instruction" };
-		.figures[$path][$measure][$number] = ($value | tonumber))' "$FIGURES"
+# failures: what there are no figures of.
+failures() {
+	sed -n 's/^\([a-z]*\) failed /\1: /p' "$FIGURES"
 }
 
-version() {
-	git -C "$SANX_TREE" describe --always --dirty 2>/dev/null || echo unknown
+# as_json: every figure by its path, measure and number.
+as_json() {
+	sed '/^[a-z]* failed /d' "$FIGURES" | jq -Rn --arg kernel "$RELEASE" \
+		--arg version "$VERSION" --arg commit "$COMMIT" --arg missing "$(failures)" '
+		reduce (inputs | split(" ")) as [$path, $measure, $number, $value]
+		({ version: $version, commit: $commit, kernel: $kernel,
+		   units: "1 ns is 1 instruction", missing: ($missing / "\n") };
+		.figures[$path][$measure][$number] = ($value | tonumber))'
 }
 
 report() {
-	mkdir -p "$OUT"
-	as_json >"$OUT/bench.json"
-	jq -r -f "$REPORT/table.jq" "$OUT/bench.json" >"$OUT/table.txt"
-	"$REPORT/plot.sh" "$OUT/bench.json" "$OUT"
-	cat "$OUT/table.txt"
+	new_results "${FILES[@]}"
+	as_json >"$RESULTS/bench.json"
+	jq -r -f "$REPORT/table.jq" "$RESULTS/bench.json" >"$RESULTS/table.txt"
+	"$REPORT/plot.sh" "$RESULTS/bench.json" "$RESULTS"
+	cat "$RESULTS/table.txt"
 	[ -z "${BASELINE:-}" ] ||
-		jq -rn --slurpfile old "$BASELINE" --slurpfile new "$OUT/bench.json" -f "$REPORT/change.jq"
-	say "table.txt, bench.json, latency.svg and bandwidth.svg are in $OUT"
+		jq -rn --slurpfile old "$BASELINE" --slurpfile new "$RESULTS/bench.json" -f "$REPORT/change.jq"
 }
 
 [ -z "${BASELINE:-}" ] || [ -r "$BASELINE" ] || die "no such file: $BASELINE"
+begin_figures
 prepare
 measure_all
 report
+end_figures "$(failures | paste -sd ';')" "${FILES[@]}"
+say "${FILES[*]} are in $OUT"

@@ -6,6 +6,17 @@
 RSPRELOAD=/usr/lib/$(uname -m)-linux-gnu/rsocket/librspreload.so
 SMC_PRELOAD=$SANX_TREE/build/bench/libsmc-preload.so
 
+# known_to_fail PATH PROGRAM: what a peer cannot do.  rsockets have neither what
+# these ask of a socket, nor a second connect() that says it is connected; on 6.1
+# SMC's link breaks.
+known_to_fail() {
+	case "$1 $2" in
+	"rsockets iperf3" | "rsockets qperf" | "rsockets sockperf") ;;
+	"smc all") [ "$KERNEL" = 6.1 ] ;;
+	*) return 1 ;;
+	esac
+}
+
 # All that any path needs is there for all of them, as they take turns.
 setup_paths() {
 	# An RDMA device of 1500 bytes would have packets of 1024.
