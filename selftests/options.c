@@ -260,8 +260,8 @@ TEST(socket_arguments)
 	int family = node_family(), fd, pair[2];
 	unsigned int i;
 
-	if (family < 0)
-		SKIP(return, "no module, so no socket");
+	ASSERT_LE(0, family)
+		TH_LOG("is the module loaded?");
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		EXPECT_EQ(bad[i].err, rc(socket(family, bad[i].type,
 						bad[i].protocol)));

@@ -35,6 +35,18 @@
 #define TEST_SECONDS	400
 #define SANX_TEST(name) TEST_F_TIMEOUT(stream, name, TEST_SECONDS)
 
+/*
+ * A test that only some variants can have, by their names as in $SANX_VARIANTS:
+ * the others are without it, and not with one that passes.
+ */
+#define SANX_TEST_OF(variants, name) \
+	static struct __test_metadata *_stream_##name##_object; \
+	static void __attribute__((constructor)) only_##name(void) \
+	{ \
+		test_only(_stream_##name##_object, variants); \
+	} \
+	SANX_TEST(name)
+
 /* For a test that cannot say how many sockets become TCP. */
 #define ANY_FALLBACKS	(-1)
 
@@ -317,6 +329,37 @@ static inline bool variant_chosen(const char *name, const char *list)
 	return chosen;
 }
 
+/* Takes the test from its fixture to one that has no variants but those. */
+static inline void test_only(struct __test_metadata *t, const char *variants)
+{
+	struct __fixture_metadata *from = t->fixture, *only;
+	struct __fixture_variant_metadata *v, *copy;
+	struct __test_metadata **link;
+
+	for (link = &from->tests; *link != t; link = &(*link)->next)
+		;
+	*link = t->next;
+	if (t->next)
+		t->next->prev = t->prev;
+	else if (from->tests)
+		from->tests->prev = t->prev;
+	t->next = NULL;
+	t->prev = t;
+	only = calloc(1, sizeof(*only));
+	only->name = from->name;
+	only->tests = t;
+	t->fixture = only;
+	for (v = from->variant; v; v = v->next) {
+		if (!variant_chosen(v->name, variants))
+			continue;
+		copy = calloc(1, sizeof(*copy));
+		copy->name = v->name;
+		copy->data = v->data;
+		__register_fixture_variant(only, copy);
+	}
+	__register_fixture(only);
+}
+
 /* Takes the variants that are not chosen out of the harness's list. */
 static inline void choose_variants(void)
 {
@@ -333,7 +376,10 @@ static inline void choose_variants(void)
 			else
 				*v = (*v)->next;
 		}
-		if (!f->variant) {
+		/* None of those that this one test has. */
+		if (!f->variant && f != &_stream_fixture_object)
+			f->tests = NULL;
+		if (!f->variant && f->tests) {
 			printf("Bail out! no variant is called '%s'\n", list);
 			exit(1);
 		}
