@@ -112,8 +112,10 @@ stage_gates() {
 
 # The tools' own tests, which need no module.
 stage_tools() {
-	local log=$LOGS/tools.log
+	local log=$LOGS/tools.log rc=0
 	say "tools: their own tests"
-	make -s -C "$SANX_TREE/tools" check O="$SANX_TREE/build/tools" >"$log" 2>&1 </dev/null || true
+	make -s -C "$SANX_TREE/tools" check O="$SANX_TREE/build/tools" >"$log" 2>&1 </dev/null || rc=$?
 	tap_results "tools" "make -C tools check" "$log"
+	[ "$rc" = 0 ] || grep -q '^not ok' "$log" ||
+		result fail "tools: exit status $rc" "make -C tools check" "log: $log"
 }
