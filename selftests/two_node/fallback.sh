@@ -87,11 +87,15 @@ client_not_in_the_map() {
 }
 
 nobody_there() {
-	local start=$SECONDS
+	local start ours tcp
+	tcp=$(peer 2 -t connect 10.77.0.9 5001 hold || true)
 	node2 sanxctl nodemap add 10.77.0.9 9 </dev/null
 	remember
-	peer 2 connect 10.77.0.9 5001 hold >/dev/null || true
+	start=$SECONDS
+	ours=$(peer 2 connect 10.77.0.9 5001 hold || true)
 	below "nobody at the address: an end" $((SECONDS - start)) $((20 * SLOW))
+	is "nobody at the address: TCP's error" "${ours%% after*}" "${tcp%% after*}"
+	is "nobody at the address: which is one" "${ours%% after*}" "connect: EHOSTUNREACH"
 	check "nobody at the address: the client's counter" moves 2 fallback_link=1
 	node2 sanxctl nodemap del 10.77.0.9 </dev/null
 }
@@ -149,7 +153,7 @@ no_device() {
 	check "no device at the peer: the client's counter" moves 1 fallback_link=1
 }
 
-plan 46
+plan 48
 load_verbs
 nodemap_std
 serve 1 5001 both 100000 end
