@@ -8,7 +8,8 @@
  * It makes an AF_SANX socket, or with -t plain TCP's, and does one action after
  * the other on each connection.  The bytes are always the same stream, checked
  * where they are received.  What fails is told on standard output, as
- * "recv: ECONNRESET after 4096 bytes, 120 ms", with exit status 1.
+ * "recv: ECONNRESET after 4096 bytes, 120 ms", with exit status 1.  A client ends
+ * with "done"; a listener says "served" for each connection that comes to its end.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -359,6 +360,7 @@ static void serve(const struct address *a, char **args)
 		if (!fork()) {
 			close(l);
 			act(fd, args);
+			puts("served");
 			exit(0);
 		}
 		close(fd);
