@@ -100,6 +100,19 @@ run_labs() {
 	wait
 }
 
+# nothing_left_out: in a run of everything each test has results, of one kernel at
+# least; but for those that have a make target of their own.
+nothing_left_out() {
+	local lab kind name
+	for lab in one siw two; do
+		while read -r kind name; do
+			[ -n "$(said_of "$kind" "$name" long)" ] ||
+				grep -q "^[a-z]*	[^ ]*-$lab $name: " "$RESULTS" ||
+				result fail "$name: ran on no kernel" "make selftests TEST=$name"
+		done < <(all_tests "$lab")
+	done
+}
+
 stage_selftests() {
 	local kernels=${KERNEL:-debug um 6.1 6.12} labs
 	# shellcheck disable=SC2086
@@ -107,6 +120,7 @@ stage_selftests() {
 	# shellcheck disable=SC2086
 	mapfile -t labs < <(useful_labs $kernels)
 	run_labs "${labs[@]}"
+	[ -n "$KERNEL$TEST${VARIANT:-}${CASE:-}" ] || nothing_left_out
 }
 
 # Everything that one node can test, with every tunable at one end and then at
