@@ -46,7 +46,7 @@ program_killed() {
 	client drain 10.77.0.1 5002 drain
 	sleep 1
 	node1 "pkill -9 -f '[l]isten 5002'" </dev/null
-	ends drain 10 "done|drain: ECONNRESET" "the sender is killed: the reader gets an end"
+	ends drain 10 "done" "the sender is killed: the reader gets an end"
 
 	serve 1 5003 hold
 	client hold 10.77.0.1 5003 hold
@@ -134,7 +134,7 @@ device_goes() {
 	check "the RDMA device goes under traffic" node2 timeout $((30 * SLOW)) rdma link del rxe0
 	ends flood 60 "flood: E[A-Z]+ " "the sender gets an error"
 	ends drain 60 "drain: E[A-Z]+ " "the reader gets an error"
-	ends hold 60 "hold: E[A-Z]+ |done" "the idle one gets an error"
+	ends hold 60 "hold: E[A-Z]+ " "the idle one gets an error"
 	lab rdma 2 rxe
 	serve 1 5012 echo
 	check "it comes back: connections work" peer 2 connect 10.77.0.1 5012 ping 10 shut end
@@ -160,6 +160,19 @@ cable_cut() {
 	ends busy 90 "done" "a cable cut for two seconds: what is under way arrives"
 }
 
+# TCP's connect() to a dead node ends with its last retry, or when its neighbour
+# is known not to answer; ours does so after a look for a link.
+connects_as_tcp() {
+	node2 sysctl -qw net.ipv4.tcp_syn_retries=2 </dev/null
+	background 2 "$PEER" -t -T "$PATIENCE" connect 10.77.0.1 5014 hold
+	LOG[tcp]=$LAST_LOG
+	background 2 "$PEER" -T "$PATIENCE" connect 10.77.0.1 5014 hold
+	LOG[dead]=$LAST_LOG
+	ends tcp 60 "connect: (EHOSTUNREACH|ETIMEDOUT) " "a dead node: TCP's connect() fails"
+	ends dead 60 "connect: (EHOSTUNREACH|ETIMEDOUT) " "a dead node: ours does, too"
+	node2 sysctl -qw net.ipv4.tcp_syn_retries=6 </dev/null
+}
+
 node_dies() {
 	stop_all
 	serve 1 5014 drain
@@ -172,9 +185,7 @@ node_dies() {
 	ends flood 60 "flood: ETIMEDOUT" "a node dies: the sender gets its error (TCP_USER_TIMEOUT)"
 	ends drain 60 "drain: ETIMEDOUT" "a node dies: the reader gets its error (keepalive)"
 	ends hold 60 "hold: ETIMEDOUT" "a node dies: the idle one gets its error (keepalive)"
-	background 2 "$PEER" -T 20 connect 10.77.0.1 5014 hold
-	LOG[dead]=$LAST_LOG
-	ends dead 60 "connect: (EHOSTUNREACH|ETIMEDOUT|ETIME)" "a dead node: connect() is TCP's"
+	connects_as_tcp
 	lab boot 1
 	load_sanx 1
 	both_up
@@ -183,7 +194,7 @@ node_dies() {
 	check "and are over verbs again" eventually 40 over_verbs_again
 }
 
-plan 28
+plan 29
 both_up
 program_killed
 module_in_use
