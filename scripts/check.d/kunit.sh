@@ -19,11 +19,12 @@ run_suite_module() {
 }
 
 run_suite_modules() {
-	local dir=$1 ko name log
+	local dir=$1 ko name log found=0
 	for ko in "$dir"/kunit/*.ko; do
 		[ -e "$ko" ] || break
 		name=$(basename "$ko" .ko)
 		[ -z "$TEST" ] || [ "$TEST" = "$name" ] || continue
+		found=1
 		log=$LOGS/kunit-$name.log
 		run_suite_module "$ko" "$log"
 		sed -n 's/.*# Subtest: //p' "$log" >>"$LOGS/kunit-suites-seen"
@@ -31,12 +32,13 @@ run_suite_modules() {
 		tap_results "kunit $name" "make kunit TEST=$name" "$LOGS/kunit-$name.tap"
 		grep -A 4 -E '# [a-z0-9_]+: (EXPECTATION|ASSERTION) FAILED' "$log" | head -n 60 || true
 	done
+	[ "$found" = 1 ] || result fail "kunit: there is no module${TEST:+ called $TEST}" "make kunit"
 }
 
-# kunit_cases LOG: results of cases, which are one level in; plans of their
-# level are left out, as one module may have several suites.
+# kunit_cases LOG: plans and results of cases, which are one level in; a module with
+# several suites has as many plans.
 kunit_cases() {
-	sed -n -E 's/^    ((not )?ok [0-9]+ .*)/\1/p' "$1"
+	sed -n -E 's/^    ((not )?ok [0-9]+ .*|1\.\.[0-9]+)$/\1/p' "$1"
 }
 
 check_suites() {
