@@ -275,6 +275,20 @@ static bool has_rail(const struct sanx_node_info *node,
 	return false;
 }
 
+/**
+ * sanx_addr_travels() - can a packet between two nodes be for this address?
+ * @addr: IPv6, or IPv4 as v4-mapped
+ *
+ * Context: any.
+ * Return: true if so; false for what a node map has no place for either: loopback,
+ * multicast and the like.
+ */
+bool sanx_addr_travels(const struct in6_addr *addr)
+{
+	return !addr_fault(addr);
+}
+EXPORT_SYMBOL_GPL(sanx_addr_travels);
+
 /* From here on: the map in use. */
 
 /**

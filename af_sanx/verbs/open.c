@@ -79,6 +79,21 @@ int vopen_take(struct vlink *link, const struct sanx_frame *f)
 }
 
 /*
+ * TCP drops what comes from a wire for an address that no wire leads to, so who
+ * listens there counts on nobody but this node.  No correct peer asks for it: such
+ * an address is in no node map.
+ */
+static bool open_martian(const struct vopen *o)
+{
+	if (sanx_addr_travels(&o->open.dst))
+		return false;
+	pr_debug("node %u asks for an address of its own node\n",
+		 o->link->group->peer);
+	sanx_count_protocol_error(o->link->group->vnet->net);
+	return true;
+}
+
+/*
  * A node speaks for the addresses that the node map gives it, and to those
  * that are ours.
  */
@@ -151,7 +166,7 @@ static int open_serve(const struct vopen *o)
 	u32 size;
 	int err;
 
-	if (!open_allowed(o))
+	if (open_martian(o) || !open_allowed(o))
 		return SANX_REJECT_DENIED;
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)

@@ -654,6 +654,7 @@ int sanx_transport_register(const struct sanx_transport_ops *ops);
 void sanx_transport_unregister(const struct sanx_transport_ops *ops);
 
 /* nodemap.c */
+bool sanx_addr_travels(const struct in6_addr *addr);
 bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 		       struct sanx_node_info *info);
 bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
