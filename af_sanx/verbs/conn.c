@@ -37,6 +37,7 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->wait);
 	INIT_LIST_HEAD(&vc->reg);
 	INIT_LIST_HEAD(&vc->pend);
+	INIT_LIST_HEAD(&vc->ask);
 	INIT_LIST_HEAD(&vc->room);
 	INIT_LIST_HEAD(&vc->node);
 	INIT_LIST_HEAD(&vc->longs);
@@ -244,6 +245,9 @@ static void conn_ask(struct vconn *vc)
 {
 	struct vlink *link = vconn_lock(vc);
 
+	/* Its link may have ended, and it with that. */
+	if (!(vc->flags & VCONN_RELEASED))
+		vask_begin(vc);
 	vpost_pend(vc, VCONN_P_OPEN);
 	vpost_unlock(link);
 }
@@ -286,6 +290,7 @@ int vconn_reopen(struct vconn *vc)
 	if (link->state == VLINK_UP && (vc->flags & VCONN_IDLE) &&
 	    !(vc->flags & VCONN_RELEASED)) {
 		vc->flags ^= VCONN_IDLE | VCONN_OPENING;
+		vask_begin(vc);
 		vpost_pend(vc, VCONN_P_OPEN);
 		err = 0;
 	}
@@ -366,6 +371,7 @@ void vconn_release(struct vconn *vc)
 	vring_unmap(&vc->staging);
 	spin_lock_bh(&link->tx_lock);
 	list_del_init(&vc->pend);
+	list_del_init(&vc->ask);
 	list_del_init(&vc->room);
 	list_del_init(&vc->node);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);

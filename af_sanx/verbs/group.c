@@ -264,21 +264,29 @@ static unsigned int lanes_wanted(void)
 	return min(READ_ONCE(lanes) ?: num_online_cpus(), SANX_LANES_MAX);
 }
 
-/* The link that has the fewest connections; of equals, the one of this CPU. */
+/*
+ * The link that has the fewest connections; of equals, the one of this CPU.
+ * Return: the link; NULL if there is none; or an error if the peer leaves OPENs
+ * without an answer on each.
+ */
 static struct vlink *lanes_best(const struct vgroup *first)
 {
 	unsigned int i, start = raw_smp_processor_id();
 	struct vlink *best = NULL;
+	bool mute = false;
 	struct vgroup *g;
 
 	for (i = 0; i < SANX_LANES_MAX; i++) {
 		g = first->lanes[(start + i) % SANX_LANES_MAX];
-		if (g && g->out &&
-		    (!best || READ_ONCE(g->out->n_conns) <
-			      READ_ONCE(best->n_conns)))
+		if (!g || !g->out)
+			continue;
+		if (vask_mute(g->out))
+			mute = true;
+		else if (!best || READ_ONCE(g->out->n_conns) <
+				  READ_ONCE(best->n_conns))
 			best = g->out;
 	}
-	return best;
+	return best ?: mute ? ERR_PTR(-EHOSTUNREACH) : NULL;
 }
 
 /* One lane more, by a rail that works, for those who come later. */
@@ -301,6 +309,7 @@ static void lanes_widen(struct vgroup *first, unsigned int rail)
 static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 			 struct vlink **out)
 {
+	struct vlink *best;
 	struct vgroup *g;
 
 	lockdep_assert_held(&vnet->lock);
@@ -309,11 +318,14 @@ static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 	g = group_get(vnet, peer, 0);
 	if (!g)
 		return -ENOMEM;
-	*out = lanes_best(g);
-	if (*out) {
-		kref_get(&(*out)->refs);
-		if (READ_ONCE((*out)->n_conns))
-			lanes_widen(g, (*out)->rail);
+	best = lanes_best(g);
+	if (IS_ERR(best))
+		return PTR_ERR(best);
+	if (best) {
+		kref_get(&best->refs);
+		*out = best;
+		if (READ_ONCE(best->n_conns))
+			lanes_widen(g, best->rail);
 		return 0;
 	}
 	if (group_held(g))

@@ -248,6 +248,7 @@ static void link_init_lists(struct vlink *link)
 	INIT_LIST_HEAD(&link->regs);
 	INIT_LIST_HEAD(&link->pending);
 	INIT_LIST_HEAD(&link->openers);
+	INIT_LIST_HEAD(&link->asking);
 	INIT_LIST_HEAD(&link->ready);
 	INIT_LIST_HEAD(&link->rejects);
 	INIT_LIST_HEAD(&link->opens_free);
@@ -290,6 +291,7 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	INIT_WORK(&link->start, vcm_start);
 	INIT_WORK(&link->up, link_up_work);
 	INIT_DELAYED_WORK(&link->beat, link_beat);
+	INIT_DELAYED_WORK(&link->patience, vask_work);
 	INIT_WORK(&link->end, link_end);
 	atomic_inc(&g->vnet->n_links);
 	list_add_tail(&link->node, &g->links);
@@ -498,6 +500,7 @@ static void end_starts(struct vlink *link)
 	}
 	cancel_work_sync(&link->up);
 	cancel_delayed_work_sync(&link->beat);
+	cancel_delayed_work_sync(&link->patience);
 	vgroup_link_ends(link);
 }
 

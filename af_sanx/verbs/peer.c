@@ -250,7 +250,8 @@ static bool frame_answers(struct vconn *vc)
 	    (vc->flags & (VCONN_OVER | VCONN_RELEASED)))
 		return false;
 	vc->flags &= ~VCONN_OPENING;
-	link->opening--;
+	vask_answered(vc);
+	WRITE_ONCE(link->opening, link->opening - 1);
 	return true;
 }
 

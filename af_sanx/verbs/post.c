@@ -669,7 +669,7 @@ static void pump_opens(struct vlink *link)
 			break;
 		list_del_init(&vc->pend);
 		vc->pending &= ~VCONN_P_OPEN;
-		link->opening++;
+		WRITE_ONCE(link->opening, link->opening + 1);
 		if (vc->flags & VCONN_RESUMING)
 			post_resume(link, vc, SANX_FRAME_RESUME);
 		else

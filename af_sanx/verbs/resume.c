@@ -170,7 +170,7 @@ static bool resume_answers(struct vconn *vc)
 	    (vc->pending & VCONN_P_OPEN) ||
 	    (vc->flags & (VCONN_OVER | VCONN_RELEASED)))
 		return false;
-	link->opening--;
+	WRITE_ONCE(link->opening, link->opening - 1);
 	return true;
 }
 

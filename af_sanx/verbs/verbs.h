@@ -6,7 +6,7 @@
  *	vgroup	a lane to one node: a link, its orphans, and	group.c
  *		who waits for one
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
- *	vconn	one connection, riding on a link		open.c conn.c send.c peer.c
+ *	vconn	one connection, riding on a link		ask.c open.c conn.c send.c peer.c
  *		and its memory				grow.c shrink.c staging.c long.c
  *		and from one link to the next			orphan.c resume.c
  *	vring	memory that a queue pair may reach		ring.c
@@ -316,6 +316,10 @@ struct vframes {
  * @pending: &struct vconn with frames to send, OPEN apart
  * @openers: &struct vconn with an OPEN or RESUME to send
  * @opening: OPENs and RESUMEs posted and not answered, SANX_OPENS_MAX at most
+ * @asking: &struct vconn whose OPEN is not answered and still in time, the oldest
+ *	first
+ * @late: OPENs that were not answered in time, since the last answer
+ * @late_at: when the last of them was given up, in jiffies
  * @ready: &struct vconn whose sender can go on, to be told
  * @rejects: &struct vopen to be answered in the negative
  * @opens_free: &struct vopen
@@ -332,6 +336,7 @@ struct vframes {
  * @start: begins an active link
  * @up: tells the group
  * @beat: the heartbeat
+ * @patience: gives up OPENs
  * @end: takes the link down
  */
 struct vlink {
@@ -386,6 +391,9 @@ struct vlink {
 	struct list_head	pending;
 	struct list_head	openers;
 	u32			opening;
+	struct list_head	asking;
+	u32			late;
+	unsigned long		late_at;
 	struct list_head	ready;
 	struct list_head	rejects;
 	struct list_head	opens_free;
@@ -401,6 +409,7 @@ struct vlink {
 	struct work_struct	start;
 	struct work_struct	up;
 	struct delayed_work	beat;
+	struct delayed_work	patience;
 	struct work_struct	end;
 };
 
@@ -544,6 +553,8 @@ struct vring {
  * @inflight: frames posted and not completed
  * @reg: in vlink.regs
  * @pend: in vlink.pending or vlink.openers
+ * @ask: in vlink.asking
+ * @asked: since when, in jiffies
  * @room: in vlink.ready
  * @node: in vlink.conns
  * @work: releases, or frees
@@ -595,6 +606,8 @@ struct vconn {
 	u32			inflight;
 	struct list_head	reg;
 	struct list_head	pend;
+	struct list_head	ask;
+	unsigned long		asked;
 	struct list_head	room;
 	struct list_head	node;
 	struct work_struct	work;
@@ -697,6 +710,12 @@ int vpost_grant(struct vlink *link, u32 grant);
 /* recv.c */
 void vrecv_done(struct ib_cq *cq, struct ib_wc *wc);
 int vrecv_post(struct vrecv *r);
+
+/* ask.c */
+void vask_begin(struct vconn *vc);
+void vask_answered(struct vconn *vc);
+bool vask_mute(const struct vlink *link);
+void vask_work(struct work_struct *work);
 
 /* open.c */
 int vopen_take(struct vlink *link, const struct sanx_frame *f);
