@@ -508,6 +508,23 @@ void vconn_give_up(struct vconn *vc)
 }
 
 /**
+ * vconn_cut_locked() - nothing more of a connection is to be sent but a reset
+ * @vc: an attached connection; its program may have closed it
+ *
+ * Context: tx_lock held, and given back with vpost_unlock().
+ */
+void vconn_cut_locked(struct vconn *vc)
+{
+	close_attached(vc, true);
+	/* What a program had closed in order it is too late for. */
+	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED | VCONN_RESET))
+		return;
+	vc->pending &= ~(VCONN_P_DATA | VCONN_P_FIN);
+	vc->flags |= VCONN_RESET;
+	vpost_pend(vc, VCONN_P_CLOSE);
+}
+
+/**
  * vconn_sweep() - give up connections that a program has closed long ago, and
  *	whose peers do not read
  * @link: the link

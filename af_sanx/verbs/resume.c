@@ -119,14 +119,36 @@ int vresume_ask(struct vconn *vc, struct vlink *link)
 }
 
 /*
- * Takes what the peer says of itself.  What it has received lies between what
- * it is known to have and what was sent on the link that was lost.
+ * What the peer has received lies between what it has said to have, or to have
+ * read, and what was sent on the link that was lost.  It may be less than what its
+ * device has acknowledged: that can die before memory has it.  Then the stream has
+ * a hole, as nobody has kept that.
+ */
+static int resume_offset(const struct vconn *vc, const struct sanx_frame *f)
+{
+	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
+
+	if (f->offset < max(conn->tx.read, vc->said) || f->offset > vc->posted ||
+	    (f->flags & SANX_FRAME_F_FIN &&
+	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != conn->tx.next)))
+		return -EPROTO;
+	if (f->offset < vstaging_first(vc) ||
+	    (f->offset < vc->end && !vc->staging.buf))
+		return -ECONNRESET;
+	return 0;
+}
+
+/*
+ * Takes what the peer says of itself; vpost_pend() is to follow, if only for what
+ * is pending.
+ * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if there is a hole:
+ * the peer will be told, and our program is to be.
  */
 static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		       const struct sanx_window_info *win)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	u64 next = conn->tx.next;
+	int err;
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (id != vc->peer_id || vconn_window_ok(vc->link, win) ||
@@ -137,14 +159,20 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		conn->tx.size = SANX_RING_FIRST;
 	vc->turned = false;
 	vc->returned = false;
-	if (f->offset < vstaging_first(vc) || f->offset > vc->posted ||
-	    (f->offset < vc->end && !vc->staging.buf) ||
-	    (f->flags & SANX_FRAME_F_FIN &&
-	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != next)) ||
-	    sanx_txq_credit(&conn->tx, f->credit) < 0)
+	err = resume_offset(vc, f);
+	if (err == -EPROTO || sanx_txq_credit(&conn->tx, f->credit) < 0)
 		return -EPROTO;
+	vc->said = f->offset;
 	vc->full = false;
 	vc->unsignaled = 0;
+	if (err) {
+		pr_debug("node %u lacks what it acknowledged of connection %u\n",
+			 vc->link->group->peer, vc->id);
+		/* As it is RESUMING, a RESUME_ACK can go before that. */
+		vconn_cut_locked(vc);
+		vc->flags &= ~VCONN_RESUMING;
+		return err;
+	}
 	WRITE_ONCE(vc->acked, f->offset);
 	WRITE_ONCE(vc->sure, f->offset);
 	vc->acked_at = jiffies;
@@ -158,6 +186,16 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	if (!vconn_accepted(vc))
 		vgrow_check(vc, conn->rx.tail);
 	return 0;
+}
+
+/* The program is told how resume_take() went. */
+static int resume_tell(struct vconn *vc, int err)
+{
+	if (!err)
+		sanx_conn_tx_ready(vconn_conn(vc));
+	else if (err == -ECONNRESET)
+		sanx_conn_reset(vconn_conn(vc), ECONNRESET);
+	return err == -ECONNRESET ? 0 : err;
 }
 
 /* An answer to RESUME, if one is due. */
@@ -193,12 +231,10 @@ int vresume_answer(struct vconn *vc, const struct sanx_frame *f)
 		return -EPROTO;
 	link = vconn_lock(vc);
 	err = resume_answers(vc) ? resume_take(vc, f, id, &win) : -EPROTO;
-	if (!err)
+	if (err != -EPROTO)
 		vpost_pend(vc, 0);
 	vpost_unlock(link);
-	if (!err)
-		sanx_conn_tx_ready(vconn_conn(vc));
-	return err;
+	return resume_tell(vc, err);
 }
 
 /**
@@ -277,12 +313,10 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	}
 	spin_lock_bh(&link->tx_lock);
 	err = resume_take(vc, &o->f, o->peer_id, &o->win);
-	if (!err)
+	if (err != -EPROTO)
 		vpost_pend(vc, VCONN_P_RESUME_ACK);
 	vpost_unlock(link);
-	if (!err)
-		sanx_conn_tx_ready(vconn_conn(vc));
-	return err;
+	return resume_tell(vc, err);
 }
 
 /**

@@ -542,6 +542,7 @@ struct vring {
  *	while bytes are sent again on another link
  * @acked: stream offset up to which the device has completed all
  * @sure: what the peer had for sure when it came to another link
+ * @said: what the peer said then that it had
  * @acked_at: since when, or since the connection is on a link or was closed, in
  *	jiffies
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
@@ -596,6 +597,7 @@ struct vconn {
 	u64			posted;
 	u64			acked;
 	u64			sure;
+	u64			said;
 	unsigned long		acked_at;
 	u64			urgent;
 	bool			full;
@@ -759,6 +761,7 @@ void vconn_reset_deaf(struct vconn *vc);
 void vconn_give_up(struct vconn *vc);
 void vconn_sweep(struct vlink *link);
 void vconn_cut(struct sanx_conn *conn);
+void vconn_cut_locked(struct vconn *vc);
 void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse);
 void vconn_probe(struct sanx_conn *conn);
 void vconn_destroy(struct sanx_conn *conn);
