@@ -199,10 +199,8 @@ static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
 		return 0;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		/* Whether it was meant the peer says when asked to go on. */
-		return -ETIMEDOUT;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		vlink_kill(link, ECONNRESET);
-		return 0;
+		/* There may be another rail, or this one again soon. */
 	default:
 		return -ETIMEDOUT;
 	}

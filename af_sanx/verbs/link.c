@@ -102,6 +102,7 @@ void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
 	/* What follows a failure is flushed, and says that there was one. */
 	bool lost = wc->status == IB_WC_RETRY_EXC_ERR ||
 		    wc->status == IB_WC_RNR_RETRY_EXC_ERR ||
+		    wc->status == IB_WC_FATAL_ERR ||
 		    wc->status == IB_WC_WR_FLUSH_ERR;
 
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
