@@ -514,7 +514,10 @@ static void group_replace(struct vgroup *g, struct vlink *link)
 
 /**
  * vgroup_link_up() - a link takes connections from now on
- * @link: a link that came up
+ * @link: a link that came up; if this was called before, nothing happens
+ *
+ * What the peer's instance means for the connections that there are is settled when
+ * this returns, so nothing that the peer asks for is to be dealt with before.
  *
  * Context: process, may sleep.
  */
@@ -524,8 +527,11 @@ void vgroup_link_up(struct vlink *link)
 	struct vnet *vnet = g->vnet;
 	struct vconn *vc;
 
+	/* Pairs with the release below. */
+	if (smp_load_acquire(&link->taken))
+		return;
 	mutex_lock(&vnet->lock);
-	if (READ_ONCE(link->state) != VLINK_UP ||
+	if (link->taken || READ_ONCE(link->state) != VLINK_UP ||
 	    (group_self(g) && !link->active))
 		goto out;
 	group_replace(g, link);
@@ -535,6 +541,8 @@ void vgroup_link_up(struct vlink *link)
 			sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
 		sanx_conn_put(vconn_conn(vc));
 	}
+	/* What was done is seen by who does not take the lock, above. */
+	smp_store_release(&link->taken, true);
 out:
 	mutex_unlock(&vnet->lock);
 }

@@ -2,6 +2,7 @@
 /*
  * The life of a link: what it is made of, its states, its heartbeat, its end.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
@@ -144,7 +145,11 @@ void vlink_came_up(struct vlink *link)
 
 static void link_up_work(struct work_struct *work)
 {
+	unsigned int noio = memalloc_noio_save();
+
+	vdebug_hold_up();
 	vgroup_link_up(container_of(work, struct vlink, up));
+	memalloc_noio_restore(noio);
 }
 
 /**

@@ -41,7 +41,17 @@ unsigned int long_min;
 module_param(long_min, uint, 0644);
 MODULE_PARM_DESC(long_min, "a send() of so many bytes is made from the program's pages; 0: as is measured for each link (default: 0)");
 
-/* Links wait for connections to be released, so these have their own. */
+#ifdef CONFIG_FAULT_INJECTION
+unsigned int hold_up_ms;
+module_param(hold_up_ms, uint, 0644);
+MODULE_PARM_DESC(hold_up_ms, "debug kernels only: what is done about a link that came up begins so much later, in ms (default: 0)");
+#endif
+
+/*
+ * Links wait for connections to be released, so these have their own.  Reclaim may
+ * wait for what a connection sends, and that for either: for another link, most of
+ * all.  So what they do waits for no reclaim, see sanx_reclaim_enter().
+ */
 struct workqueue_struct *vlink_wq;
 struct workqueue_struct *vconn_wq;
 

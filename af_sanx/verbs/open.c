@@ -7,6 +7,7 @@
  * many as the peer may have under way (SANX_OPENS_MAX) comes with the link.
  */
 #include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 
 #include "verbs.h"
 
@@ -191,6 +192,22 @@ static int open_serve(const struct vopen *o)
 	}
 }
 
+/* Reclaim may wait for what is to go on: sanx_reclaim_enter(). */
+static int open_dispatch(struct vopen *o)
+{
+	unsigned int noio = memalloc_noio_save();
+	struct vlink *link = o->link;
+	int reject = 0;
+
+	/* The first frame of a link may be a request, and overtake link->up. */
+	vgroup_link_up(link);
+	if (READ_ONCE(link->state) == VLINK_UP)
+		reject = o->f.type == SANX_FRAME_RESUME ? vresume_serve(o) :
+							  open_serve(o);
+	memalloc_noio_restore(noio);
+	return reject;
+}
+
 /**
  * vopen_work() - serve a request
  * @work: of a &struct vopen
@@ -201,12 +218,10 @@ void vopen_work(struct kthread_work *work)
 {
 	struct vopen *o = container_of(work, struct vopen, work);
 	struct vlink *link = o->link;
-	int reject = 0;
+	int reject;
 
 	kref_get(&link->refs);
-	if (READ_ONCE(link->state) == VLINK_UP)
-		reject = o->f.type == SANX_FRAME_RESUME ? vresume_serve(o) :
-							  open_serve(o);
+	reject = open_dispatch(o);
 	if (reject == -EINPROGRESS) {
 		vlink_put(link);
 		return;

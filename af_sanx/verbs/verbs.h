@@ -31,6 +31,7 @@
 #define _SANX_VERBS_H
 
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kref.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
@@ -267,6 +268,7 @@ struct vframes {
  * @active: our attempt, not the peer's
  * @rail: the peer's rail that it uses, of an active one
  * @tied: gives way to the peer's attempt; vnet.lock
+ * @taken: vgroup_link_up() was here; written under vnet.lock
  * @self: our node id when it was made
  * @local: our address
  * @remote: the peer's address
@@ -347,6 +349,7 @@ struct vlink {
 	bool			active;
 	unsigned int		rail;
 	bool			tied;
+	bool			taken;
 	u32			self;
 	struct in6_addr		local;
 	struct in6_addr		remote;
@@ -645,6 +648,24 @@ extern unsigned int lanes;
 extern unsigned int grow_ms;
 extern unsigned int long_min;
 struct vnet *vnet_of(const struct net *net);
+
+/*
+ * On kernels that are there to make things fail, tests open windows that are small
+ * elsewhere.
+ */
+#ifdef CONFIG_FAULT_INJECTION
+extern unsigned int hold_up_ms;
+
+static inline void vdebug_hold_up(void)
+{
+	if (READ_ONCE(hold_up_ms))
+		msleep(READ_ONCE(hold_up_ms));
+}
+#else
+static inline void vdebug_hold_up(void)
+{
+}
+#endif
 
 /* group.c */
 int vgroup_connect(struct vconn *vc);
