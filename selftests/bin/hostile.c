@@ -13,6 +13,8 @@
  *	down		the link was ended by the other side
  *	open		OPEN_ACK
  *	listener, denied, busy	OPEN_REJ, and why
+ *	resumed, unknown	RESUME_ACK, RESUME_REJ
+ *	reset		a connection was cut off
  *	silent		nothing, for long
  *
  * The node that it claims to be, and the ports, are two_node/hostile.sh's.
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/types.h>
 
@@ -38,6 +41,7 @@
 #define HOLD_PORT	5001	/* accepts, and neither reads nor writes */
 #define ECHO_PORT	5002
 #define DENIED_PORT	5003
+#define LOCAL_PORT	5004	/* listens on 127.0.0.1 only */
 #define NO_PORT		5009
 
 #define DEPTH		128	/* of both queues */
@@ -45,6 +49,8 @@
 #define SLOT		512
 #define RING		65536
 #define FIRST		1024	/* what may be sent to whom has no ring */
+/* While it is there, "mute" answers. */
+#define ANSWER_FILE	"/tmp/hostile.answer"
 
 enum {
 	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
@@ -52,6 +58,7 @@ enum {
 };
 
 #define IN_RING		0x01
+#define RESET		0x02
 #define TURN		0x10
 #define FULL		0x20
 #define ID		UINT32_MAX	/* in a case: the id that we were told */
@@ -150,9 +157,9 @@ static const struct request good_open = {
 
 static const char *address;
 static struct rdma_cm_id *id;
-static struct ibv_mr *mr;
+static struct ibv_mr *mr, *recv_mr;
 static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
-static unsigned int sent;
+static unsigned int sent, posted;
 static __u32 ring = RING;	/* what we said that ours is */
 
 /* What OPEN_ACK told. */
@@ -163,6 +170,13 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(2);
+}
+
+static void post_recv(unsigned long i)
+{
+	if (rdma_post_recv(id, (void *)i, recvs[i], SLOT, recv_mr))
+		die("receive");
+	posted++;
 }
 
 static void make_id(void)
@@ -176,7 +190,6 @@ static void make_id(void)
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
 	};
-	struct ibv_mr *recv_mr;
 	unsigned long i;
 
 	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai) ||
@@ -186,9 +199,8 @@ static void make_id(void)
 	mr = rdma_reg_msgs(id, sends, sizeof(sends));
 	if (!recv_mr || !mr)
 		die("register");
-	for (i = 0; i < RECVS; i++)
-		if (rdma_post_recv(id, (void *)i, recvs[i], SLOT, recv_mr))
-			die("receive");
+	for (posted = i = 0; i < RECVS; i++)
+		post_recv(i);
 }
 
 /* Asks for a link; false if that is rejected. */
@@ -234,7 +246,7 @@ static void post(const struct frame *f, const void *body)
 		.offset	= htole64(f->offset),
 		.credit	= htole64(f->credit),
 		.count	= htole32(f->count),
-		.grant	= htole32(f->grant ?: RECVS),
+		.grant	= htole32(f->grant ?: posted),
 	};
 
 	if (!f->credit && f->type >= DATA && f->type <= FIN)
@@ -277,6 +289,7 @@ static const struct wire_header *await(int type, int other, const char **word)
 			h = (const struct wire_header *)recvs[wc.wr_id];
 			if (h->type == type || h->type == other)
 				return h;
+			post_recv(wc.wr_id);
 		} else if (was_ended()) {
 			return NULL;
 		}
@@ -304,7 +317,8 @@ static void map_address(struct in6_addr *to, const char *text)
 	to->s6_addr[11] = 0xff;
 	if (!text)
 		memcpy(&to->s6_addr[12], &local->sin_addr, 4);
-	else if (inet_pton(AF_INET, text, &to->s6_addr[12]) != 1)
+	else if (strchr(text, ':') ? inet_pton(AF_INET6, text, to) != 1 :
+				     inet_pton(AF_INET, text, &to->s6_addr[12]) != 1)
 		die(text);
 }
 
@@ -512,6 +526,156 @@ static const char *try_resume_lost(const struct test *t)
 	return link_up(&good_hello) ? resume(conn, &t->open) : "rejected";
 }
 
+/*
+ * Two connections go to another link.  Of what the other side has sent on the second
+ * one its device says that it has arrived, and this says that it has not.  Without
+ * @t->frames; those are sent before, and may have told otherwise.
+ */
+static const char *try_resume_behind(const struct test *t)
+{
+	static const struct frame data = { .type = DATA, .conn = ID, .len = 8, .count = 8 };
+	const struct wire_header *h;
+	struct request r = good_open;
+	const char *word = make_conn(HOLD_PORT);
+	__u32 first = conn;
+
+	if (word)
+		return word;
+	r.conn++;
+	r.dport = ECHO_PORT;
+	post_open(&r);
+	word = open_answer();
+	if (strcmp(word, "open"))
+		return word;
+	post(&data, "hello...");
+	if (!await(DATA, DATA, &word))
+		return word;
+	/* What comes before a PONG has been acknowledged with that. */
+	word = post_frames(t->frames);
+	if (strcmp(word, "up"))
+		return word;
+	sleep_ms(500);
+	if (!link_up(&good_hello))
+		return "rejected";
+	word = resume(conn, &r);
+	if (strcmp(word, "resumed"))
+		return word;
+	h = await(CLOSE, CLOSE, &word);
+	if (!h)
+		return word;
+	if (!(h->flags & RESET))
+		return "closed";
+	r.conn--;
+	word = resume(first, &r);
+	return strcmp(word, "resumed") ? word : "reset";
+}
+
+/* The peer has another instance: the one that had the connection is no more. */
+static const char *try_resume_instance(const struct test *t)
+{
+	struct hello h = good_hello;
+	const char *word = make_conn(HOLD_PORT);
+
+	if (word)
+		return word;
+	h.instance++;
+	return link_up(&h) ? resume(conn, &t->open) : "rejected";
+}
+
+static void told_place(__u8 type, __u32 whose)
+{
+	struct frame f = { .type = type, .conn = whose, .len = 24 };
+	struct wire_open_ack body = {
+		.conn = htole32(7),
+		.window = { 0, htole32(1), htole32(RING) },
+	};
+
+	if (type == RESUME_ACK)
+		f.credit = RING;
+	post(&f, &body);
+}
+
+/* The same the other way round: a program there connects, and sends something. */
+static const char *try_answer_behind(const struct test *t)
+{
+	const struct wire_header *h;
+	struct wire_open open;
+	const char *word;
+	struct frame f = { .type = CLOSE_ACK };
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	puts(link_state());
+	fflush(stdout);
+	h = await(OPEN, OPEN, &word);
+	if (!h)
+		return word;
+	memcpy(&open, h + 1, sizeof(open));
+	f.conn = le32toh(open.conn);
+	told_place(OPEN_ACK, f.conn);
+	if (!await(DATA, DATA, &word))
+		return word;
+	word = link_state();
+	if (strcmp(word, "up"))
+		return word;
+	sleep_ms(500);
+	if (!link_up(&good_hello))
+		return "rejected";
+	word = link_state();
+	if (strcmp(word, "up"))
+		return word;
+	if (!await(RESUME, RESUME, &word))
+		return word;
+	told_place(RESUME_ACK, f.conn);
+	h = await(CLOSE, CLOSE, &word);
+	if (!h)
+		return word;
+	word = h->flags & RESET ? "reset" : "closed";
+	post(&f, NULL);
+	return strcmp(link_state(), "up") ? "down" : word;
+}
+
+static void post_open_rej(const struct wire_open *o)
+{
+	struct frame f = {
+		.type = OPEN_REJ, .conn = le32toh(o->conn), .count = 1,
+	};
+
+	post(&f, NULL);
+}
+
+/* All is answered, but OPENs: those not before there is ANSWER_FILE. */
+static const char *try_mute(const struct test *t)
+{
+	static const struct frame pong = { .type = PONG };
+	static struct wire_open late[DEPTH];
+	const struct wire_header *h;
+	unsigned int n = 0;
+	struct ibv_wc wc;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	puts(link_state());
+	fflush(stdout);
+	for (;;) {
+		while (n && !access(ANSWER_FILE, F_OK))
+			post_open_rej(&late[--n]);
+		if (ibv_poll_cq(id->recv_cq, 1, &wc) <= 0) {
+			if (was_ended())
+				return "down";
+			continue;
+		}
+		if (wc.status)
+			return "down";
+		h = (const struct wire_header *)recvs[wc.wr_id];
+		if (h->type == OPEN && n < DEPTH)
+			memcpy(&late[n++], h + 1, sizeof(*late));
+		post_recv(wc.wr_id);
+		if (h->type != PONG)
+			post(&pong, NULL);
+	}
+}
+
 /* Into the ring, telling of itself, as the next 768 bytes did not. */
 static const char *try_imm(const struct test *t)
 {
@@ -646,6 +810,15 @@ static const struct test tests[] = {
 	OPENING("another-src", "10.77.0.3", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
 	OPENING("their-src", "10.77.0.1", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
 	OPENING("foreign-dst", NULL, "10.1.2.3", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("loopback", NULL, "127.0.0.1", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("loopback-only", NULL, "127.0.0.1", 999, LOCAL_PORT, 7, 0, RING, 56),
+	OPENING("loopback-far", NULL, "127.1.2.3", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("loopback-6", NULL, "::1", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("any", NULL, "0.0.0.0", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("any-6", NULL, "::", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("broadcast", NULL, "255.255.255.255", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("multicast", NULL, "224.0.0.1", 999, HOLD_PORT, 7, 0, RING, 56),
+	OPENING("link-local", NULL, "fe80::77", 999, HOLD_PORT, 7, 0, RING, 56),
 	OPENING("denied", NULL, NULL, 999, DENIED_PORT, 7, 0, RING, 56),
 	OPENING("no-listener", NULL, NULL, 999, NO_PORT, 7, 0, RING, 56),
 	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING, 56),
@@ -703,6 +876,10 @@ static const struct test tests[] = {
 	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING * 2 } },
 	{ "resume-smaller", try_resume_lost, .open = { .conn = 7, .size = RING / 2 } },
 	{ "resume-ahead", try_resume_lost, .open = { .conn = 7, .size = RING, .offset = 1 } },
+	{ "resume-behind", try_resume_behind },
+	{ "resume-back", try_resume_behind, .frames = {
+		FRAME(CREDIT, .conn = ID, .credit = RING + 8) } },
+	{ "resume-instance", try_resume_instance, .open = { .conn = 7, .size = RING } },
 	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 24)),
 	CONN("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
 
@@ -745,6 +922,8 @@ static const struct test tests[] = {
 	IMM("nothing", IN_RING | TURN, 0, 0, 0),
 	IMM("beyond", IN_RING | TURN, 0, 0, 1048576),
 	{ "vanish", try_vanish },
+	{ "answer-behind", try_answer_behind },
+	{ "mute", try_mute },
 };
 
 int main(int argc, char **argv)

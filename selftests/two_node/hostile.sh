@@ -51,6 +51,15 @@ open-foreign-src	denied		0
 open-another-src	denied		0
 open-their-src		denied		0
 open-foreign-dst	denied		0
+open-loopback		denied		1
+open-loopback-only	denied		1
+open-loopback-far	denied		1
+open-loopback-6		denied		1
+open-any		denied		1
+open-any-6		denied		1
+open-broadcast		denied		1
+open-multicast		denied		1
+open-link-local		denied		1
 open-denied		denied		0
 open-no-listener	listener	0
 open-sport-0		down		1
@@ -101,6 +110,9 @@ resume-other		unknown		0
 resume-ring		resumed		0
 resume-smaller		down		1
 resume-ahead		down		1
+resume-behind		reset		0
+resume-back		down		1
+resume-instance		unknown		0
 resume-ack		down		1
 resume-rej		down		1
 window-good		up		0
@@ -163,6 +175,58 @@ bring_up() {
 	node1 sanxctl ports add deny 5003 </dev/null
 	serve 1 5001 sleep 600000
 	serve 1 5002 echo
+	background 1 "$PEER" -T $((PATIENCE * 10)) listen 127.0.0.1 5004 echo
+	wait_port 1 5004
+	OPTS=-t serve 2 5006 echo
+}
+
+# begin CASE: in the background, with its link up.
+begin() {
+	background 2 "$HOSTILE" 10.77.0.1 "$1"
+	CASE=$LAST
+	CASE_LOG=$LAST_LOG
+	says "$CASE_LOG" '^up$'
+}
+
+# A program of node 1 sends it something, and loses that connection and no other.
+answer_behind() {
+	local out
+	begin answer-behind
+	out=$(peer 1 connect 10.77.0.2 5006 ping 1) || true
+	is "answer-behind: the program" "$(sed -n 's/^ping: \([A-Z]*\) .*/\1/p' <<<"$out")" ECONNRESET
+	wait "$CASE" || true
+	is "answer-behind: reset, errors: 0" "$(tail -n 1 "$CASE_LOG") $(($(errors) - ERRORS))" "reset 0"
+}
+
+# Nobody waits longer than for a link, and who comes next does not at all.
+MANY=70
+mute() {
+	begin mute
+	remember 1
+	background 1 "for i in \$(seq $MANY); do
+		$PEER -T $((20 * SLOW)) connect 10.77.0.2 5006 ping 1 shut end &
+	done; wait; echo all"
+	says "$LAST_LOG" '^all$' || true
+	is "mute: all become TCP" "$(grep -c '^done' "$LAST_LOG") $(moved 1 fallback_link)" "$MANY $MANY"
+	took_ms peer 1 connect 10.77.0.2 5006 ping 1 shut end >/dev/null || MS=""
+	below "mute: the next does not wait" "$MS" $((2000 * SLOW))
+	node2 touch /tmp/hostile.answer </dev/null
+	sleep $((2 * SLOW))
+	remember 1
+	check "mute: it answers at last" peer 1 connect 10.77.0.2 5006 ping 1 shut end
+	check "mute: and is asked again" moves 1 fallback_refused=1
+	is "mute: its link has stayed" "$(node1 sanxctl -j link show </dev/null | jq -c '[.[].state]')" '["up"]'
+	stop "$CASE"
+	node2 rm /tmp/hostile.answer </dev/null
+	is "mute: errors: 0" "$(($(errors) - ERRORS))" 0
+}
+
+# What node 1 does about a link that came up takes its time, on a debug kernel.
+held_up() {
+	local file=/sys/module/sanx_verbs/parameters/hold_up_ms
+	node1 "[ ! -f $file ] || echo 500 >$file" </dev/null
+	"$@"
+	node1 "[ ! -f $file ] || echo 0 >$file" </dev/null
 }
 
 # What a node is for still works.
@@ -178,11 +242,18 @@ others_work() {
 }
 
 CASES=$(sed '/^$/d' <<<"$CASES")
-plan $(($(wc -l <<<"$CASES") + 6))
-is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")"
+plan $(($(wc -l <<<"$CASES") + 14))
+is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
+answer-behind
+mute"
 bring_up
 ERRORS=$(errors)
+answer_behind
+mute
 while read -r name word count; do
-	try "$name" "$word" "$count"
+	case $name in
+	resume-instance) held_up try "$name" "$word" "$count" ;;
+	*) try "$name" "$word" "$count" ;;
+	esac
 done <<<"$CASES"
 others_work
