@@ -94,7 +94,8 @@ int sanx_worker_init(void)
 {
 	int err;
 
-	sanx_wq = alloc_workqueue("sanx", WQ_UNBOUND, 0);
+	/* What is corked goes by it, and reclaim may wait for that. */
+	sanx_wq = alloc_workqueue("sanx", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!sanx_wq)
 		return -ENOMEM;
 	sanx_connect_worker = kthread_create_worker(0, "sanx_connect");

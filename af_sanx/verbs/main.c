@@ -216,8 +216,8 @@ static int __init verbs_init(void)
 
 	if (!service_port || service_port > U16_MAX)
 		return -EINVAL;
-	vlink_wq = alloc_workqueue("sanx_link", WQ_UNBOUND, 0);
-	vconn_wq = alloc_workqueue("sanx_conn", WQ_UNBOUND, 0);
+	vlink_wq = alloc_workqueue("sanx_link", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	vconn_wq = alloc_workqueue("sanx_conn", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!vlink_wq || !vconn_wq)
 		goto err_wq;
 	err = register_pernet_subsys(&verbs_net_ops);

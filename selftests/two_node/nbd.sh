@@ -48,7 +48,13 @@ file_system() {
 	check "umount again" limited 30 "umount $DIR/mnt"
 }
 
-plan 21
+# reserved NAME: a thread that works for the workqueue when there is no memory for
+# another, without which a write could wait for itself.
+reserved() {
+	node2 "ps -eo comm | grep -qxE '(kworker/R-)?$1'"
+}
+
+plan 24
 load_verbs
 nodemap_std
 prepare
@@ -57,6 +63,9 @@ start sanx-run --strict
 check "nbd-client attaches" attach sanx-run --strict
 is "the connection is over verbs" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "1 0"
 file_system
+for queue in sanx sanx_link sanx_conn; do
+	check "workqueue $queue runs without memory" reserved $queue
+done
 check "what was written went over verbs" at_least 2 tx_bytes 6000000
 check "what was read did" at_least 2 rx_bytes 6000000
 check "and at the server" at_least 1 rx_bytes 6000000
