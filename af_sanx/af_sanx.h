@@ -459,6 +459,25 @@ void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
 int sanx_worker_init(void);
 void sanx_worker_exit(void);
 
+/**
+ * struct sanx_reclaim - how the caller allocated before sanx_reclaim_enter()
+ * @noio: its allocations wait for no I/O
+ * @reserves: and have the reserves
+ * @noio_was: what there was of the first
+ * @reserves_was: and of the second
+ */
+struct sanx_reclaim {
+	bool		noio;
+	bool		reserves;
+	unsigned int	noio_was;
+	unsigned int	reserves_was;
+};
+
+/* reclaim.c */
+bool sanx_reclaim_waits(const struct sock *sk);
+void sanx_reclaim_enter(const struct sock *sk, struct sanx_reclaim *scope);
+void sanx_reclaim_leave(const struct sanx_reclaim *scope);
+
 /* netlink.c */
 int sanx_netlink_init(void);
 void sanx_netlink_exit(void);

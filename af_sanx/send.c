@@ -183,6 +183,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
+	struct sanx_reclaim scope;
 	struct ubuf_info *uarg;
 	struct sanx_conn *conn;
 	u64 lent = 0;
@@ -207,7 +208,9 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (n)
 		return n;
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	sanx_reclaim_enter(sk, &scope);
 	n = send_all(ss, conn, msg, &timeo, &lent);
+	sanx_reclaim_leave(&scope);
 	if (lent)
 		conn->ops->settle(conn, lent);
 	zerocopy_end(uarg, n);

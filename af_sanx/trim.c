@@ -47,6 +47,19 @@ static bool trim_moved(struct sanx_conn *conn)
 	return moved;
 }
 
+/* Who reclaims memory may be the next to send, and could not get it back. */
+static bool trim_spares(struct sanx_conn *conn)
+{
+	const struct sock *sk;
+	bool spares;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	spares = sk && sanx_reclaim_waits(sk);
+	rcu_read_unlock();
+	return spares;
+}
+
 static void trim_work(struct work_struct *work)
 {
 	struct sanx_conn *conn = container_of(to_delayed_work(work),
@@ -54,7 +67,8 @@ static void trim_work(struct work_struct *work)
 	unsigned long delay = trim_time(conn);
 
 	if (sanx_conn_open(conn) &&
-	    (trim_moved(conn) || !delay || conn->ops->trim(conn)))
+	    (trim_moved(conn) || !delay || trim_spares(conn) ||
+	     conn->ops->trim(conn)))
 		sanx_conn_later(conn, &conn->trim.work, delay ?: TRIM_NEVER);
 	sanx_conn_later_done(conn);
 }

@@ -11,6 +11,7 @@
  * message of the connection manager, and cannot get lost.
  */
 #include <linux/in.h>
+#include <linux/sched/mm.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cm.h>
 
@@ -213,13 +214,16 @@ static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
 static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
 	struct vlink *link = id->context;
+	unsigned int noio;
 	int err;
 
 	pr_debug("link to node %u: %s (%d)\n", link->group->peer,
 		 rdma_event_msg(ev->event), ev->status);
 	if (READ_ONCE(link->state) >= VLINK_DYING)
 		return 0;
+	noio = memalloc_noio_save();
 	err = cm_step(link, ev);
+	memalloc_noio_restore(noio);
 	if (err == -EPROTO)
 		sanx_count_protocol_error(link->group->vnet->net);
 	if (err)
@@ -277,17 +281,20 @@ static int cm_resolve(struct vlink *link)
 void vcm_start(struct work_struct *work)
 {
 	struct vlink *link = container_of(work, struct vlink, start);
+	unsigned int noio = memalloc_noio_save();
 	struct rdma_cm_id *id;
+	int err;
 
 	id = rdma_create_id(link->group->vnet->net, cm_link_event, link,
 			    RDMA_PS_TCP, IB_QPT_RC);
-	if (IS_ERR(id)) {
-		vlink_kill(link, ETIMEDOUT);
-		return;
+	err = PTR_ERR_OR_ZERO(id);
+	if (!err) {
+		link->id = id;
+		err = cm_resolve(link);
 	}
-	link->id = id;
-	if (cm_resolve(link))
+	if (err)
 		vlink_kill(link, ETIMEDOUT);
+	memalloc_noio_restore(noio);
 }
 
 /*
@@ -376,10 +383,16 @@ static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
 
 static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
+	unsigned int noio;
+	int err;
+
 	/* A listener's own events (of devices) are the listening layer's. */
 	if (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
-	return cm_request(id->context, id, &ev->param.conn);
+	noio = memalloc_noio_save();
+	err = cm_request(id->context, id, &ev->param.conn);
+	memalloc_noio_restore(noio);
+	return err;
 }
 
 static struct rdma_cm_id *cm_listen(struct vnet *vnet, int family)

@@ -44,7 +44,8 @@ static struct vgroup *group_find(struct vnet *vnet, u32 peer)
 
 static struct vgroup *group_alloc(struct vnet *vnet, u32 peer, u32 lane)
 {
-	struct vgroup *g = kzalloc(sizeof(*g), GFP_KERNEL);
+	/* Who goes to another link waits for vnet.lock. */
+	struct vgroup *g = kzalloc(sizeof(*g), GFP_NOIO);
 
 	if (!g)
 		return NULL;

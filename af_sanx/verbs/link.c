@@ -277,7 +277,8 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	struct vlink *link;
 
 	lockdep_assert_held(&g->vnet->lock);
-	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	/* Who goes to another link waits for vnet.lock. */
+	link = kzalloc(sizeof(*link), GFP_NOIO);
 	if (!link)
 		return NULL;
 	kref_init(&link->refs);
@@ -566,6 +567,7 @@ static void end_objects(struct vlink *link)
 static void link_end(struct work_struct *work)
 {
 	struct vlink *link = container_of(work, struct vlink, end);
+	unsigned int noio = memalloc_noio_save();
 
 	end_starts(link);
 	end_traffic(link);
@@ -575,4 +577,5 @@ static void link_end(struct work_struct *work)
 	vlink_set_state(link, VLINK_DEAD);
 	spin_unlock_bh(&link->tx_lock);
 	vgroup_link_gone(link);
+	memalloc_noio_restore(noio);
 }

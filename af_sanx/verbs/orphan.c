@@ -14,6 +14,7 @@
  * started anew (another instance in its hello), refuses a link, does not know
  * the connection, or has a link and does not ask for what it opened.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
@@ -309,6 +310,7 @@ void vorphan_work(struct work_struct *work)
 {
 	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
 					retry);
+	unsigned int noio = memalloc_noio_save();
 	struct vconn *vc, *next;
 
 	mutex_lock(&g->vnet->lock);
@@ -320,4 +322,5 @@ void vorphan_work(struct work_struct *work)
 		queue_delayed_work(vlink_wq, &g->retry, orphan_delay(g));
 	}
 	mutex_unlock(&g->vnet->lock);
+	memalloc_noio_restore(noio);
 }
