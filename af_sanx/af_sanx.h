@@ -212,6 +212,7 @@ u8 sanx_conn_tcp_state(const struct sanx_conn *conn);
 u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
 u32 sanx_conn_outq(struct sanx_conn *conn);
 u32 sanx_conn_unsent(struct sanx_conn *conn);
+u32 sanx_conn_taken(struct sanx_conn *conn);
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 		  int __user *optlen);
 
@@ -308,6 +309,8 @@ void sanx_conn_stop(struct sanx_conn *conn);
 void sanx_conn_close(struct sanx_conn *conn, bool reset);
 int sanx_conn_shutdown(struct sanx_conn *conn, int how);
 bool sanx_conn_open(const struct sanx_conn *conn);
+void sanx_conn_tx_look(struct sanx_conn *conn);
+u32 sanx_conn_rcvmost(struct sanx_conn *conn);
 
 /* state.c */
 /**
@@ -454,6 +457,8 @@ extern struct kthread_worker *sanx_connect_worker;
 extern struct workqueue_struct *sanx_wq;
 void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 		     unsigned long delay);
+void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
+		      unsigned long delay);
 void sanx_conn_later_done(struct sanx_conn *conn);
 void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
 int sanx_worker_init(void);

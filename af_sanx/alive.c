@@ -139,16 +139,16 @@ static long check_sending(struct sanx_conn *conn, const struct sock *sk,
 static long check_window(struct sanx_conn *conn, const struct sock *sk)
 {
 	struct sanx_alive *a = &conn->alive;
-	u64 limit = READ_ONCE(conn->tx.limit);
+	u64 read = READ_ONCE(conn->tx.read);
 	unsigned long user = user_timeout(sk);
 
 	if (!user || !alive_unread(conn)) {
 		a->shut = false;
 		return user && READ_ONCE(conn->cork.bytes) ? PROBE_EVERY : 0;
 	}
-	if (!a->shut || a->limit != limit) {
+	if (!a->shut || a->read != read) {
 		a->shut = true;
-		a->limit = limit;
+		a->read = read;
 		a->shut_since = jiffies;
 	}
 	if (jiffies - a->shut_since >= user)

@@ -24,6 +24,10 @@
 #define RETRY_MAX_MS	1000
 #define RETRY_TRIES	137
 
+/* SO_RCVBUFFORCE knows no bounds; and TCP takes an sk_buff more. */
+#define RCVMOST_MAX	(1 << 29)
+#define RCVMOST_OVER	65536
+
 static void conn_retry_work(struct kthread_work *work);
 
 static void conn_start_clocks(struct sanx_conn *conn)
@@ -31,6 +35,7 @@ static void conn_start_clocks(struct sanx_conn *conn)
 	WRITE_ONCE(conn->tx_time, jiffies);
 	WRITE_ONCE(conn->rx_time, jiffies);
 	WRITE_ONCE(conn->ack_time, jiffies);
+	WRITE_ONCE(conn->drain_time, jiffies - SANX_PATIENCE);
 }
 
 /**
@@ -251,6 +256,30 @@ u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
 	return size;
 }
 EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf);
+
+/**
+ * sanx_conn_rcvmost() - bytes that TCP would hold for its reader
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_RCVBUF, now; or without that, once
+ * more than a ring was read, as much as TCP's window may have grown to.
+ */
+u32 sanx_conn_rcvmost(struct sanx_conn *conn)
+{
+	struct sock *sk;
+	int size = 0;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		size = READ_ONCE(sk->sk_rcvbuf);
+	if (sk && !(sk->sk_userlocks & SOCK_RCVBUF_LOCK) &&
+	    READ_ONCE(conn->rx.head) > READ_ONCE(conn->rx_max))
+		size = max(size, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
+	rcu_read_unlock();
+	return clamp(size, 0, RCVMOST_MAX) + RCVMOST_OVER;
+}
 
 /* Moves @conn on; the only writer of its state. */
 static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
@@ -597,6 +626,23 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
 
 /**
+ * sanx_conn_tx_look() - there may be room to send
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void sanx_conn_tx_look(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		sk->sk_write_space(sk);
+	rcu_read_unlock();
+}
+
+/**
  * sanx_conn_tx_ready() - there is room to send
  * @conn: the connection
  *
@@ -604,14 +650,8 @@ EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
  */
 void sanx_conn_tx_ready(struct sanx_conn *conn)
 {
-	struct sock *sk;
-
 	WRITE_ONCE(conn->ack_time, jiffies);
-	rcu_read_lock();
-	sk = sanx_conn_sk(conn);
-	if (sk)
-		sk->sk_write_space(sk);
-	rcu_read_unlock();
+	sanx_conn_tx_look(conn);
 }
 EXPORT_SYMBOL_GPL(sanx_conn_tx_ready);
 

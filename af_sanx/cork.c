@@ -76,6 +76,8 @@ static void cork_work(struct work_struct *work)
 	}
 	if (more > 0 && sanx_conn_open(conn))
 		sanx_conn_later(conn, &conn->cork.work, more);
+	/* Or it was armed for who waits: sanx_conn_recheck(). */
+	sanx_conn_tx_look(conn);
 	sanx_conn_later_done(conn);
 }
 

@@ -8,7 +8,9 @@
  *
  * Each end holds a reference of the other until both are closed.  The ring is
  * made by the first sender, so a connection that carries nothing costs none, and
- * is a small one as long as that does.
+ * is a small one as long as that does.  What a reader leaves unread beyond its
+ * ring goes to further ones, which are the sender's: spare.c.  The reader goes
+ * from each to the next, and they are given back behind it.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -18,16 +20,30 @@
 #include "af_sanx.h"
 
 /**
+ * struct loop_ring - a ring of a connection
+ * @turn: among those of the receiver's queue
+ * @pages: those in TCP's account, of one that is the sender's; or 0
+ */
+struct loop_ring {
+	struct sanx_turn	turn;
+	u32			pages;
+};
+
+/**
  * struct loop_conn - this transport's part of a connection
  * @peer: the other end; set before either end is established, kept until
  *	this end is freed
- * @closed: close() was called for this end
+ * @last: the last ring of the peer's queue; tx_mutex
  * @shown: stream offset up to which the peer was told of bytes; tx_mutex
+ * @lock: guards the limit of this end, and what the peer has granted
+ * @closed: close() was called for this end
  * @gather: the peer's wake-ups
  */
 struct loop_conn {
 	struct sanx_conn	*peer;
+	struct loop_ring	*last;
 	u64			shown;
+	spinlock_t		lock; /* see above */
 	bool			closed;
 	struct sanx_gather	gather;
 };
@@ -42,6 +58,10 @@ static DEFINE_SPINLOCK(loop_close_lock);
 
 /* Against copying a piece of this, waking the reader is little. */
 #define LOOP_PIECE	8192
+/* A ring that a sender has to spare is no smaller. */
+#define SPARE_MIN	65536U
+/* How much of that is read at least before anyone looks. */
+#define SPARE_STEP	32768U
 
 /* Who has read it all by now need not be woken to find nothing. */
 static void loop_flush(struct sanx_gather *g)
@@ -59,6 +79,8 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 	loop_conn(b)->peer = sanx_conn_get(a);
 	sanx_gather_init(&loop_conn(a)->gather, LOOP_PIECE, loop_flush);
 	sanx_gather_init(&loop_conn(b)->gather, LOOP_PIECE, loop_flush);
+	spin_lock_init(&loop_conn(a)->lock);
+	spin_lock_init(&loop_conn(b)->lock);
 	sanx_txq_init(&a->tx, b->rx.size);
 	sanx_txq_init(&b->tx, a->rx.size);
 }
@@ -103,41 +125,74 @@ static int loop_connect(struct sanx_conn *conn)
 	return 0;
 }
 
-/* What is put away goes along: the peer is to follow where it was shown bytes. */
-static void loop_carry(struct sanx_conn *conn, u8 *buf, u32 size)
+/* Nobody is killed for want of memory: the sender waits. */
+static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
 {
-	const struct sanx_ring *in = &loop_conn(conn)->peer->rx.in;
-	struct sanx_rxq to = { .in = { .buf = buf, .size = size } };
-	u64 offset = loop_conn(conn)->shown;
-	struct sanx_span span[2];
-	int i, n;
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
+	struct loop_ring *ring;
 
-	n = sanx_ring_spans(in->size, offset, conn->tx.next - offset, span);
-	for (i = 0; i < n; i++) {
-		sanx_rxq_store(&to, offset, in->buf + span[i].pos, span[i].len);
-		offset += span[i].len;
+	payer = set_active_memcg(payer);
+	ring = kmalloc(sizeof(*ring), gfp);
+	if (ring)
+		ring->turn.ring.buf = kvmalloc(size, gfp);
+	set_active_memcg(payer);
+	if (!ring || !ring->turn.ring.buf) {
+		kfree(ring);
+		return NULL;
 	}
+	ring->turn.ring.size = size;
+	ring->turn.from = 0;
+	ring->turn.next = NULL;
+	ring->pages = 0;
+	return ring;
 }
 
-static bool loop_ring(struct sanx_conn *conn, u32 size)
+static void ring_free(struct loop_ring *ring)
 {
-	struct sanx_conn *peer = loop_conn(conn)->peer;
-	struct sanx_rxq *q = &peer->rx;
-	struct mem_cgroup *memcg;
-	u8 *buf;
+	sanx_mem_uncharge(ring->pages);
+	kvfree(ring->turn.ring.buf);
+	kfree(ring);
+}
 
-	memcg = set_active_memcg(peer->memcg);
-	buf = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	set_active_memcg(memcg);
-	if (buf)
-		sanx_trim_arm(conn);
-	if (buf && q->in.buf) {
-		loop_carry(conn, buf, size);
-		sanx_rxq_move(q, buf, size);
-	} else if (buf) {
-		sanx_rxq_provide(q, buf, size);
+static struct loop_ring *ring_of(struct sanx_turn *turn)
+{
+	return container_of(turn, struct loop_ring, turn);
+}
+
+/* The sender's, for what the reader's own has no room for. */
+static struct loop_ring *ring_alloc_spare(struct sanx_conn *conn)
+{
+	u32 size = max(loop_conn(conn)->peer->rx_max, SPARE_MIN);
+	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
+	struct loop_ring *ring;
+
+	if (!sanx_mem_charge(pages))
+		return NULL;
+	ring = ring_alloc(size, conn->memcg);
+	if (ring)
+		ring->pages = pages;
+	else
+		sanx_mem_uncharge(pages);
+	return ring;
+}
+
+/* Return: false if there was no memory, of which the sender is told later. */
+static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
+{
+	struct loop_conn *lc = loop_conn(conn);
+	struct sanx_rxq *q = &lc->peer->rx;
+
+	if (!ring) {
+		sanx_conn_set_short(conn);
+		return false;
 	}
-	return buf;
+	sanx_trim_arm(conn);
+	if (q->in.buf)
+		sanx_rxq_append(q, &lc->last->turn, &ring->turn, conn->tx.next);
+	else
+		sanx_rxq_begin(q, &ring->turn);
+	lc->last = ring;
+	return true;
 }
 
 /* Tells the peer of all that lies in its ring. */
@@ -168,25 +223,44 @@ static void loop_uncork(struct sanx_conn *conn)
 	sanx_conn_tx_ready(conn);
 }
 
+/* Bytes that the ring where they go has room for; for who sends, exactly. */
+static u32 loop_memory(struct sanx_conn *conn)
+{
+	const struct sanx_rxq *q = &loop_conn(conn)->peer->rx;
+	u64 next = READ_ONCE(conn->tx.next), first;
+	u32 size = READ_ONCE(q->in.size);
+
+	if (!READ_ONCE(q->in.buf))
+		return 0;
+	/* Pairs with the release in sanx_rxq_consume(). */
+	first = max(smp_load_acquire(&q->head), READ_ONCE(q->from));
+	return size - min_t(u64, next - min(first, next), size);
+}
+
 /*
- * How many of @n bytes the receiver's ring has memory for.  The sender is the
- * only one to make it: tx_mutex.  The first may be a small one; the next takes
- * all that is granted.
+ * How many of @n bytes there is memory for.  The sender is the only one to make
+ * it: tx_mutex.  The first ring may be a small one, and the next takes all that
+ * is granted; what follows is spare.
  */
 static u32 loop_space(struct sanx_conn *conn, u32 n)
 {
-	struct sanx_rxq *q = &loop_conn(conn)->peer->rx;
-	u32 unread, space;
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	const struct sanx_rxq *q = &peer->rx;
+	u32 space = loop_memory(conn);
+	struct loop_ring *ring;
 
-	/* Pairs with the release in sanx_rxq_consume(). */
-	unread = conn->tx.next - smp_load_acquire(&q->head);
-	space = q->in.buf ? q->in.size - min(unread, q->in.size) : 0;
-	if (likely(n <= space))
-		return n;
-	if (!q->in.buf && n <= SANX_RING_FIRST &&
-	    loop_ring(conn, SANX_RING_FIRST))
-		return n;
-	return loop_ring(conn, loop_conn(conn)->peer->rx_max) ? n : space;
+	/* What is little goes whole: sanx_ring_slack(). */
+	if (likely(n <= space) || space >= SANX_SLACK_MAX)
+		return min(n, space);
+	if (sanx_conn_short(conn))
+		return space;
+	if (q->in.buf && q->in.size > SANX_RING_FIRST)
+		ring = ring_alloc_spare(conn);
+	else if (!q->in.buf && n <= SANX_RING_FIRST)
+		ring = ring_alloc(SANX_RING_FIRST, peer->memcg);
+	else
+		ring = ring_alloc(peer->rx_max, peer->memcg);
+	return loop_add(conn, ring) ? min(n, q->in.size) : space;
 }
 
 /* Need the peer not know at once? */
@@ -209,11 +283,62 @@ static bool loop_corks(struct sanx_conn *conn, int flags)
 	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX;
 }
 
-static u32 loop_room(struct sanx_conn *conn)
+/* Bytes that the peer has not read. */
+static u32 loop_unread(struct sanx_conn *conn)
+{
+	/* As sanx_rxq_avail(): not the other way round. */
+	u64 head = smp_load_acquire(&loop_conn(conn)->peer->rx.head);
+
+	return READ_ONCE(conn->tx.next) - head;
+}
+
+/*
+ * Bytes that may be unread: what TCP's two buffers hold.  The receiver's grows with
+ * what is read.
+ */
+static u32 loop_most(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	u32 theirs = READ_ONCE(peer->rx_max);
+
+	theirs = max(theirs, sanx_conn_rcvmost(peer));
+	return theirs + sanx_conn_spare(conn);
+}
+
+/* Room beyond the ring, for a sender whose peer does not read. */
+static u32 loop_room_spare(struct sanx_conn *conn)
+{
+	u32 most, unread;
+
+	if (sanx_conn_short(conn) || sanx_conn_draining(conn))
+		return 0;
+	most = loop_most(conn);
+	unread = loop_unread(conn);
+	/* As with sanx_ring_slack(). */
+	return unread + SANX_SLACK_MAX <= most ? most - unread : 0;
+}
+
+static u32 loop_room(struct sanx_conn *conn, enum sanx_room which)
 {
 	u32 room = sanx_txq_room(&conn->tx);
 
-	return room < sanx_ring_slack(conn->tx.size) ? 0 : room;
+	if (room < sanx_ring_slack(conn->tx.size))
+		return which == SANX_ROOM_SPARE ? loop_room_spare(conn) : 0;
+	if (unlikely(sanx_conn_short(conn)))
+		room = min(room, loop_memory(conn));
+	return room;
+}
+
+/* What the sender has memory for need not be granted. */
+static void loop_exceed(struct sanx_conn *conn, u64 to)
+{
+	struct loop_conn *lc = loop_conn(conn);
+
+	if (likely((s64)(to - READ_ONCE(conn->tx.limit)) <= 0))
+		return;
+	spin_lock(&lc->lock);
+	sanx_txq_exceed(&conn->tx, &lc->peer->rx, to);
+	spin_unlock(&lc->lock);
 }
 
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
@@ -221,18 +346,21 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 {
 	struct sanx_gather *gather = &loop_conn(conn)->gather;
 	struct sanx_conn *peer = loop_conn(conn)->peer;
-	u32 n = min_t(size_t, len, loop_room(conn));
+	u32 n;
 
+	n = loop_room(conn, flags & SANX_MSG_SPARE ? SANX_ROOM_SPARE :
+						     SANX_ROOM_WINDOW);
+	n = min_t(size_t, len, n);
+	if (n)
+		n = loop_space(conn, n);
 	if (!n)
 		return -EAGAIN;
-	n = loop_space(conn, n);
-	if (!n)
-		return -ENOMEM;
 	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
 	if (!n)
 		return -EFAULT;
 	if (flags & MSG_OOB)
 		sanx_conn_urgent(peer, conn->tx.next + n - 1);
+	loop_exceed(conn, conn->tx.next + n);
 	sanx_txq_advance(&conn->tx, n);
 	if (loop_corks(conn, flags)) {
 		sanx_cork_hold(conn, n);
@@ -255,10 +383,16 @@ static void loop_push(struct sanx_conn *conn)
 	sanx_gather_push(&loop_conn(conn)->gather);
 }
 
-/* Not by @shown, which lags for a moment in each send(), and nobody tells of that. */
+/*
+ * What is corked, or is more than the peer's own ring holds: TCP would not have
+ * sent that yet.  Not by @shown, which lags for a moment in each send(), and nobody
+ * tells of that.
+ */
 static u32 loop_unsent(struct sanx_conn *conn)
 {
-	return READ_ONCE(conn->cork.bytes);
+	u32 unread = loop_unread(conn), size = READ_ONCE(conn->tx.size);
+
+	return max(READ_ONCE(conn->cork.bytes), unread - min(unread, size));
 }
 
 static bool loop_drained(struct sanx_conn *conn)
@@ -266,32 +400,78 @@ static bool loop_drained(struct sanx_conn *conn)
 	return !loop_unsent(conn);
 }
 
+/* Grants what is free; or notes what was read of more than that. */
+static bool loop_grant(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	struct sanx_rxq *q = &conn->rx;
+	bool more;
+
+	/* The sender may have exceeded it just now. */
+	spin_lock(&loop_conn(peer)->lock);
+	more = sanx_rxq_credit_due(q);
+	if (more)
+		sanx_txq_credit(&peer->tx, sanx_rxq_grant(q));
+	else
+		WRITE_ONCE(peer->tx.read, q->head);
+	spin_unlock(&loop_conn(peer)->lock);
+	return more;
+}
+
+/* Of what the sender had to spare, has something been read, or all? */
+static bool loop_spare_read(const struct sanx_conn *conn)
+{
+	const struct sanx_conn *peer = loop_conn((void *)conn)->peer;
+	u64 granted = READ_ONCE(conn->rx.granted), head = conn->rx.head;
+	u64 read = READ_ONCE(peer->tx.read);
+	u32 size = conn->rx.size;
+
+	if (likely((s64)(granted - read) <= size))
+		return false;
+	return head - read >= SPARE_STEP || (s64)(granted - head) <= size;
+}
+
 static void loop_consumed(struct sanx_conn *conn)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
+	const struct sanx_rxq *q = &conn->rx;
 
 	sanx_gather_received(&loop_conn(conn)->gather);
 	/* A dead one has no peer to tell: see loop_close(). */
-	if (!sanx_rxq_credit_due(&conn->rx) ||
-	    READ_ONCE(conn->state) == SANX_CONN_DEAD)
+	if (READ_ONCE(conn->state) == SANX_CONN_DEAD)
 		return;
-	sanx_txq_credit(&peer->tx, sanx_rxq_grant(&conn->rx));
-	sanx_conn_tx_ready(peer);
+	if (unlikely(q->turn && ring_of(q->turn)->pages) && !sanx_rxq_avail(q))
+		sanx_trim_soon(peer);
+	if (!sanx_rxq_credit_due(q) && !loop_spare_read(conn))
+		return;
+	WRITE_ONCE(peer->drain_time, jiffies);
+	if (loop_grant(conn))
+		sanx_conn_tx_ready(peer);
+	else
+		sanx_conn_recheck(peer, SANX_PATIENCE);
 }
 
 /* The peer's ring is the sender's to make, and so to give back: it is empty. */
 static bool loop_trim_ring(struct sanx_conn *conn)
 {
-	struct sanx_conn *peer = loop_conn(conn)->peer;
-	struct sanx_rxq *q = &peer->rx;
-	u8 *buf = q->in.buf;
+	struct loop_conn *lc = loop_conn(conn);
+	struct sanx_rxq *q = &lc->peer->rx;
+	struct sanx_turn *turn;
+	struct sanx_left left;
 
 	lockdep_assert_held(&conn->tx_mutex);
-	lockdep_assert_held(&peer->rx_mutex);
+	lockdep_assert_held(&lc->peer->rx_mutex);
+	while (sanx_rxq_follow(q, &left))
+		ring_free(ring_of(left.turn));
 	if (sanx_rxq_turning(q) || q->head != conn->tx.next)
 		return true;
+	turn = q->turn;
+	if (!turn)
+		return false;
+	q->turn = NULL;
 	sanx_rxq_provide(q, NULL, 0);
-	kvfree(buf);
+	lc->last = NULL;
+	ring_free(ring_of(turn));
 	return false;
 }
 
@@ -314,9 +494,9 @@ static bool loop_trim(struct sanx_conn *conn)
 	return more;
 }
 
-static void loop_left(struct sanx_conn *conn, u8 *buf)
+static void loop_left(struct sanx_conn *conn, const struct sanx_left *left)
 {
-	kvfree(buf);
+	ring_free(ring_of(left->turn));
 }
 
 static void loop_fin(struct sanx_conn *conn)
@@ -378,9 +558,12 @@ static void loop_abort(struct sanx_conn *conn)
 
 static void loop_destroy(struct sanx_conn *conn)
 {
-	if (sanx_rxq_turning(&conn->rx))
-		kvfree(conn->rx.out.buf);
-	kvfree(conn->rx.in.buf);
+	struct sanx_turn *turn, *next;
+
+	for (turn = conn->rx.turn; turn; turn = next) {
+		next = turn->next;
+		ring_free(ring_of(turn));
+	}
 	sanx_conn_free(conn);
 }
 

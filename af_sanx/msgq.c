@@ -187,6 +187,25 @@ bool sanx_txq_return(struct sanx_txq *q, u32 room)
 EXPORT_SYMBOL_GPL(sanx_txq_return);
 
 /**
+ * sanx_txq_exceed() - permit more than the receiver's ring has room for
+ * @tx: the queue of a sender that has memory for it
+ * @rx: the receiver's end
+ * @to: offset up to which it has bytes to put there
+ *
+ * The receiver grants anew when so much is read that its own ring will do.
+ *
+ * Context: the sender; and nobody grants or takes credits at the same time.
+ */
+void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to)
+{
+	if ((s64)(to - tx->limit) <= 0)
+		return;
+	WRITE_ONCE(rx->granted, to);
+	smp_store_release(&tx->limit, to);
+}
+EXPORT_SYMBOL_GPL(sanx_txq_exceed);
+
+/**
  * sanx_rxq_init() - start a receiver's side with an empty ring
  * @q: the queue
  * @buf: the ring, or NULL if it comes later; stays the caller's
@@ -196,6 +215,7 @@ void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 {
 	q->in = (struct sanx_ring){ .buf = buf, .size = size };
 	q->out = q->in;
+	q->turn = NULL;
 	q->from = 0;
 	q->size = size;
 	q->head = 0;
@@ -252,39 +272,114 @@ void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size)
 EXPORT_SYMBOL_GPL(sanx_rxq_move);
 
 /**
- * sanx_rxq_follow() - go to where the queue has moved
+ * sanx_rxq_begin() - give a queue its first ring, of several
+ * @q: as for sanx_rxq_provide(); it goes by turns from here on
+ * @first: the ring; its @next is to be NULL
+ *
+ * Context: as for sanx_rxq_provide().
+ */
+void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_turn *first)
+{
+	q->turn = first;
+	sanx_rxq_provide(q, first->ring.buf, first->ring.size);
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_begin);
+
+/**
+ * sanx_rxq_append() - what is put there from now on goes to another ring
+ * @q: a queue that goes by turns
+ * @last: the turn that was appended last, or the first
+ * @turn: the other ring
+ * @from: the next offset that the sender puts there
+ *
+ * Unlike sanx_rxq_move(), it need not wait for the reader.
+ *
+ * Context: the sender.
+ */
+void sanx_rxq_append(struct sanx_rxq *q, struct sanx_turn *last,
+		     struct sanx_turn *turn, u64 from)
+{
+	turn->from = from;
+	turn->next = NULL;
+	WRITE_ONCE(q->from, from);
+	WRITE_ONCE(q->in.size, turn->ring.size);
+	/* Who sees it sees what is in it. */
+	smp_store_release(&last->next, turn);
+	/* Who sees that this is not where it is finds the next turn. */
+	smp_store_release(&q->in.buf, turn->ring.buf);
+}
+EXPORT_SYMBOL_GPL(sanx_rxq_append);
+
+/* The ring to go to, from a turn that is read to its end, or NULL. */
+static const struct sanx_ring *follow_turn(struct sanx_rxq *q)
+{
+	/* Pairs with the release in sanx_rxq_append(). */
+	struct sanx_turn *next = smp_load_acquire(&q->turn->next);
+
+	if (!next || q->head < next->from)
+		return NULL;
+	q->turn = next;
+	return &next->ring;
+}
+
+/**
+ * sanx_rxq_follow() - go to where the queue has moved, or one ring further
  * @q: the queue
- * @left: filled: the ring before, which nobody uses any more, or NULL
+ * @left: filled: the ring before, which nobody uses any more
  *
  * Context: the reader.
  * Return: true if it went there; false if there was no need, or something is
  * still to be read before.
  */
-bool sanx_rxq_follow(struct sanx_rxq *q, u8 **left)
+bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 {
-	/* Pairs with the release in sanx_rxq_move(). */
+	/* Pairs with the release in sanx_rxq_move(), sanx_rxq_append(). */
 	u8 *buf = smp_load_acquire(&q->in.buf);
+	const struct sanx_ring *to = &q->in;
 
-	if (likely(buf == q->out.buf) || q->head < READ_ONCE(q->from))
+	if (likely(buf == q->out.buf))
 		return false;
-	*left = q->out.buf;
-	q->out.size = READ_ONCE(q->in.size);
+	left->buf = q->out.buf;
+	left->turn = q->turn;
+	if (q->turn)
+		to = follow_turn(q);
+	else if (q->head < READ_ONCE(q->from))
+		to = NULL;
+	if (!to)
+		return false;
+	q->out.size = READ_ONCE(to->size);
 	/* The reads there are done before it is moved again. */
-	smp_store_release(&q->out.buf, buf);
+	smp_store_release(&q->out.buf, READ_ONCE(to->buf));
 	return true;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_follow);
+
+/* As rxq_ring(), where there are turns. */
+static const struct sanx_ring *rxq_turn(const struct sanx_rxq *q, u64 offset,
+					u32 *most)
+{
+	const struct sanx_turn *turn = q->turn, *next;
+
+	/* Pairs with the release in sanx_rxq_append(). */
+	while ((next = smp_load_acquire(&turn->next)) && offset >= next->from)
+		turn = next;
+	if (next)
+		*most = min_t(u64, *most, next->from - offset);
+	return &turn->ring;
+}
 
 /* The ring that a byte is in; @most is cut to how many from there on are. */
 static const struct sanx_ring *rxq_ring(const struct sanx_rxq *q, u64 offset,
 					u32 *most)
 {
-	/* Pairs with the release in sanx_rxq_move(). */
+	/* Pairs with the release in sanx_rxq_move(), sanx_rxq_append(). */
 	u8 *buf = smp_load_acquire(&q->in.buf);
 	u64 from;
 
 	if (likely(buf == q->out.buf))
 		return &q->out;
+	if (q->turn)
+		return rxq_turn(q, offset, most);
 	from = READ_ONCE(q->from);
 	if (offset >= from)
 		return &q->in;

@@ -484,8 +484,7 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 		v->transport = conn->ops->name;
 		v->rx = sanx_rxq_avail(&conn->rx);
 		if (conn->tx.size)
-			v->tx = sanx_txq_unread(&conn->tx) +
-				sanx_conn_unsent(conn);
+			v->tx = sanx_conn_taken(conn);
 		return;
 	}
 #if IS_ENABLED(CONFIG_IPV6)

@@ -132,15 +132,15 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 /* Moves a reader on; @skip is how far behind the ring's head a peek is. */
 static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 {
-	u8 *left;
+	struct sanx_left left;
 
 	if (flags & MSG_PEEK) {
 		*skip += n;
 		return;
 	}
 	sanx_rxq_consume(&conn->rx, n);
-	if (unlikely(sanx_rxq_follow(&conn->rx, &left)))
-		conn->ops->left(conn, left);
+	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
+		conn->ops->left(conn, &left);
 	sanx_urg_passed(conn);
 	conn->ops->consumed(conn);
 }

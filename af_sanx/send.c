@@ -8,23 +8,44 @@
 
 #include "af_sanx.h"
 
-static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn)
+static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
+		       enum sanx_room which)
 {
 	if (sanx_sock_connecting(ss, conn))
 		return false;
 	return !sanx_conn_open(conn) ||
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN ||
-	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn);
+	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn, which);
+}
+
+/* Waits for SANX_PATIENCE at most where the reader may do something, yet. */
+static long send_sleep(struct wait_queue_entry *wait, enum sanx_room which,
+		       long *patience, long timeo)
+{
+	long left;
+
+	if (which == SANX_ROOM_SPARE)
+		return wait_woken(wait, TASK_INTERRUPTIBLE, timeo);
+	left = wait_woken(wait, TASK_INTERRUPTIBLE, min(*patience, timeo));
+	left = *patience - min(*patience, timeo) + left;
+	if (timeo != MAX_SCHEDULE_TIMEOUT)
+		timeo = max(timeo - (*patience - left), 0L);
+	*patience = left;
+	return timeo;
 }
 
 /*
  * Waits until there is room or news.  The mutex is not held meanwhile, so that
  * a sender who may not wait does not wait for one who does.
+ * @which: the room that was asked for; moved to what is to be asked for next
  */
-static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo)
+static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
+		     enum sanx_room *which)
 {
 	struct sock *sk = ss->sk;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	enum sanx_room first = SANX_ROOM_WINDOW;
+	long patience = SANX_PATIENCE;
 	int err = 0;
 
 	if (!*timeo)
@@ -35,8 +56,13 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* The bits are set before the room is looked at. */
 		smp_mb__after_atomic();
-		if (send_ready(ss, conn))
+		if (send_ready(ss, conn, *which))
 			break;
+		if (!patience) {
+			*which = SANX_ROOM_SPARE;
+			first = SANX_ROOM_SPARE;
+			break;
+		}
 		if (!*timeo) {
 			err = -EAGAIN;
 			break;
@@ -45,9 +71,10 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo)
 			err = sock_intr_errno(*timeo);
 			break;
 		}
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+		*timeo = send_sleep(&wait, *which, &patience, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
+	WRITE_ONCE(conn->room_first, first);
 	return err;
 }
 
@@ -90,9 +117,13 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 
 /* Under tx_mutex, as another thread may take the cork out meanwhile. */
 static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
-		      const struct msghdr *msg, long timeo)
+		      const struct msghdr *msg, long timeo,
+		      enum sanx_room which)
 {
 	int flags = msg->msg_flags & (MSG_OOB | MSG_MORE);
+
+	if (which == SANX_ROOM_SPARE)
+		flags |= SANX_MSG_SPARE;
 
 	/* Who waits for so long at most does not wait for a device, either. */
 	if (timeo != MAX_SCHEDULE_TIMEOUT)
@@ -108,6 +139,8 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, long *timeo, u64 *lent)
 {
+	enum sanx_room which = *timeo ? READ_ONCE(conn->room_first) :
+					SANX_ROOM_SPARE;
 	u64 before;
 	size_t sent = 0;
 	ssize_t n;
@@ -116,7 +149,7 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		mutex_lock(&conn->tx_mutex);
 		before = conn->lent;
 		n = send_some(ss, conn, msg,
-			      send_flags(ss->sk, conn, msg, *timeo));
+			      send_flags(ss->sk, conn, msg, *timeo, which));
 		if (conn->lent != before)
 			*lent = conn->lent;
 		mutex_unlock(&conn->tx_mutex);
@@ -130,7 +163,7 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			continue;
 		}
 		if (n == -EAGAIN)
-			n = send_wait(ss, conn, timeo);
+			n = send_wait(ss, conn, timeo, &which);
 		if (n)
 			return sent ?: n;
 	}

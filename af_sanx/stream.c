@@ -143,7 +143,7 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 /* Room, and no more than TCP_NOTSENT_LOWAT not sent; asking arms the wake-up. */
 static bool poll_writable(struct sanx_conn *conn, const struct sock *sk)
 {
-	if (!sanx_conn_open(conn) || !conn->ops->room(conn))
+	if (!sanx_conn_open(conn) || !conn->ops->room(conn, SANX_ROOM_SPARE))
 		return false;
 	return sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)) ||
 	       conn->ops->drained(conn);

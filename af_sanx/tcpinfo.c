@@ -63,10 +63,25 @@ u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk)
  */
 u32 sanx_conn_outq(struct sanx_conn *conn)
 {
+	u32 unread = sanx_txq_unread(&conn->tx), unsent;
+
+	unread -= min(unread, conn->tx.size / 2);
+	unsent = sanx_conn_unsent(conn);
+	/* What TCP would not have sent lies in the peer's memory all the same. */
+	return conn->ops->same_node ? max(unread, unsent) : unread + unsent;
+}
+
+/**
+ * sanx_conn_taken() - what send() took and the peer's program has not read
+ * @conn: the connection
+ *
+ * Return: bytes; a moment's estimate.
+ */
+u32 sanx_conn_taken(struct sanx_conn *conn)
+{
 	u32 unread = sanx_txq_unread(&conn->tx);
 
-	return sanx_conn_unsent(conn) +
-	       unread - min(unread, conn->tx.size / 2);
+	return conn->ops->same_node ? unread : unread + sanx_conn_unsent(conn);
 }
 
 /**

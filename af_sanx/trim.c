@@ -17,6 +17,8 @@
 
 /* Where nothing is to be given back, how often it is looked if that is still so. */
 #define TRIM_NEVER	(30 * HZ)
+/* When what was made for a reader that did not read is given back. */
+#define TRIM_SOON	(HZ / 10)
 
 /* Return: 0 for never. */
 static unsigned long trim_time(const struct sanx_conn *conn)
@@ -36,14 +38,19 @@ void sanx_trim_arm(struct sanx_conn *conn)
 }
 EXPORT_SYMBOL_GPL(sanx_trim_arm);
 
+static u64 trim_now(const struct sanx_conn *conn)
+{
+	return READ_ONCE(conn->tx.next) + READ_ONCE(conn->rx.tail) +
+	       READ_ONCE(conn->rx.head);
+}
+
 /* Has anything passed, or been read, since it was asked last? */
 static bool trim_moved(struct sanx_conn *conn)
 {
-	u64 now = READ_ONCE(conn->tx.next) + READ_ONCE(conn->rx.tail) +
-		  READ_ONCE(conn->rx.head);
-	bool moved = now != conn->trim.seen;
+	u64 now = trim_now(conn);
+	bool moved = now != READ_ONCE(conn->trim.seen);
 
-	conn->trim.seen = now;
+	WRITE_ONCE(conn->trim.seen, now);
 	return moved;
 }
 
@@ -59,6 +66,25 @@ static bool trim_spares(struct sanx_conn *conn)
 	rcu_read_unlock();
 	return spares;
 }
+
+/**
+ * sanx_trim_soon() - more memory than usual is of no use any more
+ * @conn: a connection that is armed
+ *
+ * It rests already if nothing passes for TRIM_SOON.
+ *
+ * Context: any.
+ */
+void sanx_trim_soon(struct sanx_conn *conn)
+{
+	/* Of a timer that is due a moment's estimate will do. */
+	if (!time_after(READ_ONCE(conn->trim.work.timer.expires),
+			jiffies + TRIM_SOON))
+		return;
+	WRITE_ONCE(conn->trim.seen, trim_now(conn));
+	sanx_conn_sooner(conn, &conn->trim.work, TRIM_SOON);
+}
+EXPORT_SYMBOL_GPL(sanx_trim_soon);
 
 static void trim_work(struct work_struct *work)
 {

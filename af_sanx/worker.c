@@ -62,6 +62,30 @@ void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 }
 
 /**
+ * sanx_conn_sooner() - as sanx_conn_later(), but no later than now
+ * @conn: as there
+ * @work: as there; already queued, it comes at @delay if that is sooner
+ * @delay: in jiffies
+ *
+ * Context: any.
+ */
+void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
+		      unsigned long delay)
+{
+	if (delayed_work_pending(work) &&
+	    !time_after(READ_ONCE(work->timer.expires), jiffies + delay))
+		return;
+	sanx_conn_get(conn);
+	/* Queued before, it has its reference. */
+	if (mod_delayed_work(sanx_wq, work, delay))
+		sanx_conn_put(conn);
+	/* As there. */
+	smp_mb();
+	if (!sanx_conn_open(conn))
+		sanx_conn_later_stop(conn, work);
+}
+
+/**
  * sanx_conn_later_done() - delayed work gives its reference back
  * @conn: the connection; the caller returns
  *

@@ -529,7 +529,8 @@ static void store_stream(struct kunit *test, struct sanx_rxq *q, u32 len)
  */
 static void msgq_move(struct kunit *test)
 {
-	u8 first[RING], larger[2 * RING], *left;
+	u8 first[RING], larger[2 * RING];
+	struct sanx_left left;
 	u32 unread, more, i;
 	struct sanx_rxq q;
 
@@ -557,7 +558,8 @@ static void msgq_move(struct kunit *test)
 			sanx_rxq_consume(&q, 1);
 		}
 		KUNIT_EXPECT_TRUE(test, sanx_rxq_follow(&q, &left));
-		KUNIT_EXPECT_PTR_EQ(test, left, &first[0]);
+		KUNIT_EXPECT_PTR_EQ(test, left.buf, &first[0]);
+		KUNIT_EXPECT_NULL(test, left.turn);
 		KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
 		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
 		/* Nobody looks there any more. */

@@ -199,7 +199,7 @@ static void grow_give_back(struct vconn *vc)
 static void grow_follow(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	u8 *left;
+	struct sanx_left left;
 
 	if (!sanx_rxq_turning(&conn->rx))
 		return;
@@ -210,7 +210,7 @@ static void grow_follow(struct vconn *vc)
 		return;
 	}
 	if (sanx_rxq_follow(&conn->rx, &left))
-		vgrow_left(conn, left);
+		vgrow_left(conn, &left);
 	mutex_unlock(&conn->rx_mutex);
 }
 
@@ -400,18 +400,18 @@ void vgrow_told(struct vconn *vc)
 /**
  * vgrow_left() - sanx_transport_ops.left
  * @conn: the connection
- * @buf: as there
+ * @left: as there
  *
  * Context: process, rx_mutex held.
  */
-void vgrow_left(struct sanx_conn *conn, u8 *buf)
+void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
-	bool first = buf != vc->old.buf;
+	bool first = left->buf != vc->old.buf;
 
 	if (first)
-		vc->first = buf;
+		vc->first = left->buf;
 	else
 		grow_queue(vc, VCONN_LEFT);
 	spin_unlock_bh(&link->tx_lock);

@@ -72,7 +72,7 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 		if (err && err != -EAGAIN)
 			return err;
 		room = err ? 0 : vstaging_room(vc);
-	} while (!room && vconn_room(vconn_conn(vc)));
+	} while (!room && vconn_room(vconn_conn(vc), SANX_ROOM_WINDOW));
 	if (!room)
 		return -EAGAIN;
 	staging.in.buf = vc->staging.buf;
@@ -178,11 +178,12 @@ static bool room_first(struct vconn *vc)
 /**
  * vconn_room() - sanx_transport_ops.room
  * @conn: the connection
+ * @which: as there
  *
  * Context: any.
  * Return: as room().
  */
-u32 vconn_room(struct sanx_conn *conn)
+u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link;

@@ -749,7 +749,7 @@ void vopen_put(struct vopen *o);
 /* send.c */
 ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 		   int flags);
-u32 vconn_room(struct sanx_conn *conn);
+u32 vconn_room(struct sanx_conn *conn, enum sanx_room which);
 u32 vconn_unsent(struct sanx_conn *conn);
 bool vconn_drained(struct sanx_conn *conn);
 void vconn_push(struct sanx_conn *conn);
@@ -827,7 +827,7 @@ int vgrow_turned(struct vconn *vc, const struct sanx_frame *f);
 void vgrow_told(struct vconn *vc);
 void vgrow_follow(struct vconn *vc);
 void vgrow_read(struct vconn *vc);
-void vgrow_left(struct sanx_conn *conn, u8 *buf);
+void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left);
 void vgrow_settle(struct vconn *vc);
 void vgrow_resumed(struct vconn *vc);
 void vgrow_unmap(struct vconn *vc);

@@ -120,7 +120,7 @@ struct sanx_urg {
  * @sent: in jiffies
  * @shut: the peer has not read since @shut_since; the timer's own, as the rest
  * @shut_since: in jiffies
- * @limit: how far the peer permitted to send then
+ * @read: how far the peer was known to have read then
  *
  * @sending and @sent are guarded by the connection's lock.
  */
@@ -131,7 +131,7 @@ struct sanx_alive {
 	unsigned long		sent;
 	bool			shut;
 	unsigned long		shut_since;
-	u64			limit;
+	u64			read;
 };
 
 /**
@@ -181,7 +181,7 @@ struct sanx_gather {
 
 /**
  * struct sanx_cork - what is put away because more is to come: cork.c
- * @work: the end of patience
+ * @work: the end of patience; of who waits for room, too (spare.c)
  * @on: the program has set TCP_CORK; the sock's own flag kernel users change
  *	without our hearing of it
  * @bytes: so many are put away; written under tx_mutex, as @since
@@ -203,6 +203,20 @@ struct sanx_trim {
 	struct delayed_work	work;
 	u64			seen;
 };
+
+/**
+ * enum sanx_room - which room is asked for
+ * @SANX_ROOM_WINDOW: what there is while the peer's reader keeps up
+ * @SANX_ROOM_SPARE: or beyond that, of what a sender may keep for one who does
+ *	not (SO_SNDBUF)
+ */
+enum sanx_room {
+	SANX_ROOM_WINDOW,
+	SANX_ROOM_SPARE,
+};
+
+/* Flag of a send: it may go beyond the window, and take memory for that. */
+#define SANX_MSG_SPARE	MSG_PROBE
 
 /**
  * struct sanx_conn - one connection, as one node sees it
@@ -229,6 +243,7 @@ struct sanx_trim {
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
  * @rx_max: bytes that it may come to have (SO_RCVBUF)
+ * @room_first: what a sender that may wait asks for first; send.c
  * @urg: urgent data in it
  * @alive: is the peer there?
  * @cork: bytes that are put away
@@ -239,8 +254,10 @@ struct sanx_trim {
  * @tx_time: jiffies of the last send
  * @rx_time: jiffies when bytes last arrived
  * @ack_time: jiffies of the last credit
+ * @drain_time: jiffies when the peer was last known to read what fills its ring
  * @started: ktime of the request for the connection
  * @rtt_us: microseconds until it was accepted; 0 at the accepting end
+ * @short_until: no memory is asked for to send more before that, in jiffies
  * @rx_stamp: wall-clock time when bytes last arrived, in ns; 0 if the program
  *	does not want it (SO_TIMESTAMP)
  * @node: in the accept queue of a listener
@@ -279,6 +296,7 @@ struct sanx_conn {
 	struct sanx_txq			tx;
 	struct sanx_rxq			rx;
 	u32				rx_max;
+	enum sanx_room			room_first;
 	struct sanx_urg			urg;
 	struct sanx_alive		alive;
 	struct sanx_cork		cork;
@@ -288,7 +306,9 @@ struct sanx_conn {
 	u32				tx_time;
 	u32				rx_time;
 	u32				ack_time;
+	u32				drain_time;
 	u32				rtt_us;
+	unsigned long			short_until;
 	u64				started;
 	u64				rx_stamp;
 
@@ -344,11 +364,13 @@ struct sanx_transport_ops {
 	 * can be read sanx_conn_urgent_came().  With MSG_MORE,
 	 * the peer learns nothing of it yet (cork.c).  With MSG_BATCH, which
 	 * is there without TCP_NODELAY, the peer may learn of it somewhat
-	 * later, when there is more (gather.c).
+	 * later, when there is more (gather.c).  With SANX_MSG_SPARE, the
+	 * room is that of SANX_ROOM_SPARE, else of SANX_ROOM_WINDOW.
 	 *
 	 * Context: process, tx_mutex held.
-	 * Return: bytes taken, at least 1; -EAGAIN for no room; -EFAULT,
-	 * -ENOMEM; or -EPIPE if the connection is no more.
+	 * Return: bytes taken, at least 1; -EAGAIN for no room, or no memory
+	 * for now (sanx_conn_set_short()); -EFAULT; or -EPIPE if the connection
+	 * is no more.
 	 */
 	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
 			size_t len, int flags);
@@ -383,7 +405,7 @@ struct sanx_transport_ops {
 	 * Asking is what arms sanx_conn_tx_ready(): if it returns 0, the
 	 * call comes once that has changed.  Context: any, no lock needed.
 	 */
-	u32 (*room)(struct sanx_conn *conn);
+	u32 (*room)(struct sanx_conn *conn, enum sanx_room which);
 
 	/**
 	 * @unsent: bytes that send() took and that the peer has not been given
@@ -411,13 +433,13 @@ struct sanx_transport_ops {
 	void (*consumed)(struct sanx_conn *conn);
 
 	/**
-	 * @left: the reader is through with the ring before the last
-	 * sanx_rxq_move(): it can be given back.
-	 * @buf: that ring
+	 * @left: the reader is through with the ring before the one that it
+	 * followed to: it can be given back.
+	 * @left: that ring
 	 *
 	 * Context: process, rx_mutex held.
 	 */
-	void (*left)(struct sanx_conn *conn, u8 *buf);
+	void (*left)(struct sanx_conn *conn, const struct sanx_left *left);
 
 	/**
 	 * @trim: nothing has passed for some time: give back what memory is
@@ -593,6 +615,18 @@ u32 sanx_conn_sndbuf(struct sanx_conn *conn);
 u32 sanx_conn_rcvbuf(struct sanx_conn *conn);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
 
+/* spare.c */
+u32 sanx_conn_spare(struct sanx_conn *conn);
+bool sanx_conn_draining(struct sanx_conn *conn);
+void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);
+void sanx_conn_set_short(struct sanx_conn *conn);
+bool sanx_conn_short(struct sanx_conn *conn);
+bool sanx_mem_charge(u32 pages);
+void sanx_mem_uncharge(u32 pages);
+
+/* How long a sender waits for a reader before it goes on without. */
+#define SANX_PATIENCE	(msecs_to_jiffies(2) + 1)
+
 /* alive.c */
 void sanx_conn_quiet(struct sanx_conn *conn);
 
@@ -607,6 +641,7 @@ void sanx_gather_stop(struct sanx_gather *g);
 
 /* trim.c */
 void sanx_trim_arm(struct sanx_conn *conn);
+void sanx_trim_soon(struct sanx_conn *conn);
 
 /* cork.c */
 void sanx_cork_hold(struct sanx_conn *conn, u32 n);

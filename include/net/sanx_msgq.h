@@ -10,7 +10,8 @@
  *
  * A queue begins with little memory, or none, and moves to a larger ring when
  * there is a need: bytes from some offset on are in the new one, and the reader
- * follows when it has read all before.
+ * follows when it has read all before.  Where the reader may be several rings
+ * behind, each of them is a turn.
  *
  * This unit is pure: no socket, no device, no allocation and no lock.  Each
  * function says which side may call it; a side is serialised by its caller.
@@ -59,11 +60,34 @@ struct sanx_ring {
 };
 
 /**
+ * struct sanx_turn - a ring among several of a queue
+ * @ring: its memory
+ * @from: first offset that is in it
+ * @next: the one that follows; written once, by the writer
+ */
+struct sanx_turn {
+	struct sanx_ring	ring;
+	u64			from;
+	struct sanx_turn	*next;
+};
+
+/**
+ * struct sanx_left - a ring that the reader is through with
+ * @buf: the ring
+ * @turn: what it is the ring of, or NULL
+ */
+struct sanx_left {
+	u8			*buf;
+	struct sanx_turn	*turn;
+};
+
+/**
  * struct sanx_rxq - the receiver's ring and its cursors
  * @in: where bytes from @from on go; the transport's
- * @from: first offset that is in @in; all before are in @out
+ * @from: first offset that is in @in; all before are in @out, or in turns
  * @out: where the reader is; the reader's, and it follows to @in when it has
  *	read all before @from
+ * @turn: that of @out, in a queue that goes by turns, or NULL; the reader's
  * @size: what the sender may have under way and unread, bytes; set by the
  *	transport along with sanx_rxq_grant()
  * @head: offset of the next byte the program reads; written by the reader only
@@ -74,6 +98,7 @@ struct sanx_rxq {
 	struct sanx_ring	in;
 	u64			from;
 	struct sanx_ring	out;
+	struct sanx_turn	*turn;
 	u32			size;
 	u64			head;
 	u64			tail;
@@ -96,12 +121,16 @@ u32 sanx_txq_unread(const struct sanx_txq *q);
 void sanx_txq_advance(struct sanx_txq *q, u32 len);
 int sanx_txq_credit(struct sanx_txq *q, u64 limit);
 bool sanx_txq_return(struct sanx_txq *q, u32 room);
+void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to);
 
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size);
 void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size);
 bool sanx_rxq_turning(const struct sanx_rxq *q);
 void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size);
-bool sanx_rxq_follow(struct sanx_rxq *q, u8 **left);
+void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_turn *first);
+void sanx_rxq_append(struct sanx_rxq *q, struct sanx_turn *last,
+		     struct sanx_turn *turn, u64 from);
+bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left);
 u8 sanx_rxq_byte(const struct sanx_rxq *q, u64 offset);
 int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len);
 u32 sanx_rxq_avail(const struct sanx_rxq *q);

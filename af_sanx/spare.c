@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a sender may keep for a reader that does not read.
+ *
+ * A ring is as large as a stream needs whose reader keeps up, and no larger: what
+ * is written and read in turns should be in the cache.  But a program may count
+ * on more.  Two that send much to each other before they read hang where less
+ * is taken than over TCP, which has the sender's buffer and then the receiver's.
+ * So beyond the ring a sender may have as much as its buffer would hold over TCP:
+ * SO_SNDBUF, or where that was not set the third figure of tcp_wmem.  The
+ * transport has the memory, gets it as it is filled, and gives it back as it is
+ * read.  It is the sender's memory cgroup that pays, and TCP's account (tcp_mem)
+ * that it is in; where that is under pressure, there is none.
+ *
+ * A stream whose reader keeps up is not to come to that.  So a sender that may wait
+ * does so for SANX_PATIENCE first, unless it has waited in vain the last time; and
+ * nobody gets it while the reader was at work within that time.
+ *
+ * Where there is no memory, in the cgroup or at all, nobody is killed for it: as
+ * over TCP, the sender waits, and tries again.
+ */
+#include <linux/export.h>
+#include <net/tcp.h>
+
+#include "af_sanx.h"
+
+/* What TCP takes beyond the limit: that is looked at for each sk_buff. */
+#define SPARE_OVER	65536U
+/* SO_SNDBUFFORCE knows no bounds. */
+#define SPARE_MAX	(1U << 29)
+/* When memory is asked for again. */
+#define SHORT_TIME	(HZ / 10)
+
+/**
+ * sanx_conn_spare() - bytes that a sender may have taken and not yet given to the
+ *	peer
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: bytes, as TCP would take them into its send buffer, now.
+ */
+u32 sanx_conn_spare(struct sanx_conn *conn)
+{
+	u32 most = 0, size;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk) {
+		size = max(READ_ONCE(sk->sk_sndbuf), 0);
+		if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK))
+			size = max_t(u32, size,
+				     READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2]));
+		most = min3(size, tcp_notsent_lowat(tcp_sk(sk)), SPARE_MAX) +
+		       SPARE_OVER;
+	}
+	rcu_read_unlock();
+	return most;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_spare);
+
+/**
+ * sanx_conn_recheck() - have the sender look for room again
+ * @conn: the connection
+ * @delay: when, in jiffies
+ *
+ * Context: any.
+ */
+void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay)
+{
+	sanx_conn_sooner(conn, &conn->cork.work, delay);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_recheck);
+
+/**
+ * sanx_conn_draining() - is the peer's reader at work?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true if it was a moment ago; the sender is told when that is over.
+ */
+bool sanx_conn_draining(struct sanx_conn *conn)
+{
+	u32 past = (u32)jiffies - READ_ONCE(conn->drain_time);
+
+	if (past >= SANX_PATIENCE)
+		return false;
+	sanx_conn_recheck(conn, SANX_PATIENCE - past);
+	return true;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_draining);
+
+/**
+ * sanx_conn_set_short() - there was no memory to send more
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void sanx_conn_set_short(struct sanx_conn *conn)
+{
+	WRITE_ONCE(conn->short_until, jiffies + SHORT_TIME);
+	sanx_conn_recheck(conn, SHORT_TIME);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_set_short);
+
+/**
+ * sanx_conn_short() - was there no memory to send more, just now?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true if so; the sender is told when it is to ask again.
+ */
+bool sanx_conn_short(struct sanx_conn *conn)
+{
+	unsigned long until = READ_ONCE(conn->short_until), now = jiffies;
+
+	if (likely(!until) || !time_before(now, until))
+		return false;
+	sanx_conn_recheck(conn, until - now);
+	return true;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_short);
+
+/**
+ * sanx_mem_charge() - take pages into TCP's account
+ * @pages: how many
+ *
+ * Context: any.
+ * Return: false if TCP would rather have no more.
+ */
+bool sanx_mem_charge(u32 pages)
+{
+	long sum = atomic_long_add_return(pages, tcp_prot.memory_allocated);
+
+	if (sum <= READ_ONCE(tcp_prot.sysctl_mem[1]))
+		return true;
+	sanx_mem_uncharge(pages);
+	return false;
+}
+EXPORT_SYMBOL_GPL(sanx_mem_charge);
+
+/**
+ * sanx_mem_uncharge() - give back what sanx_mem_charge() took
+ * @pages: how many
+ *
+ * Context: any.
+ */
+void sanx_mem_uncharge(u32 pages)
+{
+	atomic_long_sub(pages, tcp_prot.memory_allocated);
+}
+EXPORT_SYMBOL_GPL(sanx_mem_uncharge);
