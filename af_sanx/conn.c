@@ -233,15 +233,13 @@ static u32 rcvbuf_moderate(const struct sanx_conn *conn, const struct net *net)
 }
 
 /**
- * sanx_conn_rcvbuf() - bytes that its ring may grow to
+ * sanx_conn_rcvbuf_set() - what the program has said with SO_RCVBUF
  * @conn: the connection
  *
  * Context: any.
- * Return: what the program has said with SO_RCVBUF, as conn->rx_max does, or
- * without that as much as TCP's window may grow to (tcp_rmem,
- * tcp_moderate_rcvbuf); or 0 for nobody who reads it.
+ * Return: that, now, as the size of a ring; or 0 for nothing.
  */
-u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
+u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn)
 {
 	struct sock *sk;
 	u32 size = 0;
@@ -249,8 +247,31 @@ u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk && sk->sk_userlocks & SOCK_RCVBUF_LOCK)
-		size = READ_ONCE(conn->rx_max);
-	else if (sk)
+		size = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
+	rcu_read_unlock();
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf_set);
+
+/**
+ * sanx_conn_rcvbuf() - bytes that its ring may grow to
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_RCVBUF, and not less than conn->rx_max,
+ * or without that as much as TCP's window may grow to (tcp_rmem,
+ * tcp_moderate_rcvbuf); or 0 for nobody who reads it.
+ */
+u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
+{
+	u32 size = sanx_conn_rcvbuf_set(conn);
+	struct sock *sk;
+
+	if (size)
+		return max(size, READ_ONCE(conn->rx_max));
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
 		size = rcvbuf_moderate(conn, sock_net(sk));
 	rcu_read_unlock();
 	return size;

@@ -35,6 +35,9 @@ struct loop_ring {
  *	this end is freed
  * @last: the last ring of the peer's queue; tx_mutex
  * @shown: stream offset up to which the peer was told of bytes; tx_mutex
+ * @granted: the limit that this end, and not its peer, granted last; modulo 2^32, as
+ *	@step; rx_mutex
+ * @step: up to where the peer was told of what is read beyond the ring; rx_mutex
  * @lock: guards the limit of this end, and what the peer has granted
  * @closed: close() was called for this end
  * @gather: the peer's wake-ups
@@ -43,6 +46,8 @@ struct loop_conn {
 	struct sanx_conn	*peer;
 	struct loop_ring	*last;
 	u64			shown;
+	u32			granted;
+	u32			step;
 	spinlock_t		lock; /* see above */
 	bool			closed;
 	struct sanx_gather	gather;
@@ -81,6 +86,8 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 	sanx_gather_init(&loop_conn(b)->gather, LOOP_PIECE, loop_flush);
 	spin_lock_init(&loop_conn(a)->lock);
 	spin_lock_init(&loop_conn(b)->lock);
+	loop_conn(a)->granted = a->rx.granted;
+	loop_conn(b)->granted = b->rx.granted;
 	sanx_txq_init(&a->tx, b->rx.size);
 	sanx_txq_init(&b->tx, a->rx.size);
 }
@@ -310,7 +317,7 @@ static u32 loop_room_spare(struct sanx_conn *conn)
 {
 	u32 most, unread;
 
-	if (sanx_conn_short(conn) || sanx_conn_draining(conn))
+	if (!sanx_conn_spares(conn))
 		return 0;
 	most = loop_most(conn);
 	unread = loop_unread(conn);
@@ -324,7 +331,7 @@ static u32 loop_room(struct sanx_conn *conn, enum sanx_room which)
 
 	if (room < sanx_ring_slack(conn->tx.size))
 		return which == SANX_ROOM_SPARE ? loop_room_spare(conn) : 0;
-	if (unlikely(sanx_conn_short(conn)))
+	if (unlikely(READ_ONCE(conn->short_until)) && sanx_conn_short(conn))
 		room = min(room, loop_memory(conn));
 	return room;
 }
@@ -410,25 +417,33 @@ static bool loop_grant(struct sanx_conn *conn)
 	/* The sender may have exceeded it just now. */
 	spin_lock(&loop_conn(peer)->lock);
 	more = sanx_rxq_credit_due(q);
-	if (more)
-		sanx_txq_credit(&peer->tx, sanx_rxq_grant(q));
-	else
+	if (more) {
+		loop_conn(conn)->granted = sanx_rxq_grant(q);
+		sanx_txq_credit(&peer->tx, q->granted);
+	} else {
 		WRITE_ONCE(peer->tx.read, q->head);
+	}
 	spin_unlock(&loop_conn(peer)->lock);
 	return more;
 }
 
 /* Of what the sender had to spare, has something been read, or all? */
-static bool loop_spare_read(const struct sanx_conn *conn)
+static bool loop_spare_read(struct sanx_conn *conn)
 {
-	const struct sanx_conn *peer = loop_conn((void *)conn)->peer;
 	u64 granted = READ_ONCE(conn->rx.granted), head = conn->rx.head;
-	u64 read = READ_ONCE(peer->tx.read);
-	u32 size = conn->rx.size;
+	struct loop_conn *lc = loop_conn(conn);
+	bool over;
 
-	if (likely((s64)(granted - read) <= size))
+	/* As long as nobody else has granted anything. */
+	if (likely((u32)granted == lc->granted))
 		return false;
-	return head - read >= SPARE_STEP || (s64)(granted - head) <= size;
+	over = (s64)(granted - head) > conn->rx.size;
+	if (over && (u32)head - lc->step < SPARE_STEP)
+		return false;
+	lc->step = head;
+	if (!over)
+		lc->granted = granted;
+	return true;
 }
 
 static void loop_consumed(struct sanx_conn *conn)

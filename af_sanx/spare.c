@@ -28,6 +28,8 @@
 #define SPARE_OVER	65536U
 /* SO_SNDBUFFORCE knows no bounds. */
 #define SPARE_MAX	(1U << 29)
+/* What is charged at a time, at the most. */
+#define SPARE_PAGES	(SANX_RING_MAX / PAGE_SIZE)
 /* When memory is asked for again. */
 #define SHORT_TIME	(HZ / 10)
 
@@ -72,14 +74,8 @@ void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay)
 }
 EXPORT_SYMBOL_GPL(sanx_conn_recheck);
 
-/**
- * sanx_conn_draining() - is the peer's reader at work?
- * @conn: the connection
- *
- * Context: any.
- * Return: true if it was a moment ago; the sender is told when that is over.
- */
-bool sanx_conn_draining(struct sanx_conn *conn)
+/* Is the peer's reader at work?  If so, the sender is told when that is over. */
+static bool sanx_conn_draining(struct sanx_conn *conn)
 {
 	u32 past = (u32)jiffies - READ_ONCE(conn->drain_time);
 
@@ -88,7 +84,6 @@ bool sanx_conn_draining(struct sanx_conn *conn)
 	sanx_conn_recheck(conn, SANX_PATIENCE - past);
 	return true;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_draining);
 
 /**
  * sanx_conn_set_short() - there was no memory to send more
@@ -114,12 +109,42 @@ bool sanx_conn_short(struct sanx_conn *conn)
 {
 	unsigned long until = READ_ONCE(conn->short_until), now = jiffies;
 
-	if (likely(!until) || !time_before(now, until))
+	if (likely(!until))
 		return false;
-	sanx_conn_recheck(conn, until - now);
-	return true;
+	if (time_before(now, until)) {
+		sanx_conn_recheck(conn, until - now);
+		return true;
+	}
+	/* If it has been set anew meanwhile, that is tried again too early. */
+	WRITE_ONCE(conn->short_until, 0);
+	return false;
 }
 EXPORT_SYMBOL_GPL(sanx_conn_short);
+
+/* Would TCP's windows not grow any more, either? */
+static bool mem_pressure(u32 pages)
+{
+	return atomic_long_read(tcp_prot.memory_allocated) + pages >
+	       READ_ONCE(tcp_prot.sysctl_mem[1]);
+}
+
+/**
+ * sanx_conn_spares() - may a sender have more than the peer's ring has room for?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true if so; else the sender is told when that may have changed.
+ */
+bool sanx_conn_spares(struct sanx_conn *conn)
+{
+	if (sanx_conn_short(conn) || sanx_conn_draining(conn))
+		return false;
+	if (!mem_pressure(SPARE_PAGES))
+		return true;
+	sanx_conn_recheck(conn, SHORT_TIME);
+	return false;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_spares);
 
 /**
  * sanx_mem_charge() - take pages into TCP's account
@@ -130,12 +155,10 @@ EXPORT_SYMBOL_GPL(sanx_conn_short);
  */
 bool sanx_mem_charge(u32 pages)
 {
-	long sum = atomic_long_add_return(pages, tcp_prot.memory_allocated);
-
-	if (sum <= READ_ONCE(tcp_prot.sysctl_mem[1]))
-		return true;
-	sanx_mem_uncharge(pages);
-	return false;
+	if (mem_pressure(pages))
+		return false;
+	atomic_long_add(pages, tcp_prot.memory_allocated);
+	return true;
 }
 EXPORT_SYMBOL_GPL(sanx_mem_charge);
 

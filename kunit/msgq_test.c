@@ -573,6 +573,79 @@ static void msgq_move(struct kunit *test)
 	}
 }
 
+/*
+ * A queue that goes by turns need not wait for its reader: he finds all bytes in
+ * their order, and leaves each ring once.
+ */
+static void msgq_turns(struct kunit *test)
+{
+	enum { TURNS = 4 };
+	struct sanx_turn turn[TURNS] = {};
+	u8 ring[TURNS][RING];
+	struct sanx_left left;
+	struct sanx_rxq q;
+	u32 i, n = RING - 3;
+
+	sanx_rxq_init(&q, NULL, RING);
+	q.head = FAR;
+	q.tail = FAR;
+	q.granted = FAR + TURNS * RING;
+	for (i = 0; i < TURNS; i++) {
+		turn[i].ring.buf = ring[i];
+		turn[i].ring.size = RING;
+		if (i)
+			sanx_rxq_append(&q, &turn[i - 1], &turn[i], q.tail);
+		else
+			sanx_rxq_begin(&q, &turn[0]);
+		store_stream(test, &q, n);
+	}
+	KUNIT_EXPECT_TRUE(test, sanx_rxq_turning(&q));
+	expect_read(test, &q, 0, 3 * RING);
+	expect_read(test, &q, n - 1, 2);
+	expect_read(test, &q, RING, TURNS * n - RING);
+	for (i = 0; i < TURNS * n; i++)
+		KUNIT_ASSERT_EQ(test, sanx_rxq_byte(&q, FAR + i),
+				stream_byte(FAR + i));
+	for (i = 1; i < TURNS; i++) {
+		sanx_rxq_consume(&q, n - 1);
+		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
+		sanx_rxq_consume(&q, 1);
+		KUNIT_ASSERT_TRUE(test, sanx_rxq_follow(&q, &left));
+		KUNIT_EXPECT_PTR_EQ(test, left.turn, &turn[i - 1]);
+		KUNIT_EXPECT_PTR_EQ(test, left.buf, &ring[i - 1][0]);
+		/* Nobody looks there any more. */
+		memset(ring[i - 1], CANARY, RING);
+		expect_read(test, &q, 0, n);
+	}
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
+}
+
+/* What a sender has memory for of its own is granted, and the rest when it is due. */
+static void msgq_exceed(struct kunit *test)
+{
+	struct sanx_txq tx;
+	struct sanx_rxq rx;
+	u8 ring[1];
+
+	sanx_txq_init(&tx, RING);
+	sanx_rxq_init(&rx, ring, RING);
+	/* That is permitted anyway. */
+	sanx_txq_exceed(&tx, &rx, RING);
+	KUNIT_EXPECT_EQ(test, tx.limit, RING);
+	sanx_txq_exceed(&tx, &rx, 5 * RING);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&tx), 5 * RING);
+	sanx_txq_advance(&tx, 5 * RING);
+	KUNIT_EXPECT_EQ(test, sanx_rxq_arrive(&rx, 0, 5 * RING), 0);
+	sanx_rxq_consume(&rx, 4 * RING);
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_credit_due(&rx));
+	sanx_rxq_consume(&rx, RING);
+	KUNIT_EXPECT_TRUE(test, sanx_rxq_credit_due(&rx));
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&tx, sanx_rxq_grant(&rx)), 1);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&tx), RING);
+	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&tx), 0);
+}
+
 /* The first ring is where the reader is from the beginning. */
 static void msgq_provide(struct kunit *test)
 {
@@ -753,6 +826,8 @@ static struct kunit_case msgq_cases[] = {
 	KUNIT_CASE(msgq_fill_part),
 	KUNIT_CASE(msgq_fill_short),
 	KUNIT_CASE(msgq_move),
+	KUNIT_CASE(msgq_turns),
+	KUNIT_CASE(msgq_exceed),
 	KUNIT_CASE(msgq_provide),
 	KUNIT_CASE_PARAM(msgq_read, bytes_gen_params),
 	KUNIT_CASE(msgq_read_skip),

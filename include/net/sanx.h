@@ -613,11 +613,12 @@ void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
 u32 sanx_conn_sndbuf(struct sanx_conn *conn);
 u32 sanx_conn_rcvbuf(struct sanx_conn *conn);
+u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
 
 /* spare.c */
 u32 sanx_conn_spare(struct sanx_conn *conn);
-bool sanx_conn_draining(struct sanx_conn *conn);
+bool sanx_conn_spares(struct sanx_conn *conn);
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);
 void sanx_conn_set_short(struct sanx_conn *conn);
 bool sanx_conn_short(struct sanx_conn *conn);
