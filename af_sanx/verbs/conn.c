@@ -41,6 +41,8 @@ void vconn_init(struct vconn *vc)
 	INIT_LIST_HEAD(&vc->room);
 	INIT_LIST_HEAD(&vc->node);
 	INIT_LIST_HEAD(&vc->longs);
+	INIT_LIST_HEAD(&vc->spill);
+	INIT_WORK(&vc->move, vspill_work);
 	INIT_WORK(&vc->work, release_work);
 	INIT_DELAYED_WORK(&vc->grow, vgrow_work);
 	sanx_gather_init(&vc->gather, VPOST_PIECE, vconn_flush);
@@ -119,7 +121,9 @@ static int attach_first(struct vconn *vc)
 	u8 *buf;
 
 	memcg = set_active_memcg(conn->memcg);
-	buf = kmalloc(SANX_RING_FIRST, GFP_KERNEL_ACCOUNT);
+	/* Nobody is killed at the will of a peer. */
+	buf = kmalloc(SANX_RING_FIRST, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
+				       __GFP_NORETRY);
 	set_active_memcg(memcg);
 	if (!buf)
 		return -ENOMEM;
@@ -500,7 +504,7 @@ static void close_attached(struct vconn *vc, bool reset)
 void vconn_give_up(struct vconn *vc)
 {
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (!(vc->pending & VCONN_P_DATA))
+	if (!(vc->pending & VCONN_P_DATA) && !vspill_waits(vc))
 		return;
 	vc->pending &= ~(VCONN_P_DATA | VCONN_P_FIN);
 	vc->flags |= VCONN_RESET;
@@ -641,6 +645,7 @@ static void destroy_work(struct work_struct *work)
 	struct vconn *vc = container_of(work, struct vconn, work);
 
 	free_first(vc);
+	vspill_free(vc);
 	vgrow_free(vc);
 	vring_free(&vc->staging);
 	sanx_conn_free(vconn_conn(vc));
@@ -658,7 +663,8 @@ void vconn_destroy(struct sanx_conn *conn)
 
 	if (vc->link)
 		vlink_put(vc->link);
-	if (vgrow_free_sleeps(vc) || vring_free_sleeps(&vc->staging)) {
+	if (vgrow_free_sleeps(vc) || vring_free_sleeps(&vc->staging) ||
+	    !list_empty(&vc->spill)) {
 		INIT_WORK(&vc->work, destroy_work);
 		queue_work(vconn_wq, &vc->work);
 		return;

@@ -8,7 +8,8 @@
  * a connection begins without, and with room for a few frames' payload
  * (SANX_RING_FIRST) in memory that no device knows.  When half of that is
  * filled, or all that is granted was sent, or GROW_AFTER bytes have come, a
- * ring is made, as large as SO_RCVBUF says.
+ * ring is made, as large as SO_RCVBUF says then; or smaller, if there is no memory
+ * for that, or later.
  *
  * A stream whose sender uses all of it gets a larger one, as TCP's window grows
  * to tcp_rmem[2] where SO_RCVBUF was not set: one that holds what its reader
@@ -38,6 +39,8 @@
 /* A stream whose reader keeps up fills nothing, and yet is one. */
 #define GROW_AFTER	(8 * SANX_RING_FIRST)
 #define GROW_TIMES	4
+/* When memory is asked for again. */
+#define GROW_AGAIN	HZ
 
 static bool grow_publish(struct vconn *vc, struct vlink *link,
 			 const struct vring *ring)
@@ -107,7 +110,9 @@ static int grow_make(struct vconn *vc, u32 size)
 static int grow_first(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	u32 size = conn->rx_max;
+	/* It may have been settled for less. */
+	u32 size = max3(conn->rx_max, sanx_conn_rcvbuf_set(conn),
+			SANX_RING_MIN);
 	int err;
 
 	do {
@@ -142,12 +147,19 @@ static void grow_ask_again(struct vconn *vc)
 /* It was not to be: who may ask again, and when? */
 static void grow_failed(struct vconn *vc, int err)
 {
+	const u32 over = VCONN_RELEASED | VCONN_OVER | VCONN_CLOSED |
+			 VCONN_PEER_CLOSED | VCONN_FIN_RCVD;
 	struct vlink *link;
 
-	/* There is not memory for the first one, and never will be. */
-	if (err == -ENOMEM && !vc->ring.buf)
-		return;
 	link = vconn_lock(vc);
+	/* There is not memory for the first one: later, maybe. */
+	if (err == -ENOMEM && !vc->ring.buf && !(vc->flags & over)) {
+		sanx_conn_get(vconn_conn(vc));
+		if (!queue_delayed_work(vconn_wq, &vc->grow, GROW_AGAIN))
+			sanx_conn_put(vconn_conn(vc));
+		spin_unlock_bh(&link->tx_lock);
+		return;
+	}
 	vc->flags &= ~VCONN_GROWING;
 	grow_ask_again(vc);
 	spin_unlock_bh(&link->tx_lock);

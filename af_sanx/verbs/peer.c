@@ -77,10 +77,13 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 	vpost_unlock(link);
 	if (n <= 0)
 		return n;
+	/* A ring that is new says nothing of the reader. */
+	if (f->type != SANX_FRAME_WINDOW && f->type != SANX_FRAME_RETURN_ACK)
+		WRITE_ONCE(conn->drain_time, jiffies);
 	if (vc->full && !vc->early)
 		WRITE_ONCE(conn->ack_time, jiffies);
 	else
-		sanx_conn_tx_ready(conn);
+		vspill_tx_ready(vc);
 	return 0;
 }
 
@@ -206,11 +209,14 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 	}
 	vc->flags |= VCONN_PEER_CLOSED;
 	/* What is not said yet nobody wants to hear any more. */
-	unsent = vc->posted != vc->end && !vc->corked;
+	unsent = (vc->posted != vc->end && !vc->corked) ||
+		 vc->spilled;
 	vc->pending = 0;
 	vpost_pend(vc, VCONN_P_CLOSE_ACK);
 	vpost_unlock(link);
 
+	/* It goes unsent. */
+	vspill_kick(vc);
 	if (flags & VCONN_CLOSED)
 		return 0;
 	if (f->flags & SANX_FRAME_F_RESET)

@@ -547,8 +547,9 @@ static u32 post_todo(const struct vconn *vc)
 {
 	u32 todo = vc->pending;
 
-	if (todo & VCONN_P_DATA) {
+	if (todo & VCONN_P_DATA || vspill_waits(vc))
 		todo &= ~(VCONN_P_FIN | VCONN_P_CLOSE);
+	if (todo & VCONN_P_DATA) {
 		if (vc->posted == vconn_conn((struct vconn *)vc)->tx.limit)
 			todo &= ~VCONN_P_DATA;
 	}
@@ -777,7 +778,7 @@ void vpost_unlock(struct vlink *link) __releases(&link->tx_lock)
 		/* It is attached, so there is a reference to go by. */
 		conn = sanx_conn_get(vconn_conn(vc));
 		spin_unlock_bh(&link->tx_lock);
-		sanx_conn_tx_ready(conn);
+		vspill_tx_ready(vc);
 		sanx_conn_put(conn);
 		spin_lock_bh(&link->tx_lock);
 	}

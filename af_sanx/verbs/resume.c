@@ -234,6 +234,8 @@ int vresume_answer(struct vconn *vc, const struct sanx_frame *f)
 	if (err != -EPROTO)
 		vpost_pend(vc, 0);
 	vpost_unlock(link);
+	if (!err)
+		vspill_tx_ready(vc);
 	return resume_tell(vc, err);
 }
 
@@ -316,6 +318,8 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	if (err != -EPROTO)
 		vpost_pend(vc, VCONN_P_RESUME_ACK);
 	vpost_unlock(link);
+	if (!err)
+		vspill_tx_ready(vc);
 	return resume_tell(vc, err);
 }
 

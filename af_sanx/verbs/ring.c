@@ -40,9 +40,9 @@ static void *ring_buf(u32 size, gfp_t gfp)
 }
 
 static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
-		      enum dma_data_direction dir, gfp_t more)
+		      enum dma_data_direction dir)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | more;
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 
 	if (dir == DMA_FROM_DEVICE)
 		gfp |= __GFP_ZERO;
@@ -65,7 +65,8 @@ static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
  *
  * What the peer writes starts out as zeroes: it may claim to have written
  * bytes that it has not.  Not from the slab: what some devices send, they send
- * by reference to the page.
+ * by reference to the page.  Nobody is killed for it, as it may come at the will
+ * of a peer.
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
@@ -74,7 +75,7 @@ int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 		bool remote)
 {
 	return ring_alloc(ring, size, memcg,
-			  remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE, 0);
+			  remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE);
 }
 
 /* The part of the node's memory that rings may have grown to, beyond SO_RCVBUF. */
@@ -100,8 +101,7 @@ int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
 	long n = DIV_ROUND_UP(size, PAGE_SIZE);
 
 	if (atomic_long_add_return(n, &ring_grown) <= most &&
-	    !ring_alloc(ring, size, memcg, DMA_FROM_DEVICE,
-			__GFP_RETRY_MAYFAIL)) {
+	    !ring_alloc(ring, size, memcg, DMA_FROM_DEVICE)) {
 		ring->grown = true;
 		return 0;
 	}

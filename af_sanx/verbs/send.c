@@ -69,8 +69,10 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 	/* Asking for room is what makes it be told of. */
 	do {
 		err = vstaging_make(vc, len);
+		if (err == -ENOMEM)
+			sanx_conn_set_short(vconn_conn(vc));
 		if (err && err != -EAGAIN)
-			return err;
+			return -EAGAIN;
 		room = err ? 0 : vstaging_room(vc);
 	} while (!room && vconn_room(vconn_conn(vc), SANX_ROOM_WINDOW));
 	if (!room)
@@ -147,6 +149,9 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	u32 most;
 
 	vstaging_bound(vc);
+	if (vspill_any(vc))
+		return flags & SANX_MSG_SPARE ?
+		       vspill_send(vc, from, len, flags) : -EAGAIN;
 	if (vlong_wants(vc, from, len, flags) && !vstaging_make(vc, len)) {
 		n = vlong_send(vc, from, min(len, vlong_room(vc, from)));
 		if (n)
@@ -162,6 +167,8 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	}
 	/* The rest behind it, before another writer's. */
 	n = send_staged(vc, from, len - done, flags, when);
+	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
+		n = vspill_send(vc, from, len, flags);
 	return n < 0 ? done ?: n : done + n;
 }
 
@@ -190,6 +197,9 @@ u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 	u32 room;
 
 	vstaging_bound(vc);
+	/* Who moves what is there tells of what has become of it. */
+	if (vspill_any(vc))
+		return which == SANX_ROOM_SPARE ? vspill_room(vc) : 0;
 	room = vstaging_room(vc);
 	if (room && vc->staging.buf)
 		return room;
@@ -200,6 +210,10 @@ u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 	else if (!room)
 		vstaging_await(vc);
 	vpost_unlock(link);
+	if (room && !vc->staging.buf && sanx_conn_short(conn))
+		room = 0;
+	if (!room && which == SANX_ROOM_SPARE)
+		room = vspill_room(vc);
 	return room;
 }
 
@@ -212,9 +226,10 @@ u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
  */
 u32 vconn_unsent(struct sanx_conn *conn)
 {
+	const struct vconn *vc = vconn_of(conn);
 	u64 next = READ_ONCE(conn->tx.next);
 
-	return max_t(s64, READ_ONCE(vconn_of(conn)->end) - next, 0);
+	return max_t(s64, vspill_end(vc) - next, 0);
 }
 
 /**
@@ -232,7 +247,7 @@ bool vconn_drained(struct sanx_conn *conn)
 	bool drained;
 
 	drained = (vc->flags & over) ||
-		  (vc->acked == vc->end && !(vc->pending & VCONN_P_FIN));
+		  (vc->acked == vspill_end(vc) && !(vc->pending & VCONN_P_FIN));
 	/* Of what is corked only the end can be waited for. */
 	if (!drained && vc->corked)
 		vc->full = true;

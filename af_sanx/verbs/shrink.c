@@ -25,7 +25,7 @@ static bool shrink_quiet(const struct vconn *vc)
 	lockdep_assert_held(&vc->link->tx_lock);
 	return (vc->flags & VCONN_OPEN) && !(vc->flags & never) &&
 	       !vc->pending && !vc->inflight && vc->acked == vc->end &&
-	       vc->posted == vc->end;
+	       vc->posted == vc->end && !vc->spilled;
 }
 
 /* Completions are asked for seldom, and what rests may get none of its own. */

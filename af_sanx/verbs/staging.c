@@ -13,6 +13,8 @@
  *	  | not known	  | not given	 |
  *	  | to be there	  | to the link	 |	free
  *
+ * What there is no room for here is spilled behind @end: spill.c.
+ *
  * The size is that of the peer's ring, as soon as there is one, and before it
  * what is to be sent, or that of the ring that was there before the connection
  * rested; or less if SO_SNDBUF says so.  It is replaced by a larger
@@ -224,6 +226,7 @@ bool vstaging_trim(struct vconn *vc)
 	link = vconn_lock(vc);
 	if (user == link && !(vc->flags & theirs) && !vc->inflight &&
 	    !staging_used(vc) && vc->posted == vc->end &&
+	    !vc->spilled &&
 	    list_empty(&vc->longs) && list_empty(&vc->reg)) {
 		swap(vc->staging, ring);
 		WRITE_ONCE(vc->draining, false);

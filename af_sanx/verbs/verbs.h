@@ -7,7 +7,8 @@
  *		who waits for one
  *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
  *	vconn	one connection, riding on a link		ask.c open.c conn.c send.c peer.c
- *		and its memory				grow.c shrink.c staging.c long.c
+ *		and its memory				grow.c shrink.c staging.c spill.c
+ *							long.c
  *		and from one link to the next			orphan.c resume.c
  *	vring	memory that a queue pair may reach		ring.c
  *
@@ -537,8 +538,13 @@ struct vring {
  * @most: bytes that it can have, by the device and by what memory there was
  * @gather: small pieces that are held back
  * @corked: bytes behind @posted wait for more; tx_lock
- * @end: stream offset behind the last byte taken from the program; tx_mutex and
- *	tx_lock to change it
+ * @end: stream offset behind the last byte taken from the program, but for what is
+ *	in @spill; tx_lock to change it, and tx_mutex if there is nothing
+ * @spill: &struct vpiece, what there was no room for: spill.c; tx_lock
+ * @spilled: bytes there; tx_lock to change it
+ * @filling: of them, the one that a sender copies to; tx_lock
+ * @move: moves it to @staging; with a reference of the connection while it is
+ *	queued
  * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
  *	that follows
  * @posted: stream offset of the next byte to be posted; less than tx.next
@@ -596,6 +602,10 @@ struct vconn {
 	struct sanx_gather	gather;
 	bool			corked;
 	u64			end;
+	struct list_head	spill;
+	u32			spilled;
+	struct vpiece		*filling;
+	struct work_struct	move;
 	u32			unsignaled;
 	u64			posted;
 	u64			acked;
@@ -620,6 +630,7 @@ struct vconn {
 };
 
 struct vlong;
+struct vpiece;
 
 static inline struct vconn *vconn_of(struct sanx_conn *conn)
 {
@@ -866,5 +877,17 @@ void vstaging_await(struct vconn *vc);
 bool vstaging_early_ok(const struct vconn *vc);
 bool vstaging_trim(struct vconn *vc);
 int vstaging_make(struct vconn *vc, size_t len);
+
+/* spill.c */
+bool vspill_any(const struct vconn *vc);
+u64 vspill_end(const struct vconn *vc);
+bool vspill_waits(const struct vconn *vc);
+void vspill_kick(struct vconn *vc);
+void vspill_tx_ready(struct vconn *vc);
+u32 vspill_room(struct vconn *vc);
+ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
+		    int flags);
+void vspill_work(struct work_struct *work);
+void vspill_free(struct vconn *vc);
 
 #endif /* _SANX_VERBS_H */
