@@ -201,6 +201,7 @@ void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to)
 	if ((s64)(to - tx->limit) <= 0)
 		return;
 	WRITE_ONCE(rx->granted, to);
+	/* As in sanx_txq_credit(). */
 	smp_store_release(&tx->limit, to);
 }
 EXPORT_SYMBOL_GPL(sanx_txq_exceed);
@@ -348,8 +349,9 @@ bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 	if (!to)
 		return false;
 	q->out.size = READ_ONCE(to->size);
+	buf = READ_ONCE(to->buf);
 	/* The reads there are done before it is moved again. */
-	smp_store_release(&q->out.buf, READ_ONCE(to->buf));
+	smp_store_release(&q->out.buf, buf);
 	return true;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_follow);

@@ -20,6 +20,7 @@
  * over TCP, the sender waits, and tries again.
  */
 #include <linux/export.h>
+#include <linux/sizes.h>
 #include <net/tcp.h>
 
 #include "af_sanx.h"
@@ -27,7 +28,7 @@
 /* What TCP takes beyond the limit: that is looked at for each sk_buff. */
 #define SPARE_OVER	65536U
 /* SO_SNDBUFFORCE knows no bounds. */
-#define SPARE_MAX	(1U << 29)
+#define SPARE_MAX	((u32)SZ_512M)
 /* What is charged at a time, at the most. */
 #define SPARE_PAGES	(SANX_RING_MAX / PAGE_SIZE)
 /* When memory is asked for again. */

@@ -230,8 +230,10 @@ ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
 	if (!n)
 		return -EAGAIN;
 	piece = spill_last(vc, n);
-	if (!piece)
-		piece = fresh = piece_alloc(conn->memcg);
+	if (!piece) {
+		fresh = piece_alloc(conn->memcg);
+		piece = fresh;
+	}
 	if (!piece) {
 		sanx_conn_set_short(conn);
 		return -EAGAIN;
