@@ -192,7 +192,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 static int resume_tell(struct vconn *vc, int err)
 {
 	if (!err)
-		sanx_conn_tx_ready(vconn_conn(vc));
+		vspill_tx_ready(vc);
 	else if (err == -ECONNRESET)
 		sanx_conn_reset(vconn_conn(vc), ECONNRESET);
 	return err == -ECONNRESET ? 0 : err;
@@ -234,8 +234,6 @@ int vresume_answer(struct vconn *vc, const struct sanx_frame *f)
 	if (err != -EPROTO)
 		vpost_pend(vc, 0);
 	vpost_unlock(link);
-	if (!err)
-		vspill_tx_ready(vc);
 	return resume_tell(vc, err);
 }
 
@@ -318,8 +316,6 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	if (err != -EPROTO)
 		vpost_pend(vc, VCONN_P_RESUME_ACK);
 	vpost_unlock(link);
-	if (!err)
-		vspill_tx_ready(vc);
 	return resume_tell(vc, err);
 }
 
