@@ -153,6 +153,7 @@ int sanx_fallback_adopt(struct socket *sock)
 	__module_get(ss->native->owner);
 	/* Pairs with the read in sanx_sk(): it has fallen back who sees it. */
 	smp_store_release(&inode->i_private, ss);
+	/* As in become_native(). */
 	smp_store_release(&sock->ops, ss->native);
 	leave_to_reaper(sock, ss);
 	release_sock(ss->sk);

@@ -43,11 +43,11 @@ SANX_TEST(cgroup_denies)
 
 	ASSERT_LE(0, cgroup);
 	ASSERT_EQ(0, attach_verdict(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
-			    v4 ? BPF_CGROUP_INET4_CONNECT :
-				 BPF_CGROUP_INET6_CONNECT, 0));
+				    v4 ? BPF_CGROUP_INET4_CONNECT :
+					 BPF_CGROUP_INET6_CONNECT, 0));
 	ASSERT_EQ(0, attach_verdict(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
-			    v4 ? BPF_CGROUP_INET4_BIND : BPF_CGROUP_INET6_BIND,
-			    0));
+				    v4 ? BPF_CGROUP_INET4_BIND :
+					 BPF_CGROUP_INET6_BIND, 0));
 	fd = client_socket(variant);
 	address_make(&any, v4 ? "127.0.0.1" : "::1", 0);
 	EXPECT_EQ(-EPERM, rc(bind(fd, &any.sa, any.len)));

@@ -51,7 +51,7 @@ int attach_verdict(int cgroup, int type, int where, int verdict)
 		.prog_type = type,
 		.expected_attach_type = where,
 		.insns = (uintptr_t)insn,
-		.insn_cnt = sizeof(insn) / sizeof(insn[0]),
+		.insn_cnt = 2,
 		.license = (uintptr_t)"GPL",
 	};
 	int prog = rc(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)));

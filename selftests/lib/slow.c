@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory that is slow to come. */
 #include <fcntl.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -41,6 +41,6 @@ int slow_page_give(int uffd, char *page, const char *text)
 		.len = PAGE,
 	};
 
-	strncpy(from, text, PAGE - 1);
+	snprintf(from, sizeof(from), "%s", text);
 	return rc(ioctl(uffd, UFFDIO_COPY, &copy));
 }
