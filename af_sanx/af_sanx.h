@@ -208,7 +208,7 @@ bool sanx_needs_stack(const struct sock *sk);
 void sanx_inherit_options(struct sock *child, struct sock *sk);
 
 /* tcpinfo.c */
-u8 sanx_conn_tcp_state(const struct sanx_conn *conn);
+u8 sanx_conn_tcp_state(struct sanx_conn *conn);
 u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
 u32 sanx_conn_outq(struct sanx_conn *conn);
 u32 sanx_conn_unsent(struct sanx_conn *conn);
@@ -311,6 +311,8 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how);
 bool sanx_conn_open(const struct sanx_conn *conn);
 void sanx_conn_tx_look(struct sanx_conn *conn);
 u32 sanx_conn_rcvmost(struct sanx_conn *conn);
+bool sanx_conn_fin_rcvd(const struct sanx_conn *conn);
+bool sanx_conn_over(struct sanx_conn *conn);
 
 /* state.c */
 /**

@@ -64,12 +64,9 @@ static void put_stamp(struct msghdr *msg, const struct sock *sk, u64 stamp)
 /* After the end of stream 1, so that the program reads it (tcp_inq_hint()). */
 static int inq_hint(const struct sanx_conn *conn)
 {
-	enum sanx_conn_state state = READ_ONCE(conn->state);
 	u32 n = sanx_rxq_avail(&conn->rx);
 
-	if (!n && (state == SANX_CONN_FIN_RCVD || state == SANX_CONN_FINISHED))
-		return 1;
-	return n;
+	return !n && sanx_conn_fin_rcvd(conn) ? 1 : n;
 }
 
 /**

@@ -354,6 +354,46 @@ bool sanx_conn_open(const struct sanx_conn *conn)
 	}
 }
 
+/**
+ * sanx_conn_fin_rcvd() - has the end of the peer's stream arrived?
+ * @conn: a connection
+ *
+ * As SOCK_DONE of TCP's socks, it stays so when the connection dies, and shutdown()
+ * of the reading direction does not make it so.
+ *
+ * Return: true if so; all bytes before it are in the ring.
+ */
+bool sanx_conn_fin_rcvd(const struct sanx_conn *conn)
+{
+	/* Pairs with the release in conn_event(). */
+	switch (smp_load_acquire(&conn->state)) {
+	case SANX_CONN_FIN_RCVD:
+	case SANX_CONN_FINISHED:
+	case SANX_CONN_ENDED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * sanx_conn_over() - can nothing come or go any more, as in TCP's CLOSED?
+ * @conn: a connection
+ *
+ * TCP is there, or in TIME-WAIT, which to programs is the same, when the peer's
+ * end of stream has arrived and our own was acknowledged; and when it is dead.
+ *
+ * Context: any; no lock of @conn held.
+ * Return: true if so.
+ */
+bool sanx_conn_over(struct sanx_conn *conn)
+{
+	if (!sanx_conn_open(conn))
+		return true;
+	return READ_ONCE(conn->state) == SANX_CONN_FINISHED &&
+	       (!conn->ops->drained || conn->ops->drained(conn));
+}
+
 static void conn_count(const struct sanx_conn *conn)
 {
 	sanx_stat_add(conn->net, conn->ops->same_node ? SANX_STAT_CONNS_LOOP :
@@ -736,11 +776,20 @@ void sanx_conn_peer_closed(struct sanx_conn *conn)
 }
 EXPORT_SYMBOL_GPL(sanx_conn_peer_closed);
 
+/* As TCP's CLOSE-WAIT; an acceptor on this node can be done before we know. */
+static bool conn_close_wait(const struct sanx_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->state == SANX_CONN_FIN_RCVD ||
+	       (conn->state == SANX_CONN_CONNECTING &&
+		conn->shutdown & RCV_SHUTDOWN);
+}
+
 /**
  * sanx_conn_reset() - the connection breaks
  * @conn: the connection; what arrived can still be read
  * @err: errno (positive) for the program.  An ECONNRESET after the peer's
- *	end of stream becomes EPIPE, as in TCP.
+ *	end of stream, and before ours, becomes EPIPE, as in TCP.
  *
  * Does nothing to a connection that is over.
  *
@@ -756,7 +805,7 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 		spin_unlock_bh(&conn->lock);
 		return;
 	}
-	if (conn->shutdown & RCV_SHUTDOWN && err == ECONNRESET)
+	if (err == ECONNRESET && conn_close_wait(conn))
 		err = EPIPE;
 	counted = sanx_conn_open(conn);
 	rcu_read_lock();
@@ -808,12 +857,14 @@ EXPORT_SYMBOL_GPL(sanx_conn_deaf);
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
  *
  * Context: process, may sleep.
- * Return: 0, or -ENOTCONN if it is not open.
+ * Return: 0, or -ENOTCONN if it is over.
  */
 int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 {
 	bool fin = false;
 
+	if (sanx_conn_over(conn))
+		return -ENOTCONN;
 	mutex_lock(&conn->tx_mutex);
 	spin_lock_bh(&conn->lock);
 	if (!sanx_conn_open(conn)) {
@@ -854,18 +905,22 @@ void sanx_conn_stop(struct sanx_conn *conn)
  * @conn: the connection; the caller's reference stays
  * @reset: the peer is to get a reset and not the end of the stream
  *
- * Unread bytes make it a reset, as in TCP (RFC 2525, section 2.17).
+ * Unread bytes make it a reset, as in TCP (RFC 2525, section 2.17); where all has
+ * been said in both directions, nothing does.
  *
  * Context: process, may sleep; no lock of @conn held.
  */
 void sanx_conn_close(struct sanx_conn *conn, bool reset)
 {
-	enum sanx_conn_state was;
+	enum sanx_conn_state was = READ_ONCE(conn->state);
+	bool over = was == SANX_CONN_FINISHED && sanx_conn_over(conn);
 
 	spin_lock_bh(&conn->lock);
 	was = conn->state;
 	if (sanx_rxq_avail(&conn->rx))
 		reset = true;
+	if (over)
+		reset = false;
 	conn_event(conn, SANX_EV_DIE);
 	spin_unlock_bh(&conn->lock);
 	sanx_alive_stop(conn);

@@ -210,8 +210,8 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 	if (len >= (int)sizeof(uaddr->sa_family) &&
 	    uaddr->sa_family == AF_UNSPEC && ss->conn) {
 		/* tcp_disconnect() leaves this behind, too. */
-		if (sanx_conn_open(ss->conn) ||
-		    sanx_sock_connecting(ss, ss->conn))
+		if (sanx_sock_connecting(ss, ss->conn) ||
+		    !sanx_conn_over(ss->conn))
 			WRITE_ONCE(sk->sk_err, ECONNRESET);
 		sanx_sock_forget(sock, ss);
 		return 0;

@@ -210,16 +210,19 @@ static void loop_show(struct sanx_conn *conn)
 
 	if (!n)
 		return;
+	/* Bytes that fetch a reset are not to be read, either. */
+	if (sanx_conn_deaf(lc->peer)) {
+		sanx_conn_reset(lc->peer, ECONNRESET);
+		sanx_conn_reset(conn, ECONNRESET);
+		return;
+	}
 	sanx_conn_arrive(lc->peer, lc->shown, n);
 	lc->shown = conn->tx.next;
 	/* One of the two sees the other: this, or loop_close(). */
 	smp_mb();
-	if (sanx_conn_deaf(lc->peer))
-		sanx_conn_reset(lc->peer, ECONNRESET);
-	else if (!READ_ONCE(conn->peer_gone))
-		return;
 	/* It closed before it was shown this: that fetches TCP's reset. */
-	sanx_conn_reset(conn, ECONNRESET);
+	if (READ_ONCE(conn->peer_gone))
+		sanx_conn_reset(conn, ECONNRESET);
 }
 
 static void loop_uncork(struct sanx_conn *conn)
@@ -453,7 +456,7 @@ static void loop_consumed(struct sanx_conn *conn)
 
 	sanx_gather_received(&loop_conn(conn)->gather);
 	/* A dead one has no peer to tell: see loop_close(). */
-	if (READ_ONCE(conn->state) == SANX_CONN_DEAD)
+	if (!sanx_conn_open(conn))
 		return;
 	if (unlikely(q->turn && ring_of(q->turn)->pages) && !sanx_rxq_avail(q))
 		sanx_trim_soon(peer);
@@ -550,7 +553,7 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 		sanx_conn_peer_closed(peer);
 		/* What came since it was looked at nobody reads, either. */
 		smp_mb();
-		if (sanx_rxq_avail(&conn->rx))
+		if (!sanx_conn_fin_rcvd(conn) && sanx_rxq_avail(&conn->rx))
 			sanx_conn_reset(peer, ECONNRESET);
 	}
 	loop_quiesce(conn);

@@ -119,8 +119,8 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 		return RECV_AGAIN;
 	if (!none)
 		return RECV_STOP;
-	/* In TCP's order: the end of stream is before what came after it. */
-	if (fin && !READ_ONCE(conn->err))
+	/* In TCP's order: the end of the stream is before what came after it. */
+	if (sanx_conn_fin_rcvd(conn))
 		*err = 0;
 	else if (failed)
 		*err = sock_error(ss->sk);

@@ -106,10 +106,10 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		smp_rmb();
 		return -EPIPE;
 	}
-	if (READ_ONCE(conn->peer_gone))
-		return send_to_nobody(conn, msg);
 	if (!msg_data_left(msg))
 		return 0;
+	if (READ_ONCE(conn->peer_gone))
+		return send_to_nobody(conn, msg);
 	if (unlikely(READ_ONCE(conn->alive.watch)))
 		sanx_alive_send(conn, ss->sk);
 	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);

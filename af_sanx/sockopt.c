@@ -225,7 +225,7 @@ static int ipv6_set_connected(const struct sock *sk,
  * eyes is not connected.
  * Return: 0, -errno, or 1 where that makes no difference.
  */
-static int set_connected(const struct sock *sk, const struct sanx_conn *conn,
+static int set_connected(const struct sock *sk, struct sanx_conn *conn,
 			 int level, int optname, sockptr_t optval,
 			 unsigned int optlen)
 {

@@ -30,15 +30,18 @@ static const u8 state_table[__SANX_CONN_STATES][__SANX_EVS] = {
 		NO, NO, NO, NO, SANX_CONN_FINISHED, SANX_CONN_DEAD,
 	},
 	[SANX_CONN_FIN_RCVD] = {
-		NO, NO, NO, SANX_CONN_FINISHED, NO, SANX_CONN_DEAD,
+		NO, NO, NO, SANX_CONN_FINISHED, NO, SANX_CONN_ENDED,
 	},
 	[SANX_CONN_FINISHED] = {
-		NO, NO, NO, NO, NO, SANX_CONN_DEAD,
+		NO, NO, NO, NO, NO, SANX_CONN_ENDED,
 	},
 	[SANX_CONN_REFUSED] = {
 		NO, NO, NO, NO, NO, SANX_CONN_DEAD,
 	},
 	[SANX_CONN_DEAD] = {
+		NO, NO, NO, NO, NO, NO,
+	},
+	[SANX_CONN_ENDED] = {
 		NO, NO, NO, NO, NO, NO,
 	},
 };
@@ -70,6 +73,7 @@ static const char * const state_names[__SANX_CONN_STATES] = {
 	[SANX_CONN_FINISHED]	= "CLOSING",
 	[SANX_CONN_REFUSED]	= "REFUSED",
 	[SANX_CONN_DEAD]	= "CLOSED",
+	[SANX_CONN_ENDED]	= "CLOSED",
 };
 
 /**

@@ -135,7 +135,7 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 		return sanx_endpoint_fill(&conn->local, sock->sk->sk_family,
 					  uaddr);
 	/* accept() names a peer that is gone already (2), as TCP does. */
-	if (!sanx_conn_open(conn) && peer == 1)
+	if (peer == 1 && sanx_conn_over(conn))
 		return -ENOTCONN;
 	return sanx_endpoint_fill(&conn->remote, sock->sk->sk_family, uaddr);
 }

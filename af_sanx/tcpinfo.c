@@ -17,7 +17,7 @@
  *
  * Return: one of TCP_ESTABLISHED ...
  */
-u8 sanx_conn_tcp_state(const struct sanx_conn *conn)
+u8 sanx_conn_tcp_state(struct sanx_conn *conn)
 {
 	switch (READ_ONCE(conn->state)) {
 	case SANX_CONN_CONNECTING:
@@ -30,7 +30,7 @@ u8 sanx_conn_tcp_state(const struct sanx_conn *conn)
 	case SANX_CONN_FIN_RCVD:
 		return TCP_CLOSE_WAIT;
 	case SANX_CONN_FINISHED:
-		return TCP_LAST_ACK;
+		return sanx_conn_over(conn) ? TCP_CLOSE : TCP_LAST_ACK;
 	default:
 		return TCP_CLOSE;
 	}
@@ -101,9 +101,7 @@ static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 	enum sanx_conn_state state = READ_ONCE(conn->state);
 	bool fin_tx = state == SANX_CONN_FIN_SENT ||
 		      state == SANX_CONN_FINISHED;
-	bool fin_rx = state == SANX_CONN_FIN_RCVD ||
-		      state == SANX_CONN_FINISHED;
-
+	bool fin_rx = sanx_conn_fin_rcvd(conn);
 	u32 unsent = sanx_conn_unsent(conn);
 
 	info->tcpi_notsent_bytes = unsent;

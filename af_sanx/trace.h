@@ -16,7 +16,8 @@
 		{ SANX_CONN_FIN_RCVD,		"FIN_RCVD" },		\
 		{ SANX_CONN_FINISHED,		"FINISHED" },		\
 		{ SANX_CONN_REFUSED,		"REFUSED" },		\
-		{ SANX_CONN_DEAD,		"DEAD" })
+		{ SANX_CONN_DEAD,		"DEAD" },		\
+		{ SANX_CONN_ENDED,		"ENDED" })
 
 #define show_sanx_fallback(why) __print_symbolic(why,			\
 		{ SANX_FALLBACK_UNMAPPED,	"unmapped" },		\

@@ -44,8 +44,8 @@ static const struct {
 	{ SANX_CONN_CONNECTING, SANX_EV_DIE, SANX_CONN_DEAD },
 	{ SANX_CONN_ESTABLISHED, SANX_EV_DIE, SANX_CONN_DEAD },
 	{ SANX_CONN_FIN_SENT, SANX_EV_DIE, SANX_CONN_DEAD },
-	{ SANX_CONN_FIN_RCVD, SANX_EV_DIE, SANX_CONN_DEAD },
-	{ SANX_CONN_FINISHED, SANX_EV_DIE, SANX_CONN_DEAD },
+	{ SANX_CONN_FIN_RCVD, SANX_EV_DIE, SANX_CONN_ENDED },
+	{ SANX_CONN_FINISHED, SANX_EV_DIE, SANX_CONN_ENDED },
 	{ SANX_CONN_REFUSED, SANX_EV_DIE, SANX_CONN_DEAD },
 };
 
@@ -92,9 +92,17 @@ static void state_dead_is_terminal(struct kunit *test)
 {
 	int ev;
 
-	for (ev = 0; ev < __SANX_EVS; ev++)
+	for (ev = 0; ev < __SANX_EVS; ev++) {
 		KUNIT_EXPECT_EQ_MSG(test, sanx_state_next(SANX_CONN_DEAD, ev),
 				    -EPROTO, "event %d", ev);
+		KUNIT_EXPECT_EQ_MSG(test, sanx_state_next(SANX_CONN_ENDED, ev),
+				    -EPROTO, "event %d", ev);
+	}
+}
+
+static bool is_dead(int state)
+{
+	return state == SANX_CONN_DEAD || state == SANX_CONN_ENDED;
 }
 
 static void state_all_can_die(struct kunit *test)
@@ -102,10 +110,10 @@ static void state_all_can_die(struct kunit *test)
 	int state;
 
 	for (state = 0; state < __SANX_CONN_STATES; state++)
-		if (state != SANX_CONN_DEAD)
-			KUNIT_EXPECT_EQ_MSG(test,
-					    sanx_state_next(state, SANX_EV_DIE),
-					    SANX_CONN_DEAD, "state %d", state);
+		if (!is_dead(state))
+			KUNIT_EXPECT_TRUE_MSG(test,
+					      is_dead(sanx_state_next(state, SANX_EV_DIE)),
+					      "state %d", state);
 }
 
 /* A connection is not born again, and only death ends what was refused. */

@@ -45,7 +45,7 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK)) ||
 	    ((vc->flags & VCONN_FIN_RCVD) && !frame_after_fin(f)))
 		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA)
+	else if (f->type == SANX_FRAME_DATA && !(vc->flags & VCONN_RESET))
 		err = frame_check_data(vc, f);
 	else if (f->type == SANX_FRAME_FIN)
 		vc->flags |= VCONN_FIN_RCVD;
@@ -95,9 +95,11 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 static int frame_unheard(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct vlink *link = vc->link;
-	int err;
+	int err = 0;
 
-	err = sanx_rxq_arrive(&vconn_conn(vc)->rx, f->offset, f->count);
+	/* That does not go on elsewhere, and lacks the bytes that it was for. */
+	if (!(READ_ONCE(vc->flags) & VCONN_RESET))
+		err = sanx_rxq_arrive(&vconn_conn(vc)->rx, f->offset, f->count);
 	spin_lock_bh(&link->tx_lock);
 	if (!err)
 		vconn_give_up(vc);
@@ -116,6 +118,11 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 		return err;
 	if (ignore)
 		return frame_unheard(vc, f);
+	/* Bytes that fetch a reset are not to be read, either. */
+	if (sanx_conn_deaf(conn)) {
+		vconn_reset_deaf(vc);
+		return 0;
+	}
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_RING))
@@ -126,8 +133,6 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 		return err;
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent_came(conn);
-	if (sanx_conn_deaf(conn))
-		vconn_reset_deaf(vc);
 	sanx_conn_rx_ready(conn);
 	return 0;
 }

@@ -53,6 +53,7 @@ struct sanx_endpoint {
  * @SANX_CONN_FINISHED: both directions ended, in order
  * @SANX_CONN_REFUSED: never came to be; the socket goes on as TCP
  * @SANX_CONN_DEAD: reset, aborted or closed
+ * @SANX_CONN_ENDED: likewise, after the peer's direction had ended
  */
 enum sanx_conn_state {
 	SANX_CONN_NEW,
@@ -63,6 +64,7 @@ enum sanx_conn_state {
 	SANX_CONN_FINISHED,
 	SANX_CONN_REFUSED,
 	SANX_CONN_DEAD,
+	SANX_CONN_ENDED,
 	/* private: */
 	__SANX_CONN_STATES
 };
