@@ -192,6 +192,7 @@ bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn);
 
 /* send.c, recv.c, cmsg.c */
+void sanx_want_room(struct sock *sk);
 int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		 int flags);
@@ -295,6 +296,7 @@ void sanx_fallback_work(struct kthread_work *work);
 void sanx_fallback_drain(void);
 
 /* conn.c */
+int sanx_conn_init(void);
 void sanx_conn_exit(void);
 void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_detach(struct sanx_conn *conn);

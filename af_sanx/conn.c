@@ -30,6 +30,9 @@
 
 static void conn_retry_work(struct kthread_work *work);
 
+/* TCP's sk_write_space, which is not exported. */
+static void (*conn_native_write_space)(struct sock *sk) __ro_after_init;
+
 static void conn_start_clocks(struct sanx_conn *conn)
 {
 	WRITE_ONCE(conn->tx_time, jiffies);
@@ -686,6 +689,33 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 }
 EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
 
+/*
+ * As sk_stream_write_space(), but for its condition: that is about the native
+ * sock's own queue, which nothing passes, and which connect(AF_UNSPEC) leaves as
+ * if something were in it.  What a kernel consumer has put in its place is called.
+ */
+static void conn_write_space(struct sock *sk)
+{
+	struct socket *sock = READ_ONCE(sk->sk_socket);
+	struct socket_wq *wq;
+
+	/* The room was made before, see sanx_conn_sk(); pairs with sanx_want_room(). */
+	if (!sock || !test_bit(SOCK_NOSPACE, &sock->flags))
+		return;
+	if (sk->sk_write_space != conn_native_write_space) {
+		sk->sk_write_space(sk);
+		return;
+	}
+	clear_bit(SOCK_NOSPACE, &sock->flags);
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
+						      EPOLLWRBAND);
+	if (wq && wq->fasync_list &&
+	    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+}
+
 /**
  * sanx_conn_tx_look() - there may be room to send
  * @conn: the connection
@@ -699,13 +729,15 @@ void sanx_conn_tx_look(struct sanx_conn *conn)
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
-		sk->sk_write_space(sk);
+		conn_write_space(sk);
 	rcu_read_unlock();
 }
 
 /**
  * sanx_conn_tx_ready() - there is room to send
  * @conn: the connection
+ *
+ * Wakes those who asked with sanx_want_room(), and nobody else.
  *
  * Context: any.
  */
@@ -928,6 +960,20 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 		conn->ops->close(conn, reset);
 	sanx_cork_stop(conn);
 	sanx_trim_stop(conn);
+}
+
+int __init sanx_conn_init(void)
+{
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP,
+			       &sock);
+	if (err)
+		return err;
+	conn_native_write_space = sock->sk->sk_write_space;
+	sock_release(sock);
+	return 0;
 }
 
 void sanx_conn_exit(void)

@@ -18,7 +18,7 @@ static int __init sanx_init(void)
 {
 	int err;
 
-	err = sanx_worker_init();
+	err = sanx_conn_init() ?: sanx_worker_init();
 	if (err)
 		return err;
 	err = sanx_netns_init();

@@ -8,6 +8,23 @@
 
 #include "af_sanx.h"
 
+/**
+ * sanx_want_room() - ask for a wake-up when there is room to send
+ * @sk: the sock of an open socket
+ *
+ * To be asked before it is looked for room: one of the two sees the other, this
+ * or sanx_conn_tx_ready().
+ *
+ * Context: a call on the socket.
+ */
+void sanx_want_room(struct sock *sk)
+{
+	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* Pairs with the barrier in sanx_conn_sk(). */
+	smp_mb__after_atomic();
+}
+
 static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 		       enum sanx_room which)
 {
@@ -34,6 +51,14 @@ static long send_sleep(struct wait_queue_entry *wait, enum sanx_room which,
 	return timeo;
 }
 
+/* Who does not wait for room here may wait for EPOLLOUT. */
+static int send_look(struct sanx_sock *ss, struct sanx_conn *conn,
+		     enum sanx_room which)
+{
+	sanx_want_room(ss->sk);
+	return send_ready(ss, conn, which) ? 0 : -EAGAIN;
+}
+
 /*
  * Waits until there is room or news.  The mutex is not held meanwhile, so that
  * a sender who may not wait does not wait for one who does.
@@ -49,13 +74,10 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 	int err = 0;
 
 	if (!*timeo)
-		return -EAGAIN;
+		return send_look(ss, conn, *which);
 	add_wait_queue(sk_sleep(sk), &wait);
 	for (;;) {
-		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* The bits are set before the room is looked at. */
-		smp_mb__after_atomic();
+		sanx_want_room(sk);
 		if (send_ready(ss, conn, *which))
 			break;
 		if (!patience) {

@@ -141,12 +141,20 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 }
 
 /* Room, and no more than TCP_NOTSENT_LOWAT not sent; asking arms the wake-up. */
-static bool poll_writable(struct sanx_conn *conn, const struct sock *sk)
+static bool poll_room(struct sanx_conn *conn, const struct sock *sk)
 {
 	if (!sanx_conn_open(conn) || !conn->ops->room(conn, SANX_ROOM_SPARE))
 		return false;
 	return sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)) ||
 	       conn->ops->drained(conn);
+}
+
+static bool poll_writable(struct sanx_conn *conn, struct sock *sk)
+{
+	if (poll_room(conn, sk))
+		return true;
+	sanx_want_room(sk);
+	return poll_room(conn, sk);
 }
 
 static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
@@ -167,16 +175,9 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 	if (avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
 				    READ_ONCE(conn->rx_max) / 2))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone)) {
+	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone) ||
+	    poll_writable(conn, sk))
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	} else {
-		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* The bits are set before the room is looked at. */
-		smp_mb__after_atomic();
-		if (poll_writable(conn, sk))
-			mask |= EPOLLOUT | EPOLLWRNORM;
-	}
 	/* Pairs with sanx_conn_reset(). */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err) ||
@@ -347,10 +348,7 @@ static void release_linger(const struct sanx_sock *ss, struct sanx_conn *conn)
 	sanx_conn_shutdown(conn, SHUTDOWN_MASK);
 	add_wait_queue(sk_sleep(sk), &wait);
 	for (;;) {
-		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* The bits are set before it is looked. */
-		smp_mb__after_atomic();
+		sanx_want_room(sk);
 		if (conn->ops->drained(conn) || !sanx_conn_open(conn) ||
 		    signal_pending(current) || !timeo)
 			break;

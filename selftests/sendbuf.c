@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The send buffer: what send() took arrives, whatever the sender does next. */
 #include <linux/sockios.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 
 #define DEFAULT_VARIANTS "tcp4 loop fallback4"
@@ -224,6 +225,82 @@ SANX_TEST(not_sent_lowat)
 		ASSERT_EQ(POLLOUT, poll_one(self->client, POLLOUT, SOON));
 		ASSERT_EQ(0, recv_pattern(self->server, sizeof(buf), 0, 0));
 	}
+}
+
+/*
+ * The same on a socket that was disconnected before it was connected: to TCP's
+ * own eyes there is something in the send queue then.
+ */
+SANX_TEST(not_sent_lowat_disconnected)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct task t = { .fn = task_send_all };
+	int end[2], n;
+
+	end[0] = client_socket(variant);
+	ASSERT_LE(0, end[0]);
+	ASSERT_EQ(0, rc(connect(end[0], &none, sizeof(none))));
+	ASSERT_EQ(0, set_option(end[0], IPPROTO_TCP, TCP_NOTSENT_LOWAT, 1));
+	ASSERT_EQ(0, rc(connect(end[0], &self->addr.sa, self->addr.len)));
+	end[1] = rc(accept(self->listener, NULL, NULL));
+	ASSERT_LE(0, end[1]);
+	t.fd = end[0];
+	t.len = 8 << 20;
+	t.buf = calloc(1, t.len);
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	for (size_t got = 0; got < t.len; got += n) {
+		ASSERT_LT(0, poll_one(end[1], POLLIN, SOON))
+			TH_LOG("send() was not woken after %zu bytes", got);
+		n = recv(end[1], t.buf, t.len, MSG_TRUNC);
+		ASSERT_LT(0, n);
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
+	close(end[0]);
+	close(end[1]);
+	free(t.buf);
+}
+
+static long switches(pid_t tid)
+{
+	char path[64], line[128];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Who waits to read is not woken because there is room to send. */
+SANX_TEST(reader_sleeps_on)
+{
+	static char buf[20000];
+	char c;
+	struct task t = { .fn = task_recv, .buf = &c, .len = 1 };
+	long before;
+
+	t.fd = self->client;
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	before = switches(t.tid);
+	ASSERT_LT(0, before);
+	for (int i = 0; i < 50; i++) {
+		ASSERT_EQ(sizeof(buf), send(self->client, buf, sizeof(buf), 0));
+		ASSERT_EQ(sizeof(buf), recv(self->server, buf, sizeof(buf),
+					    MSG_WAITALL));
+	}
+	sleep_ms(A_WHILE);
+	EXPECT_EQ(before, switches(t.tid));
+	EXPECT_EQ(1, send(self->server, "x", 1, 0));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(1, t.ret);
 }
 
 SANX_TEST_MAIN
