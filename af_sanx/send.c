@@ -204,19 +204,33 @@ static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
 	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
+	lock_sock(sk);
 	*uarg = msg_zerocopy_realloc(sk, len, NULL);
+	/* It gets its number when it has sent anything: zerocopy_end(). */
+	if (*uarg)
+		atomic_dec(&sk->sk_zckey);
+	release_sock(sk);
 	if (!*uarg)
 		return -ENOBUFS;
 	uarg_to_msgzc(*uarg)->zerocopy = 0;
 	return 0;
 }
 
-static void zerocopy_end(struct ubuf_info *uarg, ssize_t sent)
+/*
+ * Numbers the calls that have sent anything, without a gap.  TCP numbers a call
+ * when it begins, which holds as long as calls do not overlap; ours do.
+ */
+static void zerocopy_end(struct sock *sk, struct ubuf_info *uarg, ssize_t sent)
 {
+	if (!uarg)
+		return;
+	lock_sock(sk);
+	uarg_to_msgzc(uarg)->id = (u32)atomic_inc_return(&sk->sk_zckey) - 1;
 	if (sent > 0)
 		net_zcopy_put(uarg);
 	else
 		net_zcopy_put_abort(uarg, true);
+	release_sock(sk);
 }
 
 /* Calls that only TCP can serve, before there is a connection. */
@@ -268,7 +282,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	sanx_reclaim_leave(&scope);
 	if (lent)
 		conn->ops->settle(conn, lent);
-	zerocopy_end(uarg, n);
+	zerocopy_end(sk, uarg, n);
 	if (n > 0) {
 		WRITE_ONCE(conn->tx_time, jiffies);
 		this_cpu_add(conn->stats->v[SANX_STAT_TX_BYTES], n);

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/errqueue.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -115,6 +117,78 @@ SANX_TEST(zerocopy)
 	EXPECT_EQ(3, next);
 	EXPECT_EQ(-EAGAIN, zerocopy_done(self->client, &lo, &hi));
 	EXPECT_EQ(0, poll_one(self->client, 0, 0) & POLLERR);
+}
+
+/* A page that whoever touches it waits for, until it is given, or taken away. */
+static char *slow_page(int *uffd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.range.len = 4096,
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	reg.range.start = (uintptr_t)page;
+	if (*uffd < 0 || ioctl(*uffd, UFFDIO_API, &api) ||
+	    ioctl(*uffd, UFFDIO_REGISTER, &reg))
+		return NULL;
+	return page;
+}
+
+static void take_page(char *page, int uffd)
+{
+	struct uffdio_range range = { .start = (uintptr_t)page, .len = 4096 };
+
+	munmap(page, 4096);
+	ioctl(uffd, UFFDIO_WAKE, &range);
+}
+
+/* Each call that sends has a number of its own, whatever becomes of others. */
+SANX_TEST(zerocopy_numbers)
+{
+	struct task bad = { .fn = task_send, .flags = MSG_ZEROCOPY, .len = 100 };
+	struct task good = bad;
+	char room[100], buf[3 * 100];
+	int uffd, seen[3] = {};
+	long end = now_ms() + SOON;
+	uint32_t lo, hi;
+
+	bad.fd = self->client;
+	bad.buf = slow_page(&uffd);
+	ASSERT_NE(NULL, bad.buf);
+	good.fd = self->client;
+	good.buf = room;
+	pattern_fill(room, sizeof(room), 0);
+	ASSERT_EQ(0, set_option(self->client, SOL_SOCKET, SO_ZEROCOPY, 1));
+	task_start(&bad);
+	sleep_ms(5 * A_WHILE);
+	/* It begins while the other is under way, which then fails. */
+	task_start(&good);
+	sleep_ms(5 * A_WHILE);
+	EXPECT_FALSE(bad.done);
+	take_page(bad.buf, uffd);
+	ASSERT_EQ(0, task_wait(&bad));
+	EXPECT_EQ(-EFAULT, bad.ret);
+	ASSERT_EQ(0, task_wait(&good));
+	EXPECT_EQ(100, good.ret);
+	EXPECT_EQ(100, rc(send(self->client, room, 100, MSG_ZEROCOPY)));
+	EXPECT_EQ(200, recv_exact(self->server, buf, 200));
+	while (now_ms() < end && seen[0] + seen[1] + seen[2] < 2) {
+		if (zerocopy_done(self->client, &lo, &hi)) {
+			sleep_ms(1);
+			continue;
+		}
+		ASSERT_LE(lo, hi);
+		for (; lo <= hi; lo++)
+			seen[lo < 2 ? lo : 2]++;
+	}
+	EXPECT_EQ(1, seen[0]);
+	EXPECT_EQ(1, seen[1]);
+	EXPECT_EQ(0, seen[2]);
+	close(uffd);
 }
 
 /* What came is read once, and goes two ways. */
