@@ -11,6 +11,7 @@
 #include <linux/export.h>
 #include <linux/memcontrol.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 
@@ -25,7 +26,7 @@
 #define RETRY_TRIES	137
 
 /* SO_RCVBUFFORCE knows no bounds; and TCP takes an sk_buff more. */
-#define RCVMOST_MAX	(1 << 29)
+#define RCVMOST_MAX	SZ_512M
 #define RCVMOST_OVER	65536
 
 static void conn_retry_work(struct kthread_work *work);
