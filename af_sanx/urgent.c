@@ -79,7 +79,9 @@ EXPORT_SYMBOL_GPL(sanx_conn_urgent);
  * sanx_conn_urgent_came() - a byte that is urgent has arrived
  * @conn: the connection, which sanx_conn_urgent() was called for
  *
- * Who handles SIGURG finds the byte there.
+ * Who handles SIGURG finds the byte there.  The signal goes to the owner of the
+ * socket's file, and close() takes both away while we have the sock: but not before
+ * sock_orphan(), which waits for sk_callback_lock.
  *
  * Context: the transport; any.
  */
@@ -89,8 +91,11 @@ void sanx_conn_urgent_came(struct sanx_conn *conn)
 
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
-	if (sk)
+	if (sk) {
+		read_lock_bh(&sk->sk_callback_lock);
 		sk_send_sigurg(sk);
+		read_unlock_bh(&sk->sk_callback_lock);
+	}
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(sanx_conn_urgent_came);

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #include <linux/sockios.h>
 
@@ -315,6 +316,74 @@ SANX_TEST(sigurg)
 	while (!urgent_signals && now_ms() < end)
 		sleep_ms(1);
 	EXPECT_EQ(1, urgent_signals);
+}
+
+/* Processes that get the signal before us: as many as make that take a while. */
+#define GROUP	100
+#define ROUNDS	50
+
+static void start_group(pid_t pid[GROUP])
+{
+	for (int i = 0; i < GROUP; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			for (;;)
+				pause();
+	}
+}
+
+static long task_urgent(struct task *t)
+{
+	t->flags = 1;
+	return send(t->fd, "X", 1, MSG_OOB | MSG_NOSIGNAL);
+}
+
+/*
+ * When close() has returned there is no file any more whose owner could be
+ * signalled.  The owner is a process group that we are the eldest of, and so the
+ * last to get the signal.
+ */
+SANX_TEST(sigurg_or_close)
+{
+	const struct timespec none = {};
+	pid_t pid[GROUP];
+	sigset_t set, got;
+	bool before;
+	int end[2];
+
+	ASSERT_EQ(0, rc(setpgid(0, 0)));
+	signal(SIGURG, SIG_DFL);
+	start_group(pid);
+	sigemptyset(&set);
+	sigaddset(&set, SIGURG);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct task t = { .fn = task_urgent };
+
+		connect_pair(_metadata, self, variant, &end[0], &end[1]);
+		ASSERT_EQ(0, fcntl(end[1], F_SETOWN, -getpid()));
+		t.fd = end[0];
+		task_start(&t);
+		while (!*(volatile int *)&t.flags)
+			sched_yield();
+		for (volatile int spin = dice(20000); spin > 0; spin--)
+			;
+		close(end[1]);
+		sigpending(&got);
+		before = sigismember(&got, SIGURG);
+		ASSERT_EQ(0, task_wait(&t));
+		if (variant->carried == SANX_A_STATS_CONNS_VERBS)
+			sleep_ms(2);
+		sigpending(&got);
+		ASSERT_EQ(before, sigismember(&got, SIGURG))
+			TH_LOG("signalled after close(), in round %d", i);
+		sigtimedwait(&set, NULL, &none);
+		close(end[0]);
+	}
+	for (int i = 0; i < GROUP; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
 }
 
 SANX_TEST(counted)
