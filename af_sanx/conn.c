@@ -643,8 +643,10 @@ static void conn_note_arrival(struct sanx_conn *conn)
 
 	WRITE_ONCE(conn->rx_time, jiffies);
 	rcu_read_lock();
-	/* Pairs with the release in sanx_conn_attach(). */
+	/* As in sanx_conn_sk(), but no barrier is needed for what is noted. */
 	sk = smp_load_acquire(&conn->sk);
+	if (READ_ONCE(conn->detached))
+		sk = NULL;
 	if (sk)
 		sk_incoming_cpu_update(sk);
 	if (unlikely(!sk || sk->sk_flags & SK_FLAGS_TIMESTAMP))

@@ -195,9 +195,10 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 
 	if (!ss)
 		return sanx_native_ops(sock)->poll(file, sock, wait);
+	/* Whatever becomes of it from here on wakes the caller. */
+	sock_poll_wait(file, sock, wait);
 	conn = sanx_sock_conn(ss);
 	if (conn) {
-		sock_poll_wait(file, sock, wait);
 		mask = poll_conn(ss, conn);
 		sanx_alive_wait(conn, ss->sk);
 		/* As recv() that is about to wait. */
@@ -208,7 +209,8 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 		if (!READ_ONCE(ss->fell_back))
 			return mask;
 	}
-	mask = ss->native->poll(file, sock, wait);
+	/* It waits already. */
+	mask = ss->native->poll(file, sock, NULL);
 	if (sanx_listener_waiting(ss))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
