@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The window of a stream that is in flow: it grows, and nothing shows it. */
+/*
+ * The window of a stream that is in flow: it grows, and nothing shows it.
+ *
+ * no siw: over iWARP it does not grow, see VSTAGING_EARLY
+ */
 #include <sys/ioctl.h>
 
 #include <linux/sockios.h>

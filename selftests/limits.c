@@ -2,6 +2,8 @@
 /*
  * What a machine's owner has set up for TCP holds: privileges, cgroups and the
  * programs that are attached to them.
+ *
+ * no siw: the device keeps what it sends in TCP's memory, charged to the sender
  */
 #include <fcntl.h>
 #include <sys/mount.h>

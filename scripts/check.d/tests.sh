@@ -8,6 +8,7 @@
 #	kernels: NAMES		the others need not be asked, as they lack what it
 #				is about, or say the same
 #	cpus: N			needs so many
+#	no siw: WHY		not run over iWARP
 #	long: WHY		not in make check; it has a make target of its own
 #	last: WHY		behind the others
 
@@ -59,6 +60,13 @@ one_names() {
 	make -s -C "$SANX_TREE/selftests" KSRC=. list | sort
 }
 
+siw_names() {
+	local name
+	for name in $(one_names); do
+		! is_socket_test "$name" || [ -n "$(said_of siw "$name-siw" 'no siw')" ] || echo "$name"
+	done
+}
+
 two_names() {
 	local test
 	for test in "$SANX_TREE"/selftests/two_node/*.sh; do
@@ -77,7 +85,7 @@ all_tests() {
 			! is_socket_test "$name" || echo "verbs $name-verbs"
 		done
 		;;
-	siw) for name in $(one_names); do ! is_socket_test "$name" || echo "siw $name-siw"; done ;;
+	siw) for name in $(siw_names); do echo "siw $name-siw"; done ;;
 	two) for name in $(two_names); do echo "two $name"; done ;;
 	esac
 }
