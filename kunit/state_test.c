@@ -197,7 +197,7 @@ static void state_names(struct kunit *test)
 {
 	static const char * const want[__SANX_CONN_STATES] = {
 		"NEW", "CONNECTING", "ESTAB", "FIN-WAIT", "CLOSE-WAIT",
-		"CLOSING", "REFUSED", "CLOSED",
+		"CLOSING", "REFUSED", "CLOSED", "CLOSED",
 	};
 	int state;
 
