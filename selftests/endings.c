@@ -14,6 +14,9 @@
  * which is made anyway.  Calls that only look are in the tails.  Runs drawn at
  * random, of any calls, see whether that is true.  SANX_ENDINGS=all leaves out
  * nothing, which takes hours.
+ *
+ * no siw: over iWARP a completion does not tell when the peer has the end of our
+ * stream, so that a shutdown() soon after may find the connection not yet over
  */
 #include <ctype.h>
 #include <stdio.h>
