@@ -178,9 +178,8 @@ static bool post_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
 		vc->unsignaled += len;
 		due |= vstaging_signal(vc);
 		break;
+	/* Whether a FIN has come decides on what the program sees: sanx_conn_over(). */
 	case SANX_FRAME_FIN:
-		due |= vc->full;
-		break;
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_CLOSE:
 	case SANX_FRAME_CLOSE_ACK:
