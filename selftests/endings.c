@@ -15,6 +15,7 @@
  * random, of any calls, see whether that is true.  SANX_ENDINGS=all leaves out
  * nothing, which takes hours.
  *
+ * kernels: um
  * no siw: over iWARP a completion does not tell when the peer has the end of our
  * stream, so that a shutdown() soon after may find the connection not yet over
  */

@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 # Selftests: labs that run them, several at a time.
 #
-# A lab is KERNEL-KIND: "one" (one node, its own programs), "siw" (the same over
-# iWARP, where the kernel has it) or "two" (scripts over two nodes).
+# A lab is KERNEL-KIND: "one" (one node, its own programs), "verbs" (those about
+# connected sockets, over rxe), "siw" (the same over iWARP, where the kernel has it)
+# or "two" (scripts over two nodes).
 
 again() {
 	if [ -n "${SANX_TUNE:-}" ]; then
@@ -55,12 +56,11 @@ in_lab() {
 	check_end "$TEST"
 }
 
-# labs_of KERNEL: the slowest first.
+# labs_of KERNEL
 labs_of() {
+	echo "$1-two" "$1-one" "$1-verbs"
 	case $1 in
-	debug) echo "$1-one" "$1-two" ;;
-	um) echo "$1-one" "$1-two" "$1-siw" ;;
-	*) echo "$1-one" "$1-two" ;;
+	debug | um) echo "$1-siw" ;;
 	esac
 }
 
@@ -104,7 +104,7 @@ run_labs() {
 # least; but for those that have a make target of their own.
 nothing_left_out() {
 	local lab kind name
-	for lab in one siw two; do
+	for lab in one verbs siw two; do
 		while read -r kind name; do
 			[ -n "$(said_of "$kind" "$name" long)" ] ||
 				grep -q "^[a-z]*	[^ ]*-$lab $name: " "$RESULTS" ||
@@ -129,6 +129,6 @@ stage_extremes() {
 	local kernel=${KERNEL:-6.12} tune
 	build_for "$kernel" || return 0
 	for tune in ${TUNE:-least most}; do
-		SANX_TUNE=$tune run_labs "$kernel-one"
+		SANX_TUNE=$tune run_labs "$kernel-one" "$kernel-verbs"
 	done
 }

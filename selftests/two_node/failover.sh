@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Two rails between two nodes: whatever becomes of one, connections go on by the
 # other, in bounded time, without a byte lost; and new ones find it too.
-# kernels: 6.12 um
+# kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

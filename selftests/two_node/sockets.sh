@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # sanxctl socket on nodes that have sockets of all kinds: each of them is there,
 # once, with what it is, and nothing else is.
+# kernels: 6.1 um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
