@@ -22,9 +22,10 @@ load_verbs
 nodemap_std
 prepare
 
-# At the end iperf3 leaves unread what is still under way: half must have come.
-three_ways iperf3 5201 "iperf3 -s" "iperf3 -c 10.77.0.1 -n 3M" 1500000
-both_ends "iperf3, reverse" 5201 "iperf3 -s" "iperf3 -c 10.77.0.1 -R -P 2 -n 2M" 1000000
+# At the end iperf3 leaves unread what is still under way, which is what buffers
+# hold: a few MB.  So it sends many times that, and half must have come.
+three_ways iperf3 5201 "iperf3 -s" "iperf3 -c 10.77.0.1 -n 24M" 12000000
+both_ends "iperf3, reverse" 5201 "iperf3 -s" "iperf3 -c 10.77.0.1 -R -P 2 -n 24M" 6000000
 three_ways nginx 8080 "nginx -c $DIR/nginx.conf" \
 	"ab -q -n 60 -c 6 http://10.77.0.1:8080/page | tee /dev/stderr | grep -q 'Failed requests: *0$'" 6000000
 both_ends "nginx, kept alive" 8080 "nginx -c $DIR/nginx.conf" \
