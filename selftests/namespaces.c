@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* net.sanx.*: each network namespace has its own, and they count there alone. */
+/*
+ * net.sanx.*: each network namespace has its own, and they count there alone.
+ *
+ * kernels: um
+ */
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>

@@ -43,7 +43,7 @@ lab_reboot() {
 healthy() {
 	local n
 	for ((n = 1; n <= NODES; n++)); do
-		timeout $((20 * SLOW)) "$SCRIPTS/lab" run "$n" true </dev/null 2>/dev/null || return 1
+		timeout $((60 * SLOW)) "$SCRIPTS/lab" run "$n" true </dev/null 2>/dev/null || return 1
 	done
 }
 
