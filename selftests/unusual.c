@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "lib/slow.h"
 #include "sanx_test.h"
 
 #define GIB	(1024 * 1024 * 1024UL)
@@ -119,25 +120,7 @@ SANX_TEST(zerocopy)
 	EXPECT_EQ(0, poll_one(self->client, 0, 0) & POLLERR);
 }
 
-/* A page that whoever touches it waits for, until it is given, or taken away. */
-static char *slow_page(int *uffd)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = {
-		.range.len = 4096,
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	*uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
-	reg.range.start = (uintptr_t)page;
-	if (*uffd < 0 || ioctl(*uffd, UFFDIO_API, &api) ||
-	    ioctl(*uffd, UFFDIO_REGISTER, &reg))
-		return NULL;
-	return page;
-}
-
+/* Whoever waits for it gets EFAULT. */
 static void take_page(char *page, int uffd)
 {
 	struct uffdio_range range = { .start = (uintptr_t)page, .len = 4096 };
