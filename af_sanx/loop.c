@@ -320,7 +320,7 @@ static u32 loop_room_spare(struct sanx_conn *conn)
 {
 	u32 most, unread;
 
-	if (!sanx_conn_spares(conn))
+	if (!sanx_conn_spares(conn, READ_ONCE(conn->tx.next)))
 		return 0;
 	most = loop_most(conn);
 	unread = loop_unread(conn);

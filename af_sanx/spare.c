@@ -16,6 +16,10 @@
  * does so for SANX_PATIENCE first, unless it has waited in vain the last time; and
  * nobody gets it while the reader was at work within that time.
  *
+ * Who was told by poll() that there is room is to find it, as over TCP, though the
+ * reader may have gone on meanwhile.  So it is noted at which offset of the stream
+ * that was said.  It holds until something is sent, which moves the offset.
+ *
  * Where there is no memory, in the cgroup or at all, nobody is killed for it: as
  * over TCP, the sender waits, and tries again.
  */
@@ -130,20 +134,43 @@ static bool mem_pressure(u32 pages)
 }
 
 /**
- * sanx_conn_spares() - may a sender have more than the peer's ring has room for?
+ * sanx_conn_promise() - note that the sender is told of room
  * @conn: the connection
+ * @end: stream offset behind the last byte that was taken from it
+ *
+ * The next bytes at @end are spared though the peer's reader be at work: see
+ * sanx_conn_spares().
  *
  * Context: any.
- * Return: true if so; else the sender is told when that may have changed.
  */
-bool sanx_conn_spares(struct sanx_conn *conn)
+void sanx_conn_promise(struct sanx_conn *conn, u64 end)
 {
-	if (sanx_conn_short(conn) || sanx_conn_draining(conn))
+	if (READ_ONCE(conn->promised) != (u32)end)
+		WRITE_ONCE(conn->promised, end);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_promise);
+
+/**
+ * sanx_conn_spares() - may a sender have more than the peer's ring has room for?
+ * @conn: the connection
+ * @end: stream offset behind the last byte that was taken from the sender
+ *
+ * Context: any.
+ * Return: true if so, which is then promised; else the sender is told when that
+ * may have changed.
+ */
+bool sanx_conn_spares(struct sanx_conn *conn, u64 end)
+{
+	if (sanx_conn_short(conn))
 		return false;
-	if (!mem_pressure(SPARE_PAGES))
-		return true;
-	sanx_conn_recheck(conn, SHORT_TIME);
-	return false;
+	if (READ_ONCE(conn->promised) != (u32)end && sanx_conn_draining(conn))
+		return false;
+	if (mem_pressure(SPARE_PAGES)) {
+		sanx_conn_recheck(conn, SHORT_TIME);
+		return false;
+	}
+	sanx_conn_promise(conn, end);
+	return true;
 }
 EXPORT_SYMBOL_GPL(sanx_conn_spares);
 

@@ -289,4 +289,27 @@ SANX_TEST(epoll_close)
 	EXPECT_EQ(0, epoll_wait(ep, &ev, 1, 0));
 }
 
+/*
+ * A reader that goes on just now does not take back what poll() has said: with
+ * nobody else sending, the next send() takes something.
+ */
+SANX_TEST(room_outlasts_a_read)
+{
+	static char buf[32768];
+	ssize_t n = fill_socket(self->client, A_WHILE);
+
+	ASSERT_LT(0, n);
+	ASSERT_EQ(n / 2, drain_socket(self->server, n / 2));
+	ASSERT_EQ(0, set_nonblock(self->client, true));
+	for (int i = 0; i < 50; i++) {
+		ASSERT_EQ(POLLOUT, poll_one(self->client, POLLOUT, SOON));
+		ASSERT_LT(0, recv(self->server, buf, 1 + dice(sizeof(buf)), 0));
+		/* Over a link the sender is told of it. */
+		usleep(dice(2000));
+		ASSERT_LT(0, rc(send(self->client, buf, 16384, 0))) {
+			TH_LOG("round %d", i);
+		}
+	}
+}
+
 SANX_TEST_MAIN

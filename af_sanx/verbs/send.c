@@ -182,6 +182,26 @@ static bool room_first(struct vconn *vc)
 	return vc->link->state == VLINK_UP && !(vc->flags & no_use);
 }
 
+/* Without what may be spared. */
+static u32 room_staged(struct vconn *vc)
+{
+	u32 room = vstaging_room(vc);
+	struct vlink *link;
+
+	if (room && vc->staging.buf)
+		return room;
+	link = vconn_lock(vc);
+	room = vstaging_room(vc);
+	if (!vc->staging.buf)
+		room = room_first(vc) ? max(room, 1U) : 0;
+	else if (!room)
+		vstaging_await(vc);
+	vpost_unlock(link);
+	if (room && !vc->staging.buf && sanx_conn_short(vconn_conn(vc)))
+		room = 0;
+	return room;
+}
+
 /**
  * vconn_room() - sanx_transport_ops.room
  * @conn: the connection
@@ -193,27 +213,18 @@ static bool room_first(struct vconn *vc)
 u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 {
 	struct vconn *vc = vconn_of(conn);
-	struct vlink *link;
-	u32 room;
+	u32 room = 0;
 
 	vstaging_bound(vc);
 	/* Who moves what is there tells of what has become of it. */
-	if (vspill_any(vc))
-		return which == SANX_ROOM_SPARE ? vspill_room(vc) : 0;
-	room = vstaging_room(vc);
-	if (room && vc->staging.buf)
+	if (!vspill_any(vc))
+		room = room_staged(vc);
+	if (which == SANX_ROOM_WINDOW)
 		return room;
-	link = vconn_lock(vc);
-	room = vstaging_room(vc);
-	if (!vc->staging.buf)
-		room = room_first(vc) ? max(room, 1U) : 0;
-	else if (!room)
-		vstaging_await(vc);
-	vpost_unlock(link);
-	if (room && !vc->staging.buf && sanx_conn_short(conn))
-		room = 0;
-	if (!room && which == SANX_ROOM_SPARE)
-		room = vspill_room(vc);
+	if (!room)
+		return vspill_room(vc);
+	/* send() may find that this memory is to be replaced first. */
+	sanx_conn_promise(conn, vspill_end(vc));
 	return room;
 }
 

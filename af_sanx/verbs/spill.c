@@ -155,9 +155,9 @@ void vspill_tx_ready(struct vconn *vc)
 u32 vspill_room(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	u64 used = vspill_end(vc) - vstaging_first(vc), most;
+	u64 end = vspill_end(vc), used = end - vstaging_first(vc), most;
 
-	if (!READ_ONCE(vc->staging.buf) || !sanx_conn_spares(conn))
+	if (!READ_ONCE(vc->staging.buf) || !sanx_conn_spares(conn, end))
 		return 0;
 	/* A ring is rounded down: what it lacks may be here. */
 	most = (u64)sanx_conn_spare(conn) + READ_ONCE(vc->win.size);

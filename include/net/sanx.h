@@ -257,6 +257,8 @@ enum sanx_room {
  * @rx_time: jiffies when bytes last arrived
  * @ack_time: jiffies of the last credit
  * @drain_time: jiffies when the peer was last known to read what fills its ring
+ * @promised: stream offset (its low half) where the sender was last told that
+ *	there is room; spare.c
  * @started: ktime of the request for the connection
  * @rtt_us: microseconds until it was accepted; 0 at the accepting end
  * @short_until: no memory is asked for to send more before that, in jiffies
@@ -309,6 +311,7 @@ struct sanx_conn {
 	u32				rx_time;
 	u32				ack_time;
 	u32				drain_time;
+	u32				promised;
 	u32				rtt_us;
 	unsigned long			short_until;
 	u64				started;
@@ -620,7 +623,8 @@ bool sanx_conn_deaf(const struct sanx_conn *conn);
 
 /* spare.c */
 u32 sanx_conn_spare(struct sanx_conn *conn);
-bool sanx_conn_spares(struct sanx_conn *conn);
+void sanx_conn_promise(struct sanx_conn *conn, u64 end);
+bool sanx_conn_spares(struct sanx_conn *conn, u64 end);
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);
 void sanx_conn_set_short(struct sanx_conn *conn);
 bool sanx_conn_short(struct sanx_conn *conn);

@@ -318,9 +318,10 @@ ssize_t recv_exact(int fd, void *buf, size_t len)
  */
 ssize_t fill_socket(int fd, int settle_ms)
 {
-	int promises = 0, full = 0;
+	bool promised = false;
 	size_t sent = 0;
 	char buf[16384];
+	int full = 0;
 	ssize_t n;
 
 	for (;;) {
@@ -328,14 +329,15 @@ ssize_t fill_socket(int fd, int settle_ms)
 		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n > 0) {
 			sent += n;
-			promises = 0;
+			promised = false;
 			continue;
 		}
 		if (errno != EAGAIN)
 			return -errno;
 		if (poll_one(fd, POLLOUT, settle_ms) & POLLOUT) {
-			if (promises++ == 1000)
+			if (promised)
 				return -ELOOP;
+			promised = true;
 			full = 0;
 		} else if (full++ == 2) {
 			return sent;
