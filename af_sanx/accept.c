@@ -60,6 +60,8 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 		goto err_native;
 	sanx_inherit_options(native->sk, lsk);
 	sanx_native_graft(native, newsock, ss);
+	sock_release(native);
+	sanx_label_child(ss, lsk);
 	newsock->state = SS_CONNECTED;
 	sanx_conn_attach(conn, ss->sk);
 	/* Pairs with the acquire in sanx_sock_conn(). */
@@ -90,6 +92,8 @@ static void accepted_native(const struct proto_ops *native,
 		newsock->ops = native;
 		module_put(THIS_MODULE);
 	}
+	/* It took the class of @newsock's inode, which is the listener's. */
+	sanx_label(newsock->sk);
 	sanx_stat_add(sock_net(newsock->sk),
 		      SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT, 1);
 }

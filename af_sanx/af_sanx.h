@@ -78,6 +78,7 @@ struct sanx_listener {
  * @autobound: the port was taken by connect() and not by bind(), and the sock
  *	is in TCP's table of connections (autobind.c)
  * @tcp_only: listens for TCP only
+ * @labelled: a security module takes @sk for TCP's (label.c); lock_sock(@sk)
  * @lsk: the listener
  * @node: in sanx_net.socks, or after a fallback in the reaper's list
  * @sock: the socket, after a fallback
@@ -93,6 +94,7 @@ struct sanx_sock {
 	bool			fell_back;
 	bool			autobound;
 	bool			tcp_only;
+	bool			labelled;
 	struct sanx_listener	lsk;
 	struct list_head	node;
 	struct socket		*sock;
@@ -171,9 +173,17 @@ void sanx_family_exit(void);
 struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 				  const struct proto_ops *native);
 void sanx_sock_free(struct sanx_sock *ss);
-struct socket *sanx_native_create(struct net *net, int family, int kern);
 void sanx_native_graft(struct socket *native, struct socket *sock,
 		       struct sanx_sock *ss);
+
+/* label.c */
+int sanx_label_init(void);
+void sanx_label_exit(void);
+void sanx_label(struct sock *sk);
+void sanx_label_child(struct sanx_sock *ss, const struct sock *lsk);
+void sanx_label_later(struct socket *shell, struct sock *sk);
+int sanx_label_connect(struct sanx_sock *ss, const struct sockaddr *uaddr,
+		       int len);
 
 /* autobind.c */
 int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,

@@ -204,6 +204,7 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 {
 	struct sock *sk = sock->sk;
 	struct target t;
+	int err;
 
 	if (READ_ONCE(ss->fell_back))
 		return 1;
@@ -227,6 +228,9 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 		    len < (int)sizeof(uaddr->sa_family) ||
 		    uaddr->sa_family == AF_UNSPEC)
 			return 2;
+		err = sanx_label_connect(ss, uaddr, len);
+		if (err)
+			return err;
 		/* An address that only TCP has an answer to. */
 		if (sanx_endpoint_parse(&t.remote, sk, uaddr, len)) {
 			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);

@@ -12,6 +12,7 @@
  * without being ours: kernel_accept() gives a listener's ops to whatever its
  * accept() returned, be it plain TCP.  Such a one is passed on call by call.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -76,7 +77,7 @@ void sanx_sock_free(struct sanx_sock *ss)
 
 /**
  * sanx_native_graft() - move a native socket's sock into another socket
- * @native: the native socket; gone after this
+ * @native: the native socket; an empty shell without ops after this
  * @sock: takes its sock
  * @ss: its AF_SANX part
  *
@@ -91,9 +92,8 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 	if (test_bit(SOCK_SUPPORT_ZC, &native->flags))
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	sock_graft(sk, sock);
-	/* The shell's reference of them goes with it. */
-	__module_get(ss->native->owner);
-	sock_release(native);
+	/* ss->native has the reference. */
+	native->ops = NULL;
 
 	SOCK_INODE(sock)->i_private = ss;
 	sock->ops = &sanx_stream_ops;
@@ -108,6 +108,7 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 {
 	struct socket *native;
 	struct sanx_sock *ss;
+	struct file *shell;
 	int family, err;
 
 	if (sock->type != SOCK_STREAM)
@@ -128,12 +129,18 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 			    kern);
 	if (err)
 		return err;
+	/* Releases it in case of an error. */
+	shell = sock_alloc_file(native, 0, NULL);
+	if (IS_ERR(shell))
+		return PTR_ERR(shell);
 	ss = sanx_sock_alloc(native->sk, native->ops);
 	if (!ss) {
-		sock_release(native);
+		fput(shell);
 		return -ENOMEM;
 	}
 	sanx_native_graft(native, sock, ss);
+	sanx_label_later(native, ss->sk);
+	fput(shell);
 	sanx_net_add_sock(ss);
 	return 0;
 }

@@ -30,11 +30,16 @@ static int __init sanx_init(void)
 	err = sanx_netlink_init();
 	if (err)
 		goto err_loop;
-	err = sanx_family_init();
+	err = sanx_label_init();
 	if (err)
 		goto err_netlink;
+	err = sanx_family_init();
+	if (err)
+		goto err_label;
 	return 0;
 
+err_label:
+	sanx_label_exit();
 err_netlink:
 	sanx_netlink_exit();
 err_loop:
@@ -55,6 +60,7 @@ err_worker:
 static void __exit sanx_exit(void)
 {
 	sanx_family_exit();
+	sanx_label_exit();
 	sanx_netlink_exit();
 	if (loop)
 		sanx_transport_unregister(&sanx_loop_ops);
