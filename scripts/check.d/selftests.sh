@@ -38,7 +38,8 @@ in_lab() {
 	mkdir -p "$LOGS/$WHERE"
 	[ "$kind" != two ] || nodes=2
 	say "$WHERE: booting $nodes node(s)"
-	lab up --kernel "$KERNEL" --nodes "$nodes" --cpus "$(cpus_of "$KERNEL")" --owner $$ || {
+	lab up --kernel "$KERNEL" --nodes "$nodes" --cpus "$(cpus_of "$KERNEL")" \
+		--append "$(boot_args "$kind")" --owner $$ || {
 		result fail "$WHERE: nodes boot" "$(again "")"
 		return
 	}

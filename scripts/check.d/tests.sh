@@ -10,6 +10,7 @@
 #	cpus: N			needs so many
 #	no siw: WHY		not run over iWARP
 #	long: WHY		not in make check; it has a make target of its own
+#	boot: ARGS		for the kernel's command line, of the lab that it is in
 #	last: WHY		behind the others
 
 # Seconds until a test counts as hung, if its source does not say otherwise: far
@@ -106,6 +107,14 @@ wanted_tests() {
 	while read -r kind name; do
 		! wanted "$kind" "$name" || echo "$kind $name $(limit_of "$kind" "$name")"
 	done < <(all_tests "$1")
+}
+
+# boot_args LAB: for the command line of its kernels.
+boot_args() {
+	local kind name limit
+	while read -r kind name limit; do
+		said_of "$kind" "$name" boot
+	done < <(wanted_tests "$1") | sort -u | tr '\n' ' '
 }
 
 # ip_version: the IP version that this kernel's one-node tests are run with, if

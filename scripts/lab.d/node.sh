@@ -15,7 +15,8 @@ is_native() {
 # common_cmdline N: what the node's own scripts, and every kernel, are told.
 common_cmdline() {
 	echo "loglevel=5 net.ifnames=0 printk.devkmsg=on sanx.node=$1" \
-		"sanx.kernel=$KERNEL sanx.tree=$SANX_TREE sanx.moddir=$MODDIR"
+		"sanx.kernel=$KERNEL sanx.tree=$SANX_TREE sanx.moddir=$MODDIR" \
+		"${APPEND:-}"
 }
 
 # node_start N: returns once the node's process runs; it is still booting.
@@ -27,10 +28,25 @@ node_start() {
 	if is_native; then um_start "$n"; else qemu_start "$n"; fi
 }
 
-# node_wait N: the agent answers the first command as soon as it is there.
+# node_answers N: the agent answers the first command as soon as it is there.
+node_answers() {
+	(cd "$RUN" && timeout "$BOOT_TIMEOUT" "$PROGRAMS/client" "node$1" true </dev/null)
+}
+
+# node_again N: emulated kernels with two CPUs hang now and then when they start the
+# second one, long before there is anything of ours.
+node_again() {
+	! is_native || return 1
+	say "node $1 does not come up: switching it off and on"
+	stop_process "node$1"
+	node_start "$1"
+	node_answers "$1"
+}
+
+# node_wait N: until the node is up.
 node_wait() {
 	local n=$1
-	(cd "$RUN" && timeout "$BOOT_TIMEOUT" "$PROGRAMS/client" "node$n" true </dev/null) || {
+	node_answers "$n" || node_again "$n" || {
 		tail -n 30 "$RUN/node$n.console" >&2
 		die "node $n did not come up; console: $RUN/node$n.console"
 	}
