@@ -92,7 +92,10 @@ static int open_port(struct port *p, const char *node, int i)
 		fail(path);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		fail("socketpair");
-	fcntl(pair[0], F_SETFD, FD_CLOEXEC);
+	/*
+	 * The kernel inherits our end, too, or it would see the line end and
+	 * complain (free_irqs() of its drivers) before it dies with us.
+	 */
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	p->client = -1;
 	p->line = pair[0];
