@@ -81,13 +81,10 @@ static void show(int fd, const char *state, size_t rx, size_t tx, const char *tr
 	       (unsigned long)st.st_ino);
 }
 
-static void show_connected(int fd, const char *state, size_t rx, size_t tx)
+static void show_connected(int fd, const char *state, size_t rx, size_t tx,
+			   const struct address *remote)
 {
-	struct address remote;
-
-	/* Also where TCP would not say it any more. */
-	must("getpeername", peer_address(fd, &remote));
-	show(fd, state, rx, tx, getenv("TRANSPORT") ?: "loop", &remote);
+	show(fd, state, rx, tx, getenv("TRANSPORT") ?: "loop", remote);
 }
 
 static void show_lone(int fd, const char *state, size_t rx, size_t tx, int family)
@@ -158,13 +155,16 @@ static void act(int fd, const struct part *us)
 		must("shutdown", rc(shutdown(fd, SHUT_WR)));
 }
 
-static void show_part(int fd, const struct part *us, const struct part *them)
+static void show_part(int fd, const struct part *us, const struct part *them,
+		      const struct address *remote)
 {
-	show_connected(fd, us->state, them->send - us->read, us->send - them->read);
+	show_connected(fd, us->state, them->send - us->read, us->send - them->read,
+		       remote);
 }
 
 static void part_all(const struct address *a, bool serve, bool call)
 {
+	struct address peer[PARTS][2];
 	int fd[PARTS][2], l = -1;
 
 	if (serve) {
@@ -179,6 +179,11 @@ static void part_all(const struct address *a, bool serve, bool call)
 			fd[i][0] = caller(a);
 		if (serve)
 			fd[i][1] = must("accept", rc(accept(l, NULL, NULL)));
+		/* Once both have shut down, it has no peer for getpeername(). */
+		for (int end = 0; end < 2; end++)
+			if (end ? serve : call)
+				must("getpeername", peer_address(fd[i][end],
+								 &peer[i][end]));
 	}
 	for (size_t i = 0; i < PARTS; i++)
 		for (int end = 0; end < 2; end++)
@@ -187,7 +192,8 @@ static void part_all(const struct address *a, bool serve, bool call)
 	for (size_t i = 0; i < PARTS; i++)
 		for (int end = 0; end < 2; end++)
 			if (end ? serve : call)
-				show_part(fd[i][end], &parts[i][end], &parts[i][!end]);
+				show_part(fd[i][end], &parts[i][end], &parts[i][!end],
+					  &peer[i][end]);
 }
 
 /* Listeners, one of them with clients that wait; and what is not connected yet. */
@@ -205,7 +211,7 @@ static void lone(const struct address *a)
 	address_make(&any, "::", address_port(a) + 1);
 	l = listener(&any, 0);
 	address_set_port(&plain, address_port(a) + 1);
-	show_connected(caller(&plain), "ESTAB", 0, 0);
+	show_connected(caller(&plain), "ESTAB", 0, 0, &plain);
 	show_lone(l, "LISTEN", 1, 0, AF_INET6);
 	/* The backlog is full. */
 	fd = make(a->sa.sa_family);

@@ -26,10 +26,10 @@ second_rail() {
 		END'
 }
 
-# rail N: the device of node N's link, if there is one and it is up.
+# rail N: the device of node N's links, if there are any and they are up.
 rail() {
 	lab run "$1" sanxctl -j link show </dev/null |
-		jq -r '[.[] | select(.state == "up") | .device] | join(" ")'
+		jq -r '[.[] | select(.state == "up") | .device] | unique | join(" ")'
 }
 
 # remove N DEVICE: at most as long as a link takes to end.
