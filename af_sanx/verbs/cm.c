@@ -21,6 +21,8 @@
 #define REJECT_TIE	0x534e5854	/* "SNXT" */
 /* Of one that says nothing of who may have a link: there was no memory, say. */
 #define REJECT_LATER	0x534e584c	/* "SNXL" */
+/* Of one that does: not in the node map, say. */
+#define REJECT_NEVER	0x534e584e	/* "SNXN" */
 
 /*
  * A packet may stay unacknowledged for 4.096 us * 2^18 = 1 s, and is sent 7
@@ -158,29 +160,22 @@ static u32 cm_reject_word(const struct rdma_conn_param *p)
 	return le32_to_cpu(why);
 }
 
-/* Does the peer say, or its node, that it will have no link with us? */
-static bool cm_rejected_for_good(struct rdma_cm_id *id,
-				 struct rdma_cm_event *ev)
-{
-	u8 len;
-
-	if (cm_reject_word(&ev->param.conn) == REJECT_LATER)
-		return false;
-	return rdma_consumer_reject_data(id, ev, &len) ||
-	       ev->status == -ECONNREFUSED ||
-	       ev->status == IB_CM_REJ_INVALID_SERVICE_ID;
-}
-
+/*
+ * A rejection without a word of ours is the connection manager's.  It may be for ever,
+ * as the peer has no AF_SANX now; or for a moment, in which the peer's device is new,
+ * and nobody listens there yet.
+ */
 static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
 {
+	u32 why = cm_reject_word(&ev->param.conn);
 	struct vgroup *g = link->group;
 
 	mutex_lock(&g->vnet->lock);
 	/* A tie: the peer's request is on its way, ours is to be forgotten. */
-	if (cm_reject_word(&ev->param.conn) == REJECT_TIE)
+	if (why == REJECT_TIE)
 		link->tied = true;
-	else if (cm_rejected_for_good(link->id, ev))
-		vorphan_reset_all(g, ECONNRESET);
+	else if (why != REJECT_LATER)
+		vorphan_refused(g, why == REJECT_NEVER);
 	mutex_unlock(&g->vnet->lock);
 	vlink_kill(link, ECONNREFUSED);
 }
@@ -348,7 +343,7 @@ static u32 cm_refusal(int err)
 	case -ENOMEM:
 		return REJECT_LATER;
 	default:
-		return 0;
+		return REJECT_NEVER;
 	}
 }
 
@@ -365,7 +360,7 @@ static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
 	if (sanx_hello_parse(&info, p->private_data, p->private_data_len) ||
 	    !cm_peer_ok(vnet, &info, id)) {
 		pr_debug("refused a link: not in the node map\n");
-		return cm_reject(id, 0);
+		return cm_reject(id, REJECT_NEVER);
 	}
 	link = vgroup_accept(vnet, info.from, info.lane, id);
 	if (IS_ERR(link))

@@ -11,8 +11,9 @@
  * while there are orphans, and go on by it where they were: resume.c.
  *
  * An orphan ends early if its peer turns out to have forgotten it: it has
- * started anew (another instance in its hello), refuses a link, does not know
- * the connection, or has a link and does not ask for what it opened.
+ * started anew (another instance in its hello), refuses a link, has no AF_SANX any
+ * more, does not know the connection, or has a link and does not ask for what it
+ * opened.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -23,6 +24,11 @@
 #define CLOSED_MAX	(60 * HZ)
 /* How long the side that opened a connection has to ask for it. */
 #define RESUME_MAX	(10 * HZ)
+/*
+ * How long there may be nobody at the peer.  While it has an RDMA device that is new,
+ * its connection manager is there before its listeners are.
+ */
+#define NOBODY_MAX	(5 * HZ)
 /* From one attempt at a link to the next. */
 #define TRY_FIRST	(HZ / 4)
 #define TRY_MAX		(5 * HZ)
@@ -164,8 +170,10 @@ void vorphan_take(struct vconn *vc, struct vlink *link)
 		vring_unmap(&vc->staging);
 		vc->lost = jiffies;
 		list_add_tail(&vc->wait, &g->orphans);
-		if (!g->n_orphans++)
+		if (!g->n_orphans++) {
 			g->tries = 0;
+			g->nobody = false;
+		}
 		if (vc->parked)
 			vopen_requeue(vc->parked);
 		vc->parked = NULL;
@@ -232,6 +240,24 @@ void vorphan_reset_all(struct vgroup *g, int err)
 }
 
 /**
+ * vorphan_refused() - the peer rejects a link
+ * @g: the group
+ * @never: its AF_SANX has said so; else there was none, this time
+ *
+ * Context: process, vnet.lock held.
+ */
+void vorphan_refused(struct vgroup *g, bool never)
+{
+	lockdep_assert_held(&g->vnet->lock);
+	if (!never && !g->nobody) {
+		g->nobody = true;
+		g->nobody_since = jiffies;
+	} else if (never || time_after(jiffies, g->nobody_since + NOBODY_MAX)) {
+		vorphan_reset_all(g, ECONNRESET);
+	}
+}
+
+/**
  * vorphan_stop() - end all orphans of a group for good, and wait for that
  * @g: a group without links, of a namespace that is not running
  *
@@ -289,6 +315,7 @@ void vorphan_link_up(struct vgroup *g, struct vlink *link)
 	g->instance = link->instance;
 	g->resumed = jiffies;
 	g->tries = 0;
+	g->nobody = false;
 	if (g->n_orphans)
 		mod_delayed_work(vlink_wq, &g->retry, 0);
 }

@@ -123,6 +123,8 @@ struct vnet {
  *	attachment
  * @n_orphans: how many
  * @tries: attempts at a link for @orphans, since the last one was lost
+ * @nobody: an attempt for @orphans found no AF_SANX at the peer
+ * @nobody_since: when the first did, in jiffies
  * @resumed: when the peer last asked for one of @orphans, or could have begun
  *	to, in jiffies
  * @retry: makes an attempt, and looks after @orphans
@@ -155,6 +157,8 @@ struct vgroup {
 	struct list_head	orphans;
 	unsigned int		n_orphans;
 	unsigned int		tries;
+	bool			nobody;
+	unsigned long		nobody_since;
 	unsigned long		resumed;
 	struct delayed_work	retry;
 	u64			instance;
@@ -775,6 +779,7 @@ void vorphan_take(struct vconn *vc, struct vlink *link);
 void vorphan_release(struct vconn *vc);
 void vorphan_reset(struct vconn *vc, int err);
 void vorphan_reset_all(struct vgroup *g, int err);
+void vorphan_refused(struct vgroup *g, bool never);
 void vorphan_stop(struct vgroup *g);
 void vorphan_link_up(struct vgroup *g, struct vlink *link);
 void vorphan_work(struct work_struct *work);

@@ -36,6 +36,7 @@
 
 #define SERVICE		"6180"
 #define MAGIC		0x534e5831
+#define REJECT_TIE	0x534e5854
 #define US		2	/* node ids */
 #define THEM		1
 #define HOLD_PORT	5001	/* accepts, and neither reads nor writes */
@@ -203,9 +204,25 @@ static void make_id(void)
 		post_recv(i);
 }
 
-/* Asks for a link; false if that is rejected. */
+/* Was it rejected for the other side's request, which is under way? */
+static bool was_tie(void)
+{
+	__le32 word;
+
+	if (!id->event || id->event->param.conn.private_data_len < sizeof(word))
+		return false;
+	memcpy(&word, id->event->param.conn.private_data, sizeof(word));
+	return le32toh(word) == REJECT_TIE;
+}
+
+/*
+ * Asks for a link; false if that is rejected.  The other side may be about to ask for
+ * one, too, where a connection of an earlier case was left without; nobody listens
+ * to that here.
+ */
 static bool link_up(const struct hello *h)
 {
+	long end = now_ms() + SOON;
 	struct wire_hello wire = {
 		.magic		= htole32(h->magic),
 		.version	= htole16(h->version),
@@ -226,12 +243,16 @@ static bool link_up(const struct hello *h)
 		.responder_resources	= 1,
 	};
 
-	make_id();
-	if (!rdma_connect(id, &param))
-		return true;
-	if (errno != ECONNREFUSED)
-		die("connect");
-	return false;
+	for (;;) {
+		make_id();
+		if (!rdma_connect(id, &param))
+			return true;
+		if (errno != ECONNREFUSED)
+			die("connect");
+		if (!was_tie() || now_ms() > end)
+			return false;
+		sleep_ms(20);
+	}
 }
 
 /* Nothing is waited for: what becomes of it is seen by what comes back. */
@@ -523,6 +544,21 @@ static const char *try_resume_lost(const struct test *t)
 
 	if (word)
 		return word;
+	return link_up(&good_hello) ? resume(conn, &t->open) : "rejected";
+}
+
+/*
+ * For a while nobody listens here, as where a device has just come back; then the link
+ * is asked for by this side.
+ */
+static const char *try_resume_late(const struct test *t)
+{
+	const char *word = make_conn(HOLD_PORT);
+
+	if (word)
+		return word;
+	rdma_disconnect(id);
+	sleep_ms(2000);
 	return link_up(&good_hello) ? resume(conn, &t->open) : "rejected";
 }
 
@@ -872,6 +908,7 @@ static const struct test tests[] = {
 	{ "resume-unknown", try_resume, .open = { .conn = 7, .size = RING } },
 	{ "resume-live", try_resume_live, .open = { .conn = 7, .size = RING } },
 	{ "resume", try_resume_lost, .open = { .conn = 7, .size = RING } },
+	{ "resume-late", try_resume_late, .open = { .conn = 7, .size = RING } },
 	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING } },
 	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING * 2 } },
 	{ "resume-smaller", try_resume_lost, .open = { .conn = 7, .size = RING / 2 } },

@@ -106,6 +106,7 @@ open-rej		down		1
 resume-unknown		unknown		0
 resume-live		down		1
 resume			resumed		0
+resume-late		resumed		0
 resume-other		unknown		0
 resume-ring		resumed		0
 resume-smaller		down		1
