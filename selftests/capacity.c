@@ -3,7 +3,7 @@
  * How much is taken while nobody reads: no less than over TCP, which is asked in the
  * same breath; and all of it comes out, and the memory is given back.
  *
- * kernels: 6.12 um
+ * kernels: um
  * no siw: over iWARP a ring stays at VSTAGING_EARLY, whatever SO_RCVBUF says
  */
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="checkpatch generated-code options install shellcheck kernel-doc warnings-6.1 warnings-6.12 warnings-debug"
+GATES="warnings-6.1 checkpatch warnings-6.12 install warnings-debug generated-code options shellcheck kernel-doc"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -105,9 +105,11 @@ stage_gates() {
 	local g
 	say "gates: style, static analysis, generated code"
 	for g in ${TEST:-$GATES}; do
+		while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
 		run_gate "gate $g" "make gates TEST=$g" \
-			"$SCRIPTS/check.sh" one-gate "$g"
+			"$SCRIPTS/check.sh" one-gate "$g" &
 	done
+	wait
 }
 
 # The tools' own tests, which need no module.

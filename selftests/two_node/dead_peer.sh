@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer that falls silent: each program runs over AF_SANX and over TCP at the
 # same time, through the same cut, and learns the same at the same time.
-# kernels: 6.12 um debug
+# kernels: um debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

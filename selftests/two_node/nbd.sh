@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A file system on a network block device: the client is the kernel itself,
 # which takes over the socket that nbd-client made.
+# kernels: 6.1 um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

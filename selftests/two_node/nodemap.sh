@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The node map and the port rules: what goes in comes out, what is wrong goes
 # in neither whole nor in part, and each network namespace has its own.
-# kernels: 6.12 um
+# kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

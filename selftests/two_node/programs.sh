@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Programs that know nothing of AF_SANX: both ends under sanx-run go over
 # verbs, and with one end only they work as TCP.
+# kernels: 6.1 um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
