@@ -42,11 +42,12 @@
  * sanx_conn_spare() - bytes that a sender may have taken and not yet given to the
  *	peer
  * @conn: the connection
+ * @more: bytes that the peer's TCP would take, and its ring does not
  *
  * Context: any.
  * Return: bytes, as TCP would take them into its send buffer, now.
  */
-u32 sanx_conn_spare(struct sanx_conn *conn)
+u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
 {
 	u32 most = 0, size;
 	struct sock *sk;
@@ -58,7 +59,8 @@ u32 sanx_conn_spare(struct sanx_conn *conn)
 		if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK))
 			size = max_t(u32, size,
 				     READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2]));
-		most = min3(size, tcp_notsent_lowat(tcp_sk(sk)), SPARE_MAX) +
+		size = min(size, SPARE_MAX) + min(more, SPARE_MAX);
+		most = min(size, tcp_notsent_lowat(tcp_sk(sk))) +
 		       SPARE_OVER;
 	}
 	rcu_read_unlock();

@@ -144,6 +144,22 @@ void vspill_tx_ready(struct vconn *vc)
 	sanx_conn_tx_ready(vconn_conn(vc));
 }
 
+/*
+ * What the peer's ring lacks of what SO_RCVBUF may have TCP take: over iWARP it stays
+ * as it was made, and the peer may have asked for any size up to tcp_rmem's largest,
+ * as far as is known here.
+ */
+static u32 spill_for_ring(const struct vconn *vc)
+{
+	const struct net *net = vconn_conn((struct vconn *)vc)->net;
+	u32 size = READ_ONCE(vc->win.size), most;
+
+	if (!vc->early)
+		return 0;
+	most = max(READ_ONCE(net->ipv4.sysctl_tcp_rmem[2]), 0);
+	return most - min(most, size);
+}
+
 /**
  * vspill_room() - bytes that it takes now
  * @vc: the connection
@@ -160,7 +176,8 @@ u32 vspill_room(struct vconn *vc)
 	if (!READ_ONCE(vc->staging.buf) || !sanx_conn_spares(conn, end))
 		return 0;
 	/* A ring is rounded down: what it lacks may be here. */
-	most = (u64)sanx_conn_spare(conn) + READ_ONCE(vc->win.size);
+	most = (u64)sanx_conn_spare(conn, spill_for_ring(vc)) +
+	       READ_ONCE(vc->win.size);
 	return used + SANX_SLACK_MAX <= most ?
 	       min_t(u64, most - used, U32_MAX) : 0;
 }

@@ -622,7 +622,7 @@ u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn);
 bool sanx_conn_deaf(const struct sanx_conn *conn);
 
 /* spare.c */
-u32 sanx_conn_spare(struct sanx_conn *conn);
+u32 sanx_conn_spare(struct sanx_conn *conn, u32 more);
 void sanx_conn_promise(struct sanx_conn *conn, u64 end);
 bool sanx_conn_spares(struct sanx_conn *conn, u64 end);
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);
