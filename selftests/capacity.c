@@ -4,7 +4,6 @@
  * same breath; and all of it comes out, and the memory is given back.
  *
  * kernels: um
- * no siw: over iWARP a ring stays at VSTAGING_EARLY, whatever SO_RCVBUF says
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -16,8 +16,6 @@
  * nothing, which takes hours.
  *
  * kernels: um
- * no siw: over iWARP a completion does not tell when the peer has the end of our
- * stream, so that a shutdown() soon after may find the connection not yet over
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -2,8 +2,6 @@
 /*
  * What a machine's owner has set up for TCP holds: privileges, cgroups and the
  * programs that are attached to them.
- *
- * no siw: the device keeps what it sends in TCP's memory, charged to the sender
  */
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -144,7 +142,8 @@ SANX_TEST(cgroup_memory)
  * However large the reader's ring is: what a sender keeps, SO_SNDBUF bounds.  The
  * reader has a cgroup of its own to pay for that ring.
  */
-SANX_TEST(cgroup_sndbuf)
+/* Over iWARP the device has TCP keep what it sends, at the sender's cost. */
+SANX_TEST_OF("tcp tcpclient tcpserver loop fallback roce", cgroup_sndbuf)
 {
 	enum { N = 32, SNDBUF = 8192, RCVBUF = 400000, BYTES = 60000 };
 	/* The kernel doubles it; and what a socket is made of, and is ready for. */

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The send buffer: what send() took arrives, whatever the sender does next.
- *
- * no siw: over iWARP a completion comes when the device has taken the bytes, and
- * so neither SO_LINGER nor SIOCOUTQNSD waits for the peer
  */
 #include <linux/sockios.h>
 #include <stdio.h>

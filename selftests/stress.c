@@ -257,7 +257,7 @@ static long connect_often(struct task *t)
 		if (t->flags)
 			set_timeout(fd, SO_RCVTIMEO, A_WHILE);
 		/* Closed, or dropped with the backlog. */
-		if (recv(fd, &c, 1, 0) < 0 && errno != ECONNRESET &&
+		if (recv(fd, &c, 1, 0) < 0 && errno != ECONNRESET && errno != EPIPE &&
 		    !(t->flags && errno == EAGAIN))
 			return -1;
 		close(fd);

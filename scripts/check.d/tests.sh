@@ -138,7 +138,7 @@ named_variants() {
 		"$SANX_TREE/selftests/$1.c" "$SANX_TREE/selftests/sanx_test.h" | head -n 1)
 	for all in $all; do
 		case $KERNEL-$all in
-		debug-tcp) continue ;;
+		debug-tcp*) continue ;;
 		6.12-tcp* | 6.12-fallback*) [ -z "$few" ] || continue ;;
 		esac
 		echo "$all"
@@ -157,7 +157,7 @@ variants() {
 # run_program NAME VARIANTS: $CASE chooses one of its tests.
 run_program() {
 	local only=${CASE:+-t $CASE}
-	lab run 1 "cd '$SANX_TREE/build/selftests' && SANX_VARIANTS='$2' exec ./'$1' $only" </dev/null
+	lab run 1 "cd '$SANX_TREE/build/selftests' && SANX_VARIANTS='$2' SANX_DEVICE='${DEVICE:-}' exec ./'$1' $only" </dev/null
 }
 
 run_one() {
@@ -174,7 +174,7 @@ run_verbs() {
 }
 
 run_siw() {
-	prepare_verbs siw && run_program "${1%-siw}" "verbs$(ip_version)"
+	prepare_verbs siw && DEVICE=siw run_program "${1%-siw}" "verbs$(ip_version)"
 }
 
 run_two() {
