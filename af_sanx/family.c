@@ -103,12 +103,21 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 	}
 }
 
+/* @shell: the file that it has, or NULL */
+static void drop_native(struct socket *native, struct file *shell)
+{
+	if (shell)
+		fput(shell);
+	else
+		sock_release(native);
+}
+
 static int sanx_create(struct net *net, struct socket *sock, int protocol,
 		       int kern)
 {
 	struct socket *native;
 	struct sanx_sock *ss;
-	struct file *shell;
+	struct file *shell = NULL;
 	int family, err;
 
 	if (sock->type != SOCK_STREAM)
@@ -129,18 +138,21 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 			    kern);
 	if (err)
 		return err;
-	/* Releases it in case of an error. */
-	shell = sock_alloc_file(native, 0, NULL);
+	/* What the kernel does with a socket of its own no policy is asked about. */
+	if (!kern)
+		shell = sock_alloc_file(native, 0, NULL);
+	/* Then @native is gone. */
 	if (IS_ERR(shell))
 		return PTR_ERR(shell);
 	ss = sanx_sock_alloc(native->sk, native->ops);
 	if (!ss) {
-		fput(shell);
+		drop_native(native, shell);
 		return -ENOMEM;
 	}
 	sanx_native_graft(native, sock, ss);
-	sanx_label_later(native, ss->sk);
-	fput(shell);
+	if (shell)
+		sanx_label_later(native, ss->sk);
+	drop_native(native, shell);
 	sanx_net_add_sock(ss);
 	return 0;
 }
