@@ -4,13 +4,17 @@
  * sockopt.c): what looks at a socket's ops when TCP_ULP is set finds TCP's.  A
  * ULP of this suite's own is who looks, as the kernel's keep what they see.
  *
- * And the trylock of a socket (af_sanx/conn.c).
+ * And the trylock of a socket (af_sanx/conn.c), and memory for one that reclaim waits
+ * for (reclaim.c).
  */
 #include <kunit/test.h>
+#include <linux/debug_locks.h>
 #include <linux/in.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/preempt.h>
+#include <linux/sched/mm.h>
+#include <linux/sizes.h>
 #include <net/inet_common.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
@@ -164,6 +168,54 @@ static void test_trylock(struct kunit *test)
 	release_sock(sk);
 }
 
+/* One that is taken on the way of I/O, which reclaim may wait for. */
+static DEFINE_MUTEX(io_lock);
+
+static int send_under_io(struct socket *sock, void *buf, size_t len)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	struct kvec iov = { .iov_base = buf, .iov_len = len };
+	int n;
+
+	mutex_lock(&io_lock);
+	n = kernel_sendmsg(sock, &msg, &iov, 1, len);
+	mutex_unlock(&io_lock);
+	return n;
+}
+
+/*
+ * lockdep knows that reclaim may wait for the lock, and finds each allocation under it
+ * that may wait for reclaim.  The first bytes make the first ring, many need more.
+ */
+static void test_reclaim(struct kunit *test)
+{
+	static const int sizes[] = { 1, SZ_4K, SZ_256K };
+	struct socket *l, *client, *child = NULL;
+	void *buf = kunit_kzalloc(test, SZ_256K, GFP_KERNEL);
+	struct sockaddr_in addr;
+	int err, i;
+
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		kunit_skip(test, "needs PROVE_LOCKING");
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	l = make_listener(test, &addr);
+	client = make(test, SANX_FAMILY_DEFAULT);
+	KUNIT_ASSERT_EQ(test, kernel_connect(client, (struct sockaddr *)&addr,
+					     sizeof(addr), 0), 0);
+	err = kernel_accept(l, &child, 0);
+	ours(test, err, child);
+	fs_reclaim_acquire(GFP_KERNEL);
+	mutex_lock(&io_lock);
+	mutex_unlock(&io_lock);
+	fs_reclaim_release(GFP_KERNEL);
+	client->sk->sk_allocation = GFP_NOIO;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		KUNIT_EXPECT_EQ(test, send_under_io(client, buf, sizes[i]),
+				sizes[i]);
+	client->sk->sk_allocation = GFP_KERNEL;
+	KUNIT_EXPECT_TRUE(test, debug_locks);
+}
+
 static int family_suite_init(struct kunit_suite *suite)
 {
 	return tcp_register_ulp(&spy);
@@ -179,6 +231,7 @@ static struct kunit_case family_cases[] = {
 	KUNIT_CASE(test_listener),
 	KUNIT_CASE(test_unconnected),
 	KUNIT_CASE(test_trylock),
+	KUNIT_CASE(test_reclaim),
 	{}
 };
 
