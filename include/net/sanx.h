@@ -408,7 +408,9 @@ struct sanx_transport_ops {
 	 * @room: bytes that send() could take now, roughly; for poll.
 	 *
 	 * Asking is what arms sanx_conn_tx_ready(): if it returns 0, the
-	 * call comes once that has changed.  Context: any, no lock needed.
+	 * call comes once that has changed.  If not, and for all that may be
+	 * spared, the next send() takes something: sanx_conn_promise() notes
+	 * what may have changed by then.  Context: any, no lock needed.
 	 */
 	u32 (*room)(struct sanx_conn *conn, enum sanx_room which);
 
