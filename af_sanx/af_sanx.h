@@ -179,6 +179,7 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 /* label.c */
 int sanx_label_init(void);
 void sanx_label_exit(void);
+bool sanx_label_due(struct sock *sk);
 void sanx_label(struct sock *sk);
 void sanx_label_child(struct sanx_sock *ss, const struct sock *lsk);
 void sanx_label_later(struct socket *shell, struct sock *sk);

@@ -139,7 +139,7 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 	if (err)
 		return err;
 	/* What the kernel does with a socket of its own no policy is asked about. */
-	if (!kern)
+	if (!kern && sanx_label_due(native->sk))
 		shell = sock_alloc_file(native, 0, NULL);
 	/* Then @native is gone. */
 	if (IS_ERR(shell))

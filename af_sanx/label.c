@@ -29,6 +29,25 @@
 static struct socket *label_donor;
 
 /**
+ * sanx_label_due() - does anybody label by class?
+ * @sk: a sock
+ *
+ * SELinux finds an address that is cut short; without it nobody looks.  Nor does it,
+ * where its policy is older than the classes of 2017 (extended_socket_class): then
+ * sanx_label_connect() cannot ask, either.
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool sanx_label_due(struct sock *sk)
+{
+	struct sockaddr addr = { .sa_family = AF_INET };
+
+	return security_sctp_bind_connect(sk, SCTP_SENDMSG_CONNECT, &addr,
+					  sizeof(addr.sa_family));
+}
+
+/**
  * sanx_label() - have a sock taken for TCP's
  * @sk: it, with a reference
  *
@@ -124,7 +143,7 @@ int sanx_label_connect(struct sanx_sock *ss, const struct sockaddr *uaddr,
 	int size = address_size(uaddr, len);
 	struct sockaddr_storage addr = {};
 
-	if (likely(ss->labelled))
+	if (likely(ss->labelled) || !sanx_label_due(ss->sk))
 		return 0;
 	ss->labelled = true;
 	sanx_label(ss->sk);
