@@ -267,14 +267,16 @@ enum sanx_room {
  * @node: in the accept queue of a listener
  * @deferred: the listener, while accept() is not to find this connection yet
  * @fallback: why it was refused
+ * @tries: how often @retry ran
  * @retry: connects again after a full backlog; of one that came in, ends the
  *	time that it is @deferred
  * @work: turns the socket into TCP after a refusal
- * @tries: how often @retry ran
  * @rcu: frees it
  * @detach_rcu: drops @sk
  *
- * A transport's own part follows, see sanx_conn_priv().
+ * A transport's own part follows, see sanx_conn_priv().  With loop's it has 1 KiB on
+ * 64-bit kernels without lock debugging, which is what the allocator has, too: what
+ * makes it larger costs as much again.
  */
 struct sanx_conn {
 	refcount_t			refs;
@@ -320,9 +322,9 @@ struct sanx_conn {
 	struct list_head		node;
 	struct sanx_listener		*deferred;
 	enum sanx_fallback		fallback;
+	unsigned int			tries;
 	struct kthread_delayed_work	retry;
 	struct kthread_delayed_work	work;
-	unsigned int			tries;
 	struct rcu_head			rcu;
 	struct rcu_head			detach_rcu;
 };
