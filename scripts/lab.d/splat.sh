@@ -17,16 +17,25 @@ SPLAT_PATTERN+='|BUG [a-zA-Z0-9_-]+ \(|BUG kmalloc-|RTNL: assertion failed|Attem
 # known_bugs: leaves out what is the kernel's own.  siw takes its socket's
 # callback lock in process context as if it were in softirq (read_lock() in
 # siw_qp_llp_data_ready(), from tcp_sendmsg()'s backlog; in 6.12 and mainline).
+# A report ends with the call trace: on x86 with a mark, else with the last address.
 known_bugs() {
-	awk '/WARNING: possible irq lock inversion/ { hold = 1; report = "" }
-		hold { report = report $0 "\n" }
-		!hold { print }
-		hold && /<\/TASK>/ {
+	awk 'function told() {
 			if (report !~ /at: siw_qp_llp_data_ready/)
 				printf "%s", report
 			hold = 0
 		}
-		END { if (hold) printf "%s", report }'
+		hold && addresses && !/\[<[0-9a-f]+>\]/ { told() }
+		/WARNING: possible irq lock inversion/ {
+			hold = 1
+			trace = addresses = 0
+			report = ""
+		}
+		hold { report = report $0 "\n" }
+		!hold { print }
+		hold && trace && /\[<[0-9a-f]+>\]/ { addresses = 1 }
+		hold && /Call Trace:/ { trace = 1 }
+		hold && /<\/TASK>/ { told() }
+		END { if (hold) told() }'
 }
 
 # node_splat N: print what is new since the last look; status 1 if a splat.
