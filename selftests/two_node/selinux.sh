@@ -42,7 +42,7 @@ asked() {
 
 # of_tcp N NAME: what of that is about sockets of the class tcp_socket.
 of_tcp() {
-	asked "$@" | grep "^tcp_socket" | grep -vwE "$OF_THE_INODE"
+	asked "$@" | grep "^tcp_socket" | grep -vwE "$OF_THE_INODE" || true
 }
 
 # talk NAME SERVER-OPTIONS CLIENT-NODE CLIENT-OPTIONS ADDRESS PORT: one connection to
