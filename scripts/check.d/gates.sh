@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="warnings-6.1 checkpatch warnings-6.12 install warnings-debug generated-code options shellcheck kernel-doc"
+GATES="warnings-6.1 checkpatch warnings-6.12 install warnings-debug generated-code options figures shellcheck kernel-doc"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -51,6 +51,11 @@ gate_generated_code() {
 gate_options() {
 	"$SCRIPTS/options-table.sh" check "$("$SCRIPTS/kernel/source.sh" 6.1)" \
 		"$("$SCRIPTS/kernel/source.sh" 6.12)"
+}
+
+# Those in the documentation are a commit's.
+gate_figures() {
+	"$SANX_TREE/bench/report/check.sh"
 }
 
 gate_install() {
