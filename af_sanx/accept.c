@@ -61,7 +61,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	sanx_inherit_options(native->sk, lsk);
 	sanx_native_graft(native, newsock, ss);
 	sock_release(native);
-	sanx_label_child(ss, lsk);
+	sanx_label_child(ss->sk, lsk);
 	newsock->state = SS_CONNECTED;
 	sanx_conn_attach(conn, ss->sk);
 	/* Pairs with the acquire in sanx_sock_conn(). */

@@ -78,7 +78,6 @@ struct sanx_listener {
  * @autobound: the port was taken by connect() and not by bind(), and the sock
  *	is in TCP's table of connections (autobind.c)
  * @tcp_only: listens for TCP only
- * @labelled: a security module takes @sk for TCP's (label.c); lock_sock(@sk)
  * @lsk: the listener
  * @node: in sanx_net.socks, or after a fallback in the reaper's list
  * @sock: the socket, after a fallback
@@ -94,7 +93,6 @@ struct sanx_sock {
 	bool			fell_back;
 	bool			autobound;
 	bool			tcp_only;
-	bool			labelled;
 	struct sanx_listener	lsk;
 	struct list_head	node;
 	struct socket		*sock;
@@ -181,10 +179,9 @@ int sanx_label_init(void);
 void sanx_label_exit(void);
 bool sanx_label_due(struct sock *sk);
 void sanx_label(struct sock *sk);
-void sanx_label_child(struct sanx_sock *ss, const struct sock *lsk);
+void sanx_label_child(struct sock *sk, const struct sock *lsk);
 void sanx_label_later(struct socket *shell, struct sock *sk);
-int sanx_label_connect(struct sanx_sock *ss, const struct sockaddr *uaddr,
-		       int len);
+int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len);
 
 /* autobind.c */
 int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,

@@ -228,7 +228,7 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 		    len < (int)sizeof(uaddr->sa_family) ||
 		    uaddr->sa_family == AF_UNSPEC)
 			return 2;
-		err = sanx_label_connect(ss, uaddr, len);
+		err = sanx_label_connect(sk, uaddr, len);
 		if (err)
 			return err;
 		/* An address that only TCP has an answer to. */

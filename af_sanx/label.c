@@ -60,34 +60,24 @@ void sanx_label(struct sock *sk)
 
 /**
  * sanx_label_child() - have a sock taken for one that TCP made for a listener
- * @ss: its socket, which nobody else knows yet
+ * @sk: it, which nobody else knows yet
  * @lsk: the listener's sock
  *
  * TCP clones the listener's (sk_clone_lock()), whoever accepts it.
  *
  * Context: process.
  */
-void sanx_label_child(struct sanx_sock *ss, const struct sock *lsk)
+void sanx_label_child(struct sock *sk, const struct sock *lsk)
 {
-	security_sk_clone(lsk, ss->sk);
-	ss->labelled = true;
+	security_sk_clone(lsk, sk);
 }
 
 static int label_release(struct socket *shell)
 {
 	struct sock *sk = shell->sk;
-	struct sanx_sock *ss;
 
 	shell->sk = NULL;
-	lock_sock(sk);
-	/* NULL once it was released, and its AF_SANX part lives as long: tcp_close(). */
-	if (sk->sk_socket) {
-		sanx_label(sk);
-		ss = sanx_sk(sk->sk_socket);
-		if (ss)
-			ss->labelled = true;
-	}
-	release_sock(sk);
+	sanx_label(sk);
 	sock_put(sk);
 	return 0;
 }
@@ -126,7 +116,7 @@ static int address_size(const struct sockaddr *uaddr, int len)
 
 /**
  * sanx_label_connect() - may this connection be begun?
- * @ss: the socket
+ * @sk: the sock
  * @uaddr: the peer's address
  * @len: bytes of it, enough for the family
  *
@@ -137,20 +127,18 @@ static int address_size(const struct sockaddr *uaddr, int len)
  * Context: process, lock_sock() held.
  * Return: 0, or -EACCES.
  */
-int sanx_label_connect(struct sanx_sock *ss, const struct sockaddr *uaddr,
-		       int len)
+int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len)
 {
 	int size = address_size(uaddr, len);
 	struct sockaddr_storage addr = {};
 
-	if (likely(ss->labelled) || !sanx_label_due(ss->sk))
+	if (sk->sk_kern_sock || !sanx_label_due(sk))
 		return 0;
-	ss->labelled = true;
-	sanx_label(ss->sk);
-	if (!size || ss->sk->sk_kern_sock)
+	sanx_label(sk);
+	if (!size)
 		return 0;
 	memcpy(&addr, uaddr, min(len, size));
-	return security_sctp_bind_connect(ss->sk, SCTP_SENDMSG_CONNECT,
+	return security_sctp_bind_connect(sk, SCTP_SENDMSG_CONNECT,
 					  (struct sockaddr *)&addr, size);
 }
 
