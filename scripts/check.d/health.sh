@@ -26,9 +26,21 @@ limited() {
 	wait "$pid"
 }
 
+# dump_stacks: the log of a run elsewhere may be all that is seen of it, so what
+# matters is in it; the console has all tasks.
 dump_stacks() {
 	echo "# no end after the time limit: stacks of all tasks are in the console logs"
+	show_programs
 	lab stacks
+}
+
+show_programs() {
+	local n
+	for ((n = 1; n <= NODES; n++)); do
+		echo "# programs on node $n:"
+		timeout $((20 * SLOW)) "$SCRIPTS/lab" run "$n" "$SCRIPTS/guest/stuck" </dev/null 2>&1 |
+			sed 's/^/# /' | tail -n 150
+	done
 }
 
 # lab_reboot: a node that lost its kernel is no use to the next test.
@@ -106,6 +118,7 @@ after_test() {
 	}
 	limited $((60 * SLOW)) fresh >"$log.fresh" 2>&1 || {
 		sed 's/^/# /' "$log.fresh"
+		show_programs
 		result fail "$WHERE $name: lets the module go" "$again" "log: $log.fresh"
 		lab_reboot
 	}

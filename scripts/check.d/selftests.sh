@@ -24,7 +24,11 @@ run_test() {
 		[ "$rc" != 124 ] || rc="$rc, time limit $limit s"
 		result fail "$WHERE $name: exit status $rc" "$(again "$name")" "log: $log"
 	fi
-	! grep -q '^not ok' "$log" || tail -n 40 "$log" | sed 's/^/# /'
+	if [ "$rc" = 124 ]; then
+		sed -n '/^# no end after/,$p' "$log" | head -n 200
+	elif grep -q '^not ok' "$log"; then
+		tail -n 40 "$log" | sed 's/^/# /'
+	fi
 	after_test "$name" "$log"
 	say "$WHERE $name took $((SECONDS - start)) s"
 }
