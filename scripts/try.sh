@@ -74,9 +74,12 @@ fi
 results_start
 WHERE=try
 mkdir -p "$LOGS/$WHERE"
-build
 export SANX_LAB=try-$$
-"$SCRIPTS/lab" up --um --nodes "$nodes" --owner $$
+# The nodes boot meanwhile: they see the tree as it is when they look.
+"$SCRIPTS/lab" up --um --nodes "$nodes" --owner $$ &
+booting=$!
+build
+wait "$booting" || die "the nodes do not boot"
 # shellcheck source=scripts/lablib.sh
 . "$SCRIPTS/lablib.sh"
 trap 'cp "$LAB_RUN"/*.console "$LOGS/" || true; lab down' EXIT
