@@ -23,7 +23,9 @@
 #define MAX_ARGS	256
 
 struct job {
-	pid_t pid;
+	pid_t pid;	/* 0 once it has ended */
+	pid_t sid;	/* of its session */
+	int stopped;	/* the host has sent it a signal */
 	int in;		/* the command's standard input, -1 when closed */
 	int out;
 	int err;
@@ -171,7 +173,7 @@ static int from_host(int port, struct job *job, struct frame *f)
 		return 0;
 	case FRAME_SIGNAL:
 		if (f->len == 1)
-			kill(-job->pid, f->data[0]);
+			job->stopped = !kill(-job->pid, f->data[0]);
 		return 0;
 	default:
 		return -1;
@@ -252,10 +254,37 @@ static int serve_once(int port, struct job *job, struct frame *f)
 	return 1;
 }
 
+/*
+ * Kills the processes of a session, in whatever process groups: the harness of the
+ * selftests gives each test one of its own.  Returns how many were there.
+ */
+static int kill_session(pid_t sid)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	pid_t pid;
+	int n = 0;
+
+	if (!proc)
+		return 0;
+	while ((entry = readdir(proc))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0 && getsid(pid) == sid && !kill(pid, SIGKILL))
+			n++;
+	}
+	closedir(proc);
+	return n;
+}
+
 static void end(struct job *job, const int fds[3])
 {
-	if (job->pid > 0) {
-		kill(-job->pid, SIGKILL);
+	/* Again, as one may have forked meanwhile; a zombie is its parent's. */
+	for (int i = 0; i < 3 && (job->pid || job->stopped); i++)
+		if (!kill_session(job->sid))
+			break;
+	if (job->pid) {
+		/* It may have been on its way to a session of its own. */
+		kill(job->pid, SIGKILL);
 		waitpid(job->pid, NULL, 0);
 	}
 	if (!job->pty) {
@@ -277,6 +306,7 @@ static int session(int port, struct frame *f)
 		return f->type == FRAME_HELLO ? -2 : -1;
 	if (start(&job, f))
 		return -1;
+	job.sid = job.pid;
 	fds[0] = job.out;
 	fds[1] = job.err;
 	do {
