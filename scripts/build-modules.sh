@@ -4,7 +4,8 @@
 #
 # kbuild leaves objects beside sources, so it is given a folder of symbolic
 # links instead: one for each kernel, and the source tree stays clean.
-# KDIR and BUILD, if set, say where the kernel is and where objects go.
+# KDIR and BUILD, if set, say where the kernel is and where objects go; FRESH=1
+# builds everything anew, and so shows every warning.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
@@ -30,8 +31,9 @@ say "building modules for $release"
 mkdir -p "$out"
 exec {lock}>"$out/.lock"
 flock "$lock"
+[ -z "${FRESH:-}" ] || find "$out" -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} +
 link_sources
 # A make above us must not pass its own variables on to kbuild.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES
 ! grep -q '^CONFIG_UML=y' "$kdir/.config" || set -- ARCH=um "$@"
-exec make -s -C "$kdir" M="$out" -j"$(nproc)" "$@" modules
+exec make -s -C "$kdir" M="$out" -j"$(nproc)" W=1 "$@" modules

@@ -48,8 +48,8 @@ said_of() {
 limit_of() {
 	local limit
 	limit=$(said_of "$1" "$2" timeout | sed 's/[^0-9].*//')
-	[ "$1" != two ] || echo $((${limit:-$LIMIT_TWO} * SLOW))
-	[ "$1" = two ] || echo $((${limit:-$LIMIT_ONE} * SLOW))
+	[ "$1" != two ] || echo $((${limit:-$LIMIT_TWO} * ${SLOW:-1}))
+	[ "$1" = two ] || echo $((${limit:-$LIMIT_ONE} * ${SLOW:-1}))
 }
 
 # is_socket_test NAME: is it about connected sockets?  Such programs run once
