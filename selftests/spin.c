@@ -37,7 +37,11 @@ SANX_TEST(limits)
 	signal_handle(false);
 	task_start(&t);
 	sleep_ms(A_WHILE);
-	pthread_kill(t.thread, SIGUSR1);
+	/* It does not sleep, so whether it has begun cannot be seen. */
+	for (start = now_ms(); !t.done && now_ms() < start + SOON;) {
+		pthread_kill(t.thread, SIGUSR1);
+		sleep_ms(20);
+	}
 	ASSERT_EQ(0, task_wait(&t));
 	ASSERT_EQ(-EINTR, t.ret);
 	ASSERT_EQ(0, set_timeout(self->server, SO_RCVTIMEO, LIMIT));
