@@ -30,7 +30,7 @@
  */
 #define ACK_TIMEOUT	18
 #define RETRIES		6
-#define RNR_RETRIES	7	/* for ever; but see link credits in post.c */
+#define RNR_RETRIES	7	/* for ever; but see link_credit.h */
 
 static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev);
 
@@ -88,8 +88,7 @@ static void hello_fill(struct sanx_hello *hello, const struct vlink *link)
 static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
 {
 	spin_lock_bh(&link->tx_lock);
-	link->peer_recvs = info->recvs;
-	link->peer_grant = info->recvs;
+	link_credit_init_tx(&link->credit, info->recvs);
 	link->inline_max = info->inline_max;
 	link->instance = info->instance;
 	spin_unlock_bh(&link->tx_lock);

@@ -402,8 +402,7 @@ static int setup_recvs(struct vlink *link)
 		r->dma = link->rx_mem.dma + i * VFRAME_STRIDE;
 		err = vrecv_post(r);
 	}
-	link->received = VLINK_RECVS;
-	link->granted = VLINK_RECVS;
+	link_credit_init_rx(&link->credit, VLINK_RECVS);
 	return err;
 }
 

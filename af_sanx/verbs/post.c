@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sending side of a link: frame slots, chains of work requests, link
- * credits, and the pump.
+ * The sending side of a link: frame slots, chains of work requests, and the
+ * pump.
  *
  * One message is one chain of work requests and one doorbell: a registration
  * if one is due, up to two RDMA writes (two where the ring wraps), and a SEND
@@ -17,35 +17,6 @@
  * Nothing that must be said is lost for lack of room: a connection remembers
  * it as a bit, and the pump says it when there is room.
  *
- * Link credits: a receive queue that runs empty breaks an iWARP link and stalls
- * others, so each side counts.  Every frame carries in @grant how many receives
- * its sender has posted since the link came up, and may itself be sent only
- * while fewer frames than the peer's grant were.  (A write that tells of itself
- * counts as a frame, but carries no grant: for what follows it is none of those
- * that tell.)  N receives are posted at
- * first (VLINK_RECVS).  VLINK_RESERVE of the credits are left to PINGs that
- * bring credits to the peer, which a side sends when N/4 of its receives were
- * posted anew and no other frame told.
- *
- * That cannot lock up.  Received frames are consumed whatever happens to be
- * sent, so suppose that all were, and that both sides, X and Y, have something
- * to send and no credit that lets them.
- *  - A side without credit for ordinary frames had N - RESERVE of its frames
- *    not yet consumed when the last frame that it got was posted.  By now they
- *    are, with no frame from the peer since; so the peer owes a PING.  It
- *    sends one, which brings credits, unless it has no credit at all.  So both
- *    have none at all.
- *  - Call "reserve phase" of a side the time since it last had ordinary
- *    credit; it ends never, by assumption, and RESERVE frames of that side fall
- *    in it, all PINGs, and before each it had consumed N/4 new frames of the
- *    other.  Let X be the one whose phase began first, at time t.  Y's first
- *    and last PING of its phase both come after t, and in between Y consumed
- *    (RESERVE - 1) * N/4 frames of X.  X's last credit came from Y's last PING;
- *    that it is all used means that X had sent N more frames than Y had
- *    consumed at that PING.  But X sent at most RESERVE frames after t, and up
- *    to t no more than N beyond what Y had consumed then.  So RESERVE is at
- *    least (RESERVE - 1) * N/4: with 4 and 128, a contradiction.
- *
  * Registrations on rxe: it repeats one together with what it has to send again,
  * finds the region taken, and ends the queue pair.  So on such a device (see
  * vlink.reg_alone) nothing that may have to be sent again stands before one:
@@ -58,7 +29,8 @@
 #define VPOST_REGS	16U
 
 static_assert(VPOST_REGS <= VLINK_SLOTS);
-static_assert((VLINK_RESERVE - 1) * (VLINK_RECVS / 4) > VLINK_RESERVE);
+static_assert(VLINK_RECVS >= LINK_CREDIT_RECVS_MIN);
+static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);
 
 /**
  * struct chain - work requests on their way to be posted
@@ -105,15 +77,10 @@ static void chain_reg(struct chain *c, struct vlink *link, struct vring *ring)
 	chain_add(c, &c->reg.wr);
 }
 
-static u32 credits(const struct vlink *link)
-{
-	return link->peer_grant - link->sent;
-}
-
 static bool post_room(const struct vlink *link)
 {
 	return READ_ONCE(link->state) == VLINK_UP &&
-	       credits(link) > VLINK_RESERVE && !list_empty(&link->free);
+	       link_credit_room(&link->credit) && !list_empty(&link->free);
 }
 
 /**
@@ -224,7 +191,7 @@ static void post_chain(struct vlink *link, struct vslot *slot, struct chain *c,
 	if (vc)
 		vc->inflight++;
 	list_add_tail(&slot->node, &link->posted);
-	link->sent++;
+	link_credit_sent(&link->credit);
 	if (f->type == SANX_FRAME_PING && !link->timed) {
 		link->timed = slot;
 		link->timed_at = ktime_get_ns();
@@ -242,8 +209,7 @@ static void post_chain(struct vlink *link, struct vslot *slot, struct chain *c,
 static void post_frame(struct vlink *link, struct vslot *slot, struct chain *c,
 		       struct vconn *vc, struct sanx_frame *f)
 {
-	f->grant = link->received;
-	link->granted = f->grant;
+	f->grant = link_credit_advertise(&link->credit);
 	c->send_sge.length = sanx_frame_build(slot->buf, f);
 	c->send_sge.addr = slot->dma;
 	c->send_sge.lkey = link->pd->local_dma_lkey;
@@ -417,7 +383,7 @@ static bool post_news(const struct vlink *link, const struct vconn *vc)
 	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
 	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
 
-	return link->received - link->granted >= VLINK_RECVS / 8 ||
+	return link_credit_unadvertised(&link->credit) >= VLINK_RECVS / 8 ||
 	       (s64)(READ_ONCE(q->head) + q->size - q->granted) >= (s64)few;
 }
 
@@ -627,7 +593,7 @@ static void post_reg(struct vlink *link, struct vring *ring)
 /* Posts registrations, and then a PONG for each connection that has one. */
 static void post_regs(struct vlink *link)
 {
-	u32 i, n = 0, most = min(VPOST_REGS, credits(link) - VLINK_RESERVE);
+	u32 i, n = 0, most = min(VPOST_REGS, link_credit_room(&link->credit));
 	struct vconn *vc, *vcs[VPOST_REGS];
 
 	while (n < most && !list_empty(&link->regs)) {
@@ -724,9 +690,8 @@ static void pump_pings(struct vlink *link)
 		link->pong = false;
 		post_pong(link, NULL);
 	}
-	owed = link->received - link->granted >= VLINK_RECVS / 4 &&
-	       link->state == VLINK_UP && credits(link) &&
-	       !list_empty(&link->free);
+	owed = link_credit_grant_due(&link->credit) &&
+	       link->state == VLINK_UP && !list_empty(&link->free);
 	if (owed || (link->ping && vpost_ok(link))) {
 		link->ping = false;
 		post_plain(link, NULL, &f);
@@ -991,24 +956,6 @@ int vpost_taken(struct vconn *vc, u32 len, bool urgent, enum vpost_when when)
 	}
 	vpost_unlock(link);
 	return err;
-}
-
-/**
- * vpost_grant() - take link credits
- * @link: the link
- * @grant: as received, unchecked
- *
- * Context: tx_lock held.
- * Return: 0, or -EPROTO if no correct peer could have sent it.
- */
-int vpost_grant(struct vlink *link, u32 grant)
-{
-	lockdep_assert_held(&link->tx_lock);
-	if ((s32)(grant - link->peer_grant) < 0 ||
-	    grant - link->sent > link->peer_recvs)
-		return -EPROTO;
-	WRITE_ONCE(link->peer_grant, grant);
-	return 0;
 }
 
 /* What a PING takes to be acknowledged, in the best case so far. */

@@ -118,7 +118,7 @@ static int recv_buf(struct vlink *link, const void *buf, const struct ib_wc *wc)
 		return err;
 	WRITE_ONCE(link->heard, jiffies);
 	spin_lock_bh(&link->tx_lock);
-	err = vpost_grant(link, f.grant);
+	err = link_credit_granted(&link->credit, f.grant);
 	spin_unlock_bh(&link->tx_lock);
 	return err ?: recv_frame(link, &f);
 }
@@ -156,7 +156,7 @@ void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock_bh(&link->tx_lock);
-	link->received++;
+	link_credit_posted(&link->credit);
 	vpost_pump(link);
 	vpost_unlock(link);
 }

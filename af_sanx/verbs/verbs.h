@@ -47,10 +47,10 @@
 #include <net/sanx.h>
 #include <net/sanx_frame.h>
 
+#include "link_credit.h"
+
 /* Receives that a link posts, and so frames that its peer may have under way. */
 #define VLINK_RECVS	128U
-/* Link credits that only frames which bring link credits may use: post.c. */
-#define VLINK_RESERVE	4U
 /* Frames that a link may have under way itself. */
 #define VLINK_SLOTS	128U
 /* Work requests of one chain: a registration, two writes, the frame. */
@@ -305,9 +305,7 @@ struct vframes {
  * @free: &struct vslot
  * @posted: &struct vslot under way, in order
  * @unsignaled: frames posted since the last with a completion
- * @sent: frames posted since the link came up, modulo 2^32
- * @peer_grant: how many the peer permits, likewise
- * @peer_recvs: receives that it posts
+ * @credit: how many frames the peer can take, and what it was told of us
  * @instance: the peer's
  * @inline_max: bytes of payload that it takes in a frame
  * @lent: for work that is being posted from programs' pages; one more for where
@@ -315,8 +313,6 @@ struct vframes {
  * @timed: a PING whose acknowledgment is waited for, or NULL
  * @timed_at: when it was posted, ktime
  * @rtt_ns: what that took at the least, or 0
- * @received: receives posted since the link came up, modulo 2^32
- * @granted: the value of @received that the peer was told last
  * @ping: a PING is due
  * @pong: a PONG is due
  * @regs: &struct vconn with a registration that all else waits for
@@ -382,17 +378,13 @@ struct vlink {
 	struct list_head	free;
 	struct list_head	posted;
 	u32			unsignaled;
-	u32			sent;
-	u32			peer_grant;
-	u32			peer_recvs;
+	struct link_credit	credit;
 	u64			instance;
 	u32			inline_max;
 	struct ib_sge		lent[VLINK_SGES + 1];
 	struct vslot		*timed;
 	u64			timed_at;
 	u64			rtt_ns;
-	u32			received;
-	u32			granted;
 	bool			ping;
 	bool			pong;
 	struct list_head	regs;
@@ -743,7 +735,6 @@ void vpost_reg(struct vconn *vc);
 void vpost_return(struct vconn *vc);
 void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
 void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
-int vpost_grant(struct vlink *link, u32 grant);
 
 /* recv.c */
 void vrecv_done(struct ib_cq *cq, struct ib_wc *wc);
