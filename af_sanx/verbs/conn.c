@@ -45,7 +45,7 @@ void vconn_init(struct vconn *vc)
 	INIT_WORK(&vc->move, vspill_work);
 	INIT_WORK(&vc->work, release_work);
 	INIT_DELAYED_WORK(&vc->grow, vgrow_work);
-	sanx_gather_init(&vc->gather, VPOST_PIECE, vconn_flush);
+	sanx_gather_init(&vc->gather, VPAYLOAD_PIECE, vconn_flush);
 	vc->most = SANX_RING_MAX;
 }
 
@@ -183,7 +183,7 @@ void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
  * @vc: a connection with what rings it has mapped for @link
  * @link: a link that is up
  *
- * Context: tx_lock held, and given back with vpost_unlock().
+ * Context: tx_lock held, and given back with vxmit_unlock().
  */
 void vconn_join(struct vconn *vc, struct vlink *link)
 {
@@ -191,8 +191,8 @@ void vconn_join(struct vconn *vc, struct vlink *link)
 	vc->early |= link->early;
 	list_add_tail(&vc->node, &link->conns);
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
-	vpost_reg(vc);
-	vpost_pump(link);
+	vxmit_reg(vc);
+	vxmit_run(link);
 }
 
 static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
@@ -210,7 +210,7 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 		vconn_join(vc, link);
 		err = 0;
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return err;
 }
 
@@ -252,8 +252,8 @@ static void conn_ask(struct vconn *vc)
 	/* Its link may have ended, and it with that. */
 	if (!(vc->flags & VCONN_RELEASED))
 		vask_begin(vc);
-	vpost_pend(vc, VCONN_P_OPEN);
-	vpost_unlock(link);
+	vxmit_pend(vc, VCONN_P_OPEN);
+	vxmit_unlock(link);
 }
 
 /**
@@ -295,10 +295,10 @@ int vconn_reopen(struct vconn *vc)
 	    !(vc->flags & VCONN_RELEASED)) {
 		vc->flags ^= VCONN_IDLE | VCONN_OPENING;
 		vask_begin(vc);
-		vpost_pend(vc, VCONN_P_OPEN);
+		vxmit_pend(vc, VCONN_P_OPEN);
 		err = 0;
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return err;
 }
 
@@ -380,8 +380,8 @@ void vconn_release(struct vconn *vc)
 	list_del_init(&vc->node);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);
 	/* All others may have waited for its registration. */
-	vpost_pump(link);
-	vpost_unlock(link);
+	vxmit_run(link);
+	vxmit_unlock(link);
 	vlink_user_put(link);
 	sanx_conn_put(vconn_conn(vc));
 }
@@ -484,8 +484,8 @@ static void close_attached(struct vconn *vc, bool reset)
 		if (reset)
 			vc->pending &= ~(VCONN_P_FIN | VCONN_P_DATA);
 		else
-			vpost_uncork(vc);
-		vpost_pend(vc, VCONN_P_CLOSE);
+			vxmit_uncork(vc);
+		vxmit_pend(vc, VCONN_P_CLOSE);
 		return;
 	}
 	/* An OPEN that is under way gets its answer first. */
@@ -499,7 +499,7 @@ static void close_attached(struct vconn *vc, bool reset)
  *
  * The peer gets a reset.
  *
- * Context: tx_lock held, and given back with vpost_unlock().
+ * Context: tx_lock held, and given back with vxmit_unlock().
  */
 void vconn_give_up(struct vconn *vc)
 {
@@ -508,14 +508,14 @@ void vconn_give_up(struct vconn *vc)
 		return;
 	vc->pending &= ~(VCONN_P_DATA | VCONN_P_FIN);
 	vc->flags |= VCONN_RESET;
-	vpost_pend(vc, VCONN_P_CLOSE);
+	vxmit_pend(vc, VCONN_P_CLOSE);
 }
 
 /**
  * vconn_cut_locked() - nothing more of a connection is to be sent but a reset
  * @vc: an attached connection; its program may have closed it
  *
- * Context: tx_lock held, and given back with vpost_unlock().
+ * Context: tx_lock held, and given back with vxmit_unlock().
  */
 void vconn_cut_locked(struct vconn *vc)
 {
@@ -525,7 +525,7 @@ void vconn_cut_locked(struct vconn *vc)
 		return;
 	vc->pending &= ~(VCONN_P_DATA | VCONN_P_FIN);
 	vc->flags |= VCONN_RESET;
-	vpost_pend(vc, VCONN_P_CLOSE);
+	vxmit_pend(vc, VCONN_P_CLOSE);
 }
 
 /**
@@ -535,7 +535,7 @@ void vconn_cut_locked(struct vconn *vc)
  *
  * TCP lets them be until there are too many; but nobody can see to these.
  *
- * Context: tx_lock held, and given back with vpost_unlock().
+ * Context: tx_lock held, and given back with vxmit_unlock().
  */
 void vconn_sweep(struct vlink *link)
 {
@@ -571,7 +571,7 @@ void vconn_close(struct sanx_conn *conn, bool reset)
 	mutex_unlock(&conn->tx_mutex);
 	link = vconn_lock(vc);
 	close_attached(vc, reset);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 }
 
 /**
@@ -586,7 +586,7 @@ void vconn_cut(struct sanx_conn *conn)
 	struct vlink *link = vconn_lock(vc);
 
 	close_attached(vc, true);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 }
 
 /**
@@ -637,7 +637,7 @@ void vconn_probe(struct sanx_conn *conn)
 	struct vlink *link = vconn_lock(vconn_of(conn));
 
 	vlink_ask(link);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 }
 
 static void destroy_work(struct work_struct *work)

@@ -58,10 +58,10 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 		if (!vc->ring.buf)
 			vc->began = ring->size;
 		vc->next = *ring;
-		vpost_reg(vc);
-		vpost_pend(vc, VCONN_P_WINDOW);
+		vxmit_reg(vc);
+		vxmit_pend(vc, VCONN_P_WINDOW);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return ours;
 }
 

@@ -137,10 +137,10 @@ void vlink_came_up(struct vlink *link)
 		WRITE_ONCE(link->heard, jiffies);
 		/* And so is seen how long the way is: vlong_cutoff(). */
 		link->ping = true;
-		vpost_pump(link);
+		vxmit_run(link);
 		queue_work(vlink_wq, &link->up);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 }
 
 static void link_up_work(struct work_struct *work)
@@ -156,7 +156,7 @@ static void link_up_work(struct work_struct *work)
  * vlink_ask() - have the peer say something
  * @link: the link
  *
- * Context: tx_lock held, and given back with vpost_unlock().
+ * Context: tx_lock held, and given back with vxmit_unlock().
  */
 void vlink_ask(struct vlink *link)
 {
@@ -164,7 +164,7 @@ void vlink_ask(struct vlink *link)
 	link->ping = true;
 	if (time_after_eq(READ_ONCE(link->heard), link->asked))
 		link->asked = jiffies;
-	vpost_pump(link);
+	vxmit_run(link);
 }
 
 /**
@@ -231,7 +231,7 @@ static void link_beat(struct work_struct *work)
 		link->swept = jiffies;
 		vconn_sweep(link);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	queue_delayed_work(vlink_wq, &link->beat, beat);
 }
 
@@ -359,7 +359,7 @@ static int setup_slots(struct vlink *link)
 		return -ENOMEM;
 	for (i = 0; i < VLINK_SLOTS; i++) {
 		slot = &link->slots[i];
-		slot->cqe.done = vpost_done;
+		slot->cqe.done = vwr_done;
 		slot->link = link;
 		slot->buf = link->tx_mem.buf + i * VFRAME_STRIDE;
 		slot->dma = link->tx_mem.dma + i * VFRAME_STRIDE;

@@ -199,7 +199,7 @@ bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
 		return false;
 	rcu_read_lock();
 	link = READ_ONCE(vc->link);
-	wants = len >= vlong_cutoff(link) && vpost_ok(link) &&
+	wants = len >= vlong_cutoff(link) && vxmit_ok(link) &&
 		time_before(jiffies, READ_ONCE(link->heard) + LONG_HEARD);
 	rcu_read_unlock();
 	return wants && vlong_room(vc, from) >= LONG_LEAST;
@@ -228,7 +228,7 @@ size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len)
 	l->from = vc->end;
 	link = vconn_link_get(vc);
 	if (link && !long_map(l, link->pd->device))
-		n = vpost_long(vc, link, l, len);
+		n = vpayload_long(vc, link, l, len);
 	iov_iter_revert(from, len - n);
 	/* It may be over already. */
 	if (n)
@@ -382,7 +382,7 @@ u32 vlong_cutoff(const struct vlink *link)
 	u32 set = READ_ONCE(long_min);
 	u64 ns = READ_ONCE(link->rtt_ns), copy = READ_ONCE(link->copy_ns);
 
-	if ((link->max_sge - 1) * PAGE_SIZE < VPOST_PIECE)
+	if ((link->max_sge - 1) * PAGE_SIZE < VPAYLOAD_PIECE)
 		return U32_MAX;
 	if (set)
 		return max(set, LONG_LEAST);

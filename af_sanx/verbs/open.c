@@ -124,8 +124,8 @@ static void open_answer(struct vconn *vc)
 	struct vlink *link = vconn_lock(vc);
 
 	vc->flags &= ~VCONN_ACCEPTING;
-	vpost_pend(vc, VCONN_P_OPEN_ACK);
-	vpost_unlock(link);
+	vxmit_pend(vc, VCONN_P_OPEN_ACK);
+	vxmit_unlock(link);
 }
 
 static int open_conn(const struct vopen *o, struct sanx_conn *conn, u32 size)
@@ -232,8 +232,8 @@ void vopen_work(struct kthread_work *work)
 	} else {
 		o->reject = reject;
 		list_add_tail(&o->node, &link->rejects);
-		vpost_pump(link);
+		vxmit_run(link);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	vlink_put(link);
 }

@@ -73,8 +73,8 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 	if (!vc->returned)
 		n = sanx_txq_credit(&conn->tx, f->credit);
 	if (n > 0 && vc->pending & VCONN_P_DATA)
-		vpost_pend(vc, VCONN_P_DATA);
-	vpost_unlock(link);
+		vxmit_pend(vc, VCONN_P_DATA);
+	vxmit_unlock(link);
 	if (n <= 0)
 		return n;
 	/* A ring that is new says nothing of the reader. */
@@ -103,7 +103,7 @@ static int frame_unheard(struct vconn *vc, const struct sanx_frame *f)
 	spin_lock_bh(&link->tx_lock);
 	if (!err)
 		vconn_give_up(vc);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return err ?: frame_credit(vc, f);
 }
 
@@ -194,7 +194,7 @@ static int frame_return(struct vconn *vc, const struct sanx_frame *f)
 		return err;
 	spin_lock_bh(&link->tx_lock);
 	err = ours ? vshrink_answer(vc, f) : vshrink_returned(vc, f);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return err ?: ours ? frame_credit(vc, f) : 0;
 }
 
@@ -217,8 +217,8 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 	unsent = (vc->posted != vc->end && !vc->corked) ||
 		 vc->spilled;
 	vc->pending = 0;
-	vpost_pend(vc, VCONN_P_CLOSE_ACK);
-	vpost_unlock(link);
+	vxmit_pend(vc, VCONN_P_CLOSE_ACK);
+	vxmit_unlock(link);
 
 	/* It goes unsent. */
 	vspill_kick(vc);
@@ -288,11 +288,11 @@ static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
 	closed = vc->flags & VCONN_CLOSED;
 	if (closed) {
 		vc->flags |= VCONN_RESET;
-		vpost_pend(vc, VCONN_P_CLOSE);
+		vxmit_pend(vc, VCONN_P_CLOSE);
 	} else {
-		vpost_pump(link);
+		vxmit_run(link);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	/* If nobody waits for it any more, close() came or will. */
 	if (!closed)
 		sanx_conn_established(conn);
@@ -316,8 +316,8 @@ static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
 		vc->flags |= VCONN_IDLE;
 	else
 		vconn_abort(vc);
-	vpost_pump(link);
-	vpost_unlock(link);
+	vxmit_run(link);
+	vxmit_unlock(link);
 	if (closed)
 		return 0;
 	if (busy)

@@ -157,6 +157,6 @@ void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	spin_lock_bh(&link->tx_lock);
 	link_credit_posted(&link->credit);
-	vpost_pump(link);
-	vpost_unlock(link);
+	vxmit_run(link);
+	vxmit_unlock(link);
 }

@@ -64,7 +64,7 @@ static int resume_publish(struct vconn *vc, struct vlink *link)
 		vconn_join(vc, link);
 		err = 0;
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return err;
 }
 
@@ -111,8 +111,8 @@ int vresume_ask(struct vconn *vc, struct vlink *link)
 
 	if (!err) {
 		spin_lock_bh(&link->tx_lock);
-		vpost_pend(vc, VCONN_P_OPEN);
-		vpost_unlock(link);
+		vxmit_pend(vc, VCONN_P_OPEN);
+		vxmit_unlock(link);
 	}
 	sanx_conn_put(conn);
 	return err;
@@ -139,7 +139,7 @@ static int resume_offset(const struct vconn *vc, const struct sanx_frame *f)
 }
 
 /*
- * Takes what the peer says of itself; vpost_pend() is to follow, if only for what
+ * Takes what the peer says of itself; vxmit_pend() is to follow, if only for what
  * is pending.
  * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if there is a hole:
  * the peer will be told, and our program is to be.
@@ -232,8 +232,8 @@ int vresume_answer(struct vconn *vc, const struct sanx_frame *f)
 	link = vconn_lock(vc);
 	err = resume_answers(vc) ? resume_take(vc, f, id, &win) : -EPROTO;
 	if (err != -EPROTO)
-		vpost_pend(vc, 0);
-	vpost_unlock(link);
+		vxmit_pend(vc, 0);
+	vxmit_unlock(link);
 	return resume_tell(vc, err);
 }
 
@@ -254,8 +254,8 @@ int vresume_refused(struct vconn *vc)
 		return -EPROTO;
 	}
 	vconn_abort(vc);
-	vpost_pump(link);
-	vpost_unlock(link);
+	vxmit_run(link);
+	vxmit_unlock(link);
 	if (!closed)
 		sanx_conn_reset(vconn_conn(vc), ECONNRESET);
 	return 0;
@@ -314,8 +314,8 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	spin_lock_bh(&link->tx_lock);
 	err = resume_take(vc, &o->f, o->peer_id, &o->win);
 	if (err != -EPROTO)
-		vpost_pend(vc, VCONN_P_RESUME_ACK);
-	vpost_unlock(link);
+		vxmit_pend(vc, VCONN_P_RESUME_ACK);
+	vxmit_unlock(link);
 	return resume_tell(vc, err);
 }
 

@@ -34,7 +34,7 @@ static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
 	n = copy_from_iter(buf, min_t(size_t, len, most), from);
 	if (!n)
 		return -EFAULT;
-	err = vpost_inline(vc, buf, n, send_urgent(n, len, 0, flags));
+	err = vpayload_inline(vc, buf, n, send_urgent(n, len, 0, flags));
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
@@ -59,7 +59,7 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
 }
 
 static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
-			   int flags, enum vpost_when when)
+			   int flags, enum vpayload_when when)
 {
 	struct sanx_rxq staging = {};
 	u32 room;
@@ -79,20 +79,20 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 		return -EAGAIN;
 	staging.in.buf = vc->staging.buf;
 	staging.in.size = vc->staging.size;
-	n = min3(len, (size_t)room, (size_t)VPOST_MAX);
+	n = min3(len, (size_t)room, (size_t)VPAYLOAD_MAX);
 	n = sanx_rxq_fill(&staging, vc->end, from, n);
 	if (!n)
 		return -EFAULT;
-	err = vpost_taken(vc, n, send_urgent(n, len, room, flags), when);
+	err = vpayload_taken(vc, n, send_urgent(n, len, room, flags), when);
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
 	}
-	if (when == VPOST_CORKED)
+	if (when == VPAYLOAD_CORKED)
 		sanx_cork_hold(vconn_conn(vc), n);
 	else
 		sanx_cork_release(vconn_conn(vc));
-	if (when == VPOST_SOON)
+	if (when == VPAYLOAD_SOON)
 		sanx_gather_arm(&vc->gather);
 	return n;
 }
@@ -117,17 +117,17 @@ static u32 send_small(struct vconn *vc, size_t len)
 	return most;
 }
 
-static enum vpost_when send_when(struct vconn *vc, size_t len, int flags)
+static enum vpayload_when send_when(struct vconn *vc, size_t len, int flags)
 {
 	bool urgent = flags & MSG_OOB;
 
 	if ((flags & MSG_MORE) && !urgent &&
 	    vc->end - READ_ONCE(vc->posted) + len <= SANX_CORK_MAX &&
 	    len < vstaging_room(vc))
-		return VPOST_CORKED;
+		return VPAYLOAD_CORKED;
 	return sanx_gather_wants(&vc->gather, len,
 				 !(flags & MSG_BATCH) || urgent) ?
-	       VPOST_SOON : VPOST_NOW;
+	       VPAYLOAD_SOON : VPAYLOAD_NOW;
 }
 
 /**
@@ -145,7 +145,7 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 {
 	struct vconn *vc = vconn_of(conn);
 	ssize_t n, done = 0;
-	enum vpost_when when;
+	enum vpayload_when when;
 	u32 most;
 
 	vstaging_bound(vc);
@@ -158,7 +158,7 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 			return n;
 	}
 	when = send_when(vc, len, flags);
-	most = when == VPOST_NOW ? send_small(vc, len) : 0;
+	most = when == VPAYLOAD_NOW ? send_small(vc, len) : 0;
 	if (most) {
 		n = send_inline(vc, from, len, most, flags);
 		if (n == len || (n < 0 && n != -EAGAIN))
@@ -196,7 +196,7 @@ static u32 room_staged(struct vconn *vc)
 		room = room_first(vc) ? max(room, 1U) : 0;
 	else if (!room)
 		vstaging_await(vc);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	if (room && !vc->staging.buf && sanx_conn_short(vconn_conn(vc)))
 		room = 0;
 	return room;
@@ -264,7 +264,7 @@ bool vconn_drained(struct sanx_conn *conn)
 		vc->full = true;
 	else if (!drained)
 		vstaging_await(vc);
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return drained;
 }
 
@@ -279,8 +279,8 @@ void vconn_flush(struct sanx_gather *g)
 	struct vconn *vc = container_of(g, struct vconn, gather);
 	struct vlink *link = vconn_lock(vc);
 
-	vpost_flush(vc);
-	vpost_unlock(link);
+	vxmit_flush(vc);
+	vxmit_unlock(link);
 }
 
 /**
@@ -307,8 +307,8 @@ void vconn_uncork(struct sanx_conn *conn)
 	bool late = vc->flags & VCONN_PEER_CLOSED && vc->corked &&
 		    vc->posted != vc->end;
 
-	vpost_uncork(vc);
-	vpost_unlock(link);
+	vxmit_uncork(vc);
+	vxmit_unlock(link);
 	/* It closed before it got this: that fetches TCP's reset. */
 	if (late)
 		sanx_conn_reset(conn, ECONNRESET);
@@ -333,8 +333,8 @@ void vconn_consumed(struct sanx_conn *conn)
 		return;
 	link = vconn_lock(vc);
 	if (!(vc->flags & no_use))
-		vpost_pend(vc, VCONN_P_CREDIT);
-	vpost_unlock(link);
+		vxmit_pend(vc, VCONN_P_CREDIT);
+	vxmit_unlock(link);
 }
 
 /**
@@ -350,8 +350,8 @@ void vconn_fin(struct sanx_conn *conn)
 
 	/* Cut off, it may have said CLOSE, and has no more to say. */
 	if (!(vc->flags & (VCONN_PEER_CLOSED | VCONN_CLOSED))) {
-		vpost_uncork(vc);
-		vpost_pend(vc, VCONN_P_FIN);
+		vxmit_uncork(vc);
+		vxmit_pend(vc, VCONN_P_FIN);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 }

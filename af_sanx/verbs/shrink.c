@@ -34,7 +34,7 @@ static void shrink_ask(struct vlink *link)
 	if (!link->unsignaled)
 		return;
 	link->pong = true;
-	vpost_pump(link);
+	vxmit_run(link);
 }
 
 /* Return: true if there is a ring, and it cannot be now. */
@@ -53,7 +53,7 @@ static bool shrink_ring(struct vconn *vc)
 	if (!vc->win.size || vc->early || !link->inline_max)
 		goto out;
 	more = true;
-	if (!shrink_quiet(vc) || !vpost_ok(link) ||
+	if (!shrink_quiet(vc) || !vxmit_ok(link) ||
 	    !sanx_txq_return(&conn->tx, SANX_RING_FIRST))
 		goto out;
 	vc->kept = vc->win;
@@ -61,10 +61,10 @@ static bool shrink_ring(struct vconn *vc)
 	vc->win.rkey = 0;
 	WRITE_ONCE(vc->win.size, 0);
 	vc->returned = true;
-	vpost_return(vc);
+	vxmit_return(vc);
 	more = false;
 out:
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return more;
 }
 
@@ -121,7 +121,7 @@ static void shrink_move(struct vconn *vc)
  * @vc: an open connection
  * @f: its RETURN
  *
- * Context: softirq, tx_lock held; the answer is up to vpost_unlock().
+ * Context: softirq, tx_lock held; the answer is up to vxmit_unlock().
  * Return: 0, or -EPROTO if no correct peer sends that now.
  */
 int vshrink_returned(struct vconn *vc, const struct sanx_frame *f)
@@ -144,7 +144,7 @@ int vshrink_returned(struct vconn *vc, const struct sanx_frame *f)
 	else if (sanx_rxq_turning(&vconn_conn(vc)->rx))
 		/* When it comes again, there is no ring before this. */
 		vgrow_follow(vc);
-	vpost_pend(vc, VCONN_P_RETURN_ACK);
+	vxmit_pend(vc, VCONN_P_RETURN_ACK);
 	return 0;
 }
 

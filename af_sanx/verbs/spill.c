@@ -197,7 +197,7 @@ static struct vpiece *spill_last(struct vconn *vc, u32 n)
 	return last;
 }
 
-/* Return: 0, or as vpost_taken(). */
+/* Return: 0, or as vpayload_taken(). */
 static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
 			 bool urgent)
 {
@@ -211,7 +211,7 @@ static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
 		err = -EAGAIN;
 	if (!err && n) {
 		/* What is before is not corked. */
-		vpost_uncork(vc);
+		vxmit_uncork(vc);
 		if (piece != vc->filling)
 			list_add_tail(&piece->node, &vc->spill);
 		piece->to += n;
@@ -220,7 +220,7 @@ static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
 			vc->urgent = vspill_end(vc);
 	}
 	vc->filling = NULL;
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	return err;
 }
 
@@ -299,11 +299,11 @@ static struct vpiece *move_next(struct vconn *vc, u32 *n)
 		WRITE_ONCE(vc->draining, false);
 		piece = list_first_entry(&vc->spill, struct vpiece, node);
 		*n = min(vstaging_room(vc), piece->to - piece->from);
-		/* Whatever leaves it comes back here: vpost_unlock(). */
+		/* Whatever leaves it comes back here: vxmit_unlock(). */
 		if (!*n)
 			vstaging_await(vc);
 	}
-	vpost_unlock(link);
+	vxmit_unlock(link);
 	pieces_free(&empty);
 	return *n ? piece : NULL;
 }
@@ -317,8 +317,8 @@ static void move_done(struct vconn *vc, struct vpiece *piece, u32 n)
 	WRITE_ONCE(vc->end, vc->end + n);
 	/* Pairs with the acquire in vspill_any(). */
 	smp_store_release(&vc->spilled, vc->spilled - n);
-	vpost_flush(vc);
-	vpost_unlock(link);
+	vxmit_flush(vc);
+	vxmit_unlock(link);
 }
 
 /**

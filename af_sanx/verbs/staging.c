@@ -150,21 +150,21 @@ bool vstaging_signal(const struct vconn *vc)
  * vstaging_await() - wait until something has left it
  * @vc: an attached connection, or an orphan
  *
- * Context: tx_lock held, and given back with vpost_unlock();
+ * Context: tx_lock held, and given back with vxmit_unlock();
  * sanx_conn_tx_ready() will come.
  */
 void vstaging_await(struct vconn *vc)
 {
 	lockdep_assert_held(&vc->link->tx_lock);
 	vc->full = true;
-	vpost_uncork(vc);
+	vxmit_uncork(vc);
 	if (vc->staging.buf && staging_outgrown(vc))
 		WRITE_ONCE(vc->draining, true);
 	/* Less than a quarter is under way, maybe, and nothing asked for. */
 	if (vc->unsignaled) {
 		vc->unsignaled = 0;
 		vc->link->pong = true;
-		vpost_pump(vc->link);
+		vxmit_run(vc->link);
 	}
 }
 

@@ -5,7 +5,9 @@
  *	vnet	a namespace: listener and link groups		main.c
  *	vgroup	a lane to one node: a link, its orphans, and	group.c
  *		who waits for one
- *	vlink	one queue pair to that node			cm.c link.c post.c recv.c
+ *	vlink	one queue pair to that node			cm.c link.c recv.c
+ *		what it sends, from the order down to work	xmit.c payload.c frames.c
+ *		requests, and how much the peer can take	wr.c link_credit.h
  *	vconn	one connection, riding on a link		ask.c open.c conn.c send.c peer.c
  *		and its memory				grow.c shrink.c staging.c spill.c
  *							long.c
@@ -60,11 +62,11 @@
 /* Distance of frames in memory. */
 #define VFRAME_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
 /* Bytes that one chain moves at most, so that large sends overlap. */
-#define VPOST_MAX	65536U
+#define VPAYLOAD_MAX	65536U
 /* Staging memory, and rings, where completions say nothing of the peer. */
 #define VSTAGING_EARLY	131072U
 /* Against moving a piece of this, a chain of its own is little. */
-#define VPOST_PIECE	32768U
+#define VPAYLOAD_PIECE	32768U
 
 /**
  * struct vnet - the transport in one network namespace
@@ -484,7 +486,7 @@ struct vring {
 #define VCONN_WINDOW		BIT(16)
 #define VCONN_LEFT		BIT(17)
 
-/* Frames that a connection has pending; post_pending() has their order. */
+/* Frames that a connection has pending; xmit_pending() has their order. */
 #define VCONN_P_OPEN		BIT(0)	/* or RESUME, of one that is RESUMING */
 #define VCONN_P_OPEN_ACK	BIT(1)
 #define VCONN_P_CREDIT		BIT(2)
@@ -710,31 +712,35 @@ void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
 const char *vlink_state_name(enum vlink_state state);
 void vlink_user_put(struct vlink *link);
 
+/* xmit.c; what it sends by is in xmit.h */
+bool vxmit_ok(const struct vlink *link);
+void vxmit_run(struct vlink *link);
+void vxmit_pend(struct vconn *vc, u32 frames);
+void vxmit_flush(struct vconn *vc);
+void vxmit_uncork(struct vconn *vc);
+void vxmit_reg(struct vconn *vc);
+void vxmit_return(struct vconn *vc);
+void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock);
+
 /**
- * enum vpost_when - when payload is to go
- * @VPOST_NOW: as soon as it can
- * @VPOST_SOON: vpost_flush() will come
- * @VPOST_CORKED: vpost_uncork() will
+ * enum vpayload_when - when payload is to go
+ * @VPAYLOAD_NOW: as soon as it can
+ * @VPAYLOAD_SOON: vxmit_flush() will come
+ * @VPAYLOAD_CORKED: vxmit_uncork() will
  */
-enum vpost_when {
-	VPOST_NOW,
-	VPOST_SOON,
-	VPOST_CORKED,
+enum vpayload_when {
+	VPAYLOAD_NOW,
+	VPAYLOAD_SOON,
+	VPAYLOAD_CORKED,
 };
 
-/* post.c */
-bool vpost_ok(const struct vlink *link);
-void vpost_pump(struct vlink *link);
-void vpost_pend(struct vconn *vc, u32 frames);
-int vpost_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
-int vpost_taken(struct vconn *vc, u32 len, bool urgent, enum vpost_when when);
-u32 vpost_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len);
-void vpost_flush(struct vconn *vc);
-void vpost_uncork(struct vconn *vc);
-void vpost_reg(struct vconn *vc);
-void vpost_return(struct vconn *vc);
-void vpost_done(struct ib_cq *cq, struct ib_wc *wc);
-void vpost_unlock(struct vlink *link) __releases(&link->tx_lock);
+/* payload.c */
+int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
+int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when when);
+u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len);
+
+/* wr.c */
+void vwr_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* recv.c */
 void vrecv_done(struct ib_cq *cq, struct ib_wc *wc);

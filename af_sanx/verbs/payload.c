@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Payload: which bytes of a stream go in the next frame, and how.
+ *
+ * Invariant: bytes leave in the order of the stream, from vc->posted on, which never
+ * exceeds vc->end (what was taken from the program) nor the peer's credit
+ * (tx.limit).  vc->posted and vc->end are under link->tx_lock.
+ *
+ * A few bytes travel in the frame.  The device writes all else into the peer's ring,
+ * from the send buffer or from the program's own pages, and a frame behind that
+ * tells of it.  Where there is nothing to say that the 32 bits of immediate data do
+ * not hold, the RDMA write tells of itself and the SEND is saved; iWARP has no such
+ * writes.
+ */
+#include "xmit.h"
+
+/* Where a stretch wraps in one of the two, or in both. */
+static u32 payload_wraps(const struct vconn *vc)
+{
+	return min(vc->staging.size, vc->win.size);
+}
+
+/* Is it so long ago that the peer was told of receives, or of room? */
+static bool payload_news(const struct vlink *link, const struct vconn *vc)
+{
+	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
+	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
+
+	return link_credit_unadvertised(&link->credit) >= VLINK_RECVS / 8 ||
+	       (s64)(READ_ONCE(q->head) + q->size - q->granted) >= (s64)few;
+}
+
+/*
+ * Can the write tell of itself?  It says neither credits nor grants, but those that
+ * are due would go in frames of their own, so they are let ride in time.
+ */
+static bool payload_imm_ok(const struct vlink *link, const struct vconn *vc,
+			   u8 flags, int writes)
+{
+	return !link->early && writes == 1 && !(flags & ~SANX_IMM_FLAGS) &&
+	       vc->peer_id <= SANX_IMM_CONN_MAX && !payload_news(link, vc);
+}
+
+/* Return: how many writes it takes, 1 or 2. */
+static int payload_writes(struct vchain *c, struct vconn *vc,
+			  const struct vlong *l, u64 offset, u32 len)
+{
+	struct sanx_span span[2];
+	int i, n;
+
+	if (!l) {
+		vring_sync(&vc->staging, offset, len);
+		vwr_reg(c, vc->link, &vc->staging);
+	}
+	n = sanx_ring_spans(l ? vc->win.size : payload_wraps(vc), offset, len,
+			    span);
+	for (i = 0; i < n; i++) {
+		vwr_write(c, i, vc, l, offset, span[i].len);
+		offset += span[i].len;
+	}
+	return n;
+}
+
+/*
+ * Payload of @len bytes, the next of the stream: @data, in the frame, or what is in
+ * the send buffer, or the program's own.
+ */
+static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
+			 const struct vlong *l, u32 len, u8 flags)
+{
+	struct sanx_conn *conn = vconn_conn(vc);
+	struct vslot *slot = vwr_slot(link);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_DATA,
+		.flags	= flags,
+		.conn	= vc->peer_id,
+		.offset	= vc->posted,
+		.count	= len,
+	};
+	struct vchain c;
+	int n = 0;
+
+	vwr_init(&c);
+	if (data) {
+		f.len = len;
+		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
+	} else {
+		f.flags |= SANX_FRAME_F_RING;
+		n = payload_writes(&c, vc, l, vc->posted, len);
+	}
+	vc->posted += len;
+	if (vc->turned)
+		f.flags |= SANX_FRAME_F_TURN;
+	if (vc->posted == conn->tx.limit)
+		f.flags |= SANX_FRAME_F_FULL;
+	/* The peer may answer with credit before this returns. */
+	if (vc->posted > conn->tx.next)
+		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
+	if (payload_imm_ok(link, vc, f.flags, n)) {
+		vwr_post_imm(link, slot, &c, vc, &f);
+		return;
+	}
+	f.credit = sanx_rxq_grant(&conn->rx);
+	vc->pending &= ~VCONN_P_CREDIT;
+	vframe_post(link, slot, &c, vc, &f);
+}
+
+/* Payload up to the urgent byte goes apart. */
+static u32 payload_urgent(const struct vconn *vc, u32 len, u8 *flags)
+{
+	if (vc->urgent <= vc->posted || vc->urgent - vc->posted > len)
+		return len;
+	*flags = SANX_FRAME_F_URGENT;
+	return vc->urgent - vc->posted;
+}
+
+/**
+ * vpayload_next() - send the next bytes of the send buffer
+ * @link: the link
+ * @vc: the connection, with VCONN_P_DATA pending and the peer's credit for it
+ *
+ * They go in the frame if they are few, or if there is no ring to write.  It clears
+ * VCONN_P_DATA with the last byte.  If the send buffer is to be registered alone
+ * first, nothing is sent, and vxmit_reg() has been called.
+ *
+ * Context: tx_lock held, after vxmit_ok().
+ */
+void vpayload_next(struct vlink *link, struct vconn *vc)
+{
+	u32 len = min_t(u64, VPAYLOAD_MAX, vc->end - vc->posted);
+	const void *data = NULL;
+	struct sanx_span span[2];
+	u8 flags = 0;
+
+	len = min_t(u64, len, vconn_conn(vc)->tx.limit - vc->posted);
+	len = payload_urgent(vc, len, &flags);
+	if (!vc->win.size || len <= link->inline_max) {
+		sanx_ring_spans(vc->staging.size, vc->posted,
+				min(len, link->inline_max), span);
+		data = vc->staging.buf + span[0].pos;
+		if (span[0].len < len)
+			flags = 0;
+		len = span[0].len;
+	} else if (link->reg_alone && vring_unregistered(&vc->staging)) {
+		vxmit_reg(vc);
+		return;
+	} else if (len > payload_wraps(vc)) {
+		len = payload_wraps(vc);
+		flags = 0;
+	}
+	payload_post(link, vc, data, NULL, len, flags);
+	if (vc->posted == vc->end)
+		vc->pending &= ~VCONN_P_DATA;
+}
+
+/* Does a connection take payload?  If not now, the core is about to be told. */
+static int payload_takes(const struct vconn *vc)
+{
+	const u32 over = VCONN_CLOSED | VCONN_PEER_CLOSED | VCONN_OVER;
+
+	if (!(vc->flags & VCONN_OPEN))
+		return -EPIPE;
+	return vc->flags & over ? -EAGAIN : 0;
+}
+
+/* Bytes that can be sent at once, past the send buffer. */
+static u32 payload_directly(const struct vconn *vc)
+{
+	const u32 later = VCONN_ACCEPTING | VCONN_ORPHAN | VCONN_RESUMING;
+	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
+	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
+
+	if (vc->posted != vc->end || !vxmit_ok(vc->link) ||
+	    (vc->flags & later) || (vc->pending & first) || vc->early)
+		return 0;
+	return min(vstaging_room(vc), sanx_txq_room(&conn->tx));
+}
+
+/**
+ * vpayload_inline() - send payload in a frame, at once
+ * @vc: the connection
+ * @data: the bytes
+ * @len: how many, at least 1
+ * @urgent: the last one is urgent
+ *
+ * Context: process, conn->tx_mutex held; takes tx_lock.
+ * Return: 0; -EAGAIN if that cannot be now; -EPIPE if the connection takes no
+ * more.
+ */
+int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
+{
+	struct vlink *link = vconn_lock(vc);
+	int err = payload_takes(vc);
+
+	if (!err && (len > link->inline_max || len > payload_directly(vc)))
+		err = -EAGAIN;
+	if (!err) {
+		WRITE_ONCE(vc->end, vc->end + len);
+		if (urgent)
+			vc->urgent = vc->end;
+		payload_post(link, vc, data, NULL, len,
+			     urgent ? SANX_FRAME_F_URGENT : 0);
+		if (!vc->pending)
+			list_del_init(&vc->pend);
+	}
+	vxmit_unlock(link);
+	return err;
+}
+
+/**
+ * vpayload_long() - send payload from a program's pages, at once
+ * @vc: the connection
+ * @link: its link, as far as is known
+ * @l: the pages, mapped for that; its list's from here on, if any is sent
+ * @len: bytes, at least 1
+ *
+ * Each frame is completed: the pages are to be given back soon.
+ *
+ * Context: process, conn->tx_mutex held; takes tx_lock.
+ * Return: bytes that were sent; or 0 if none can be now.
+ */
+u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len)
+{
+	u32 most = min((link->max_sge - 1) * (u32)PAGE_SIZE, VPAYLOAD_MAX);
+	struct vlink *now = vconn_lock(vc);
+	u32 n, done = 0;
+
+	if (now != link || payload_takes(vc))
+		len = 0;
+	while (done < len) {
+		n = min3(len - done, most, payload_directly(vc));
+		n = min(n, vc->win.size);
+		if (!n)
+			break;
+		WRITE_ONCE(vc->end, vc->end + n);
+		payload_post(link, vc, NULL, l, n, 0);
+		done += n;
+	}
+	if (done) {
+		vlong_lent(vc, l, vc->end);
+		if (!vc->pending)
+			list_del_init(&vc->pend);
+	}
+	vxmit_unlock(now);
+	return done;
+}
+
+/**
+ * vpayload_taken() - payload is in the send buffer
+ * @vc: the connection
+ * @len: bytes, at least 1, behind what was there
+ * @urgent: the last one is urgent
+ * @when: to be sent
+ *
+ * Context: process, conn->tx_mutex held; takes tx_lock.
+ * Return: 0; -EAGAIN if the peer has closed, which the core is about to be told;
+ * -EPIPE if the connection takes no more.
+ */
+int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when when)
+{
+	struct vlink *link = vconn_lock(vc);
+	int err = payload_takes(vc);
+
+	if (!err) {
+		/* What was before is not corked. */
+		if (when == VPAYLOAD_CORKED)
+			vxmit_flush(vc);
+		vc->corked = when == VPAYLOAD_CORKED;
+		WRITE_ONCE(vc->end, vc->end + len);
+		if (urgent)
+			vc->urgent = vc->end;
+		if (when == VPAYLOAD_NOW)
+			vxmit_flush(vc);
+	}
+	vxmit_unlock(link);
+	return err;
+}
