@@ -24,11 +24,8 @@
 #define CLOSED_MAX	(60 * HZ)
 /* How long the side that opened a connection has to ask for it. */
 #define RESUME_MAX	(10 * HZ)
-/*
- * How long there may be nobody at the peer.  While it has an RDMA device that is new,
- * its connection manager is there before its listeners are.
- */
-#define NOBODY_MAX	(5 * HZ)
+/* How long there may be no AF_SANX at the peer: presence.h. */
+#define ABSENT_MAX	(5 * HZ)
 /* From one attempt at a link to the next. */
 #define TRY_FIRST	(HZ / 4)
 #define TRY_MAX		(5 * HZ)
@@ -172,7 +169,7 @@ void vorphan_take(struct vconn *vc, struct vlink *link)
 		list_add_tail(&vc->wait, &g->orphans);
 		if (!g->n_orphans++) {
 			g->tries = 0;
-			g->nobody = false;
+			presence_renew(&g->presence);
 		}
 		if (vc->parked)
 			vopen_requeue(vc->parked);
@@ -249,12 +246,8 @@ void vorphan_reset_all(struct vgroup *g, int err)
 void vorphan_refused(struct vgroup *g, bool never)
 {
 	lockdep_assert_held(&g->vnet->lock);
-	if (!never && !g->nobody) {
-		g->nobody = true;
-		g->nobody_since = jiffies;
-	} else if (never || time_after(jiffies, g->nobody_since + NOBODY_MAX)) {
+	if (presence_refused(&g->presence, never, jiffies, ABSENT_MAX))
 		vorphan_reset_all(g, ECONNRESET);
-	}
 }
 
 /**
@@ -315,7 +308,7 @@ void vorphan_link_up(struct vgroup *g, struct vlink *link)
 	g->instance = link->instance;
 	g->resumed = jiffies;
 	g->tries = 0;
-	g->nobody = false;
+	presence_renew(&g->presence);
 	if (g->n_orphans)
 		mod_delayed_work(vlink_wq, &g->retry, 0);
 }

@@ -12,6 +12,7 @@
  *		and its memory				grow.c shrink.c staging.c spill.c
  *							long.c
  *		and from one link to the next			orphan.c resume.c
+ *		or to none any more				presence.h
  *	vring	memory that a queue pair may reach		ring.c
  *
  * References go upwards: a vconn has one of its vlink, a vlink one of its
@@ -50,6 +51,7 @@
 #include <net/sanx_frame.h>
 
 #include "link_credit.h"
+#include "presence.h"
 
 /* Receives that a link posts, and so frames that its peer may have under way. */
 #define VLINK_RECVS	128U
@@ -125,8 +127,7 @@ struct vnet {
  *	attachment
  * @n_orphans: how many
  * @tries: attempts at a link for @orphans, since the last one was lost
- * @nobody: an attempt for @orphans found no AF_SANX at the peer
- * @nobody_since: when the first did, in jiffies
+ * @presence: what attempts for @orphans found at the peer, in jiffies
  * @resumed: when the peer last asked for one of @orphans, or could have begun
  *	to, in jiffies
  * @retry: makes an attempt, and looks after @orphans
@@ -159,8 +160,7 @@ struct vgroup {
 	struct list_head	orphans;
 	unsigned int		n_orphans;
 	unsigned int		tries;
-	bool			nobody;
-	unsigned long		nobody_since;
+	struct presence		presence;
 	unsigned long		resumed;
 	struct delayed_work	retry;
 	u64			instance;
