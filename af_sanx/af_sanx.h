@@ -308,7 +308,7 @@ int sanx_conn_init(void);
 void sanx_conn_exit(void);
 void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_detach(struct sanx_conn *conn);
-int sanx_conn_connect(struct sanx_conn *conn);
+int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
 int sanx_conn_accept(struct sanx_conn *conn);
 int sanx_conn_give_up(struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);

@@ -80,7 +80,8 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	sanx_trim_init(conn);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
-	kthread_init_delayed_work(&conn->work, sanx_fallback_work);
+	/* sanx_conn_connect() sets the function. */
+	kthread_init_delayed_work(&conn->work, NULL);
 	return conn;
 }
 EXPORT_SYMBOL_GPL(sanx_conn_alloc);
@@ -407,15 +408,26 @@ static void conn_count(const struct sanx_conn *conn)
 /**
  * sanx_conn_connect() - ask for a connection
  * @conn: a NEW connection with its sock attached
+ * @refused: function of conn->work; it makes the socket TCP
+ *
+ * sanx_conn_refused() and sanx_conn_refused_later() queue conn->work with a
+ * reference of @conn.  The connect thread calls @refused, without a lock held.
+ * @refused must pass the reference on to sanx_conn_refused_later(), or put it.
+ * sanx_conn_stop() cancels the work and waits for @refused.
+ *
+ * Only a CONNECTING connection can be refused, so a connection that came in has
+ * no such function.
  *
  * Context: process, lock_sock() held.
  * Return: 0 when the answer is there or will come, else -errno as
  * sanx_transport_ops.connect().
  */
-int sanx_conn_connect(struct sanx_conn *conn)
+int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 {
-	int err = conn_event_locked(conn, SANX_EV_CONNECT);
+	int err;
 
+	conn->work.work.func = refused;
+	err = conn_event_locked(conn, SANX_EV_CONNECT);
 	conn->started = ktime_get_ns();
 	return err ?: conn->ops->connect(conn);
 }

@@ -93,7 +93,7 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	/* Pairs with the acquire in sanx_sock_conn(). */
 	smp_store_release(&ss->conn, conn);
 	WRITE_ONCE(sock->state, SS_CONNECTING);
-	err = sanx_conn_connect(conn);
+	err = sanx_conn_connect(conn, sanx_fallback_work);
 	if (!err && READ_ONCE(conn->state) != SANX_CONN_REFUSED)
 		return 0;
 	if (!err)

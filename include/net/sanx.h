@@ -270,7 +270,7 @@ enum sanx_room {
  * @tries: how often @retry ran
  * @retry: connects again after a full backlog; of one that came in, ends the
  *	time that it is @deferred
- * @work: turns the socket into TCP after a refusal
+ * @work: turns the socket into TCP after a refusal: sanx_conn_connect()
  * @rcu: frees it
  * @detach_rcu: drops @sk
  *
