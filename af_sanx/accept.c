@@ -13,7 +13,7 @@ static bool accept_ready(const struct sanx_sock *ss)
 {
 	struct inet_connection_sock *icsk = inet_csk(ss->sk);
 
-	return sanx_listener_waiting(ss) ||
+	return sanx_listener_waiting(&ss->lsk) ||
 	       !reqsk_queue_empty(&icsk->icsk_accept_queue);
 }
 
@@ -148,7 +148,7 @@ int sanx_accept(struct socket *sock, struct socket *newsock,
 	for (;;) {
 		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
 			return -EINVAL;
-		conn = sanx_listener_take(ss);
+		conn = sanx_listener_take(&ss->lsk);
 		if (conn)
 			return accept_conn(ss, newsock, conn);
 		if (!reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue)) {

@@ -45,7 +45,7 @@ struct netlink_ext_ack;
  * @end: does then what the end of listening takes
  *
  * All of it but @watch and @end is guarded by the lock of the listener table
- * (listen.c).
+ * (listener.c).
  */
 struct sanx_listener {
 	struct hlist_node	node;
@@ -213,8 +213,10 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen);
 int sanx_set_rcvlowat(struct sock *sk, int val);
-bool sanx_needs_stack(const struct sock *sk);
 void sanx_inherit_options(struct sock *child, struct sock *sk);
+
+/* stack.c */
+bool sanx_needs_stack(const struct sock *sk);
 
 /* tcpinfo.c */
 u8 sanx_conn_tcp_state(struct sanx_conn *conn);
@@ -284,12 +286,16 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		 int flags);
 
 /* listen.c */
-void sanx_listener_init(struct sanx_listener *lsk);
 int sanx_listen(struct socket *sock, int backlog);
-void sanx_listener_pause(struct sanx_sock *ss);
-void sanx_listener_stop(struct sanx_sock *ss);
-struct sanx_conn *sanx_listener_take(struct sanx_sock *ss);
-unsigned int sanx_listener_waiting(const struct sanx_sock *ss);
+
+/* listener.c */
+void sanx_listener_init(struct sanx_listener *lsk);
+void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon);
+void sanx_listener_watch(struct sanx_listener *lsk);
+void sanx_listener_pause(struct sanx_listener *lsk);
+void sanx_listener_stop(struct sanx_listener *lsk);
+struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk);
+unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
 void sanx_listener_news(struct sanx_conn *conn);
 
 /* accept.c */

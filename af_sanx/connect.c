@@ -273,6 +273,6 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		err = -EINPROGRESS;
 	/* connect(AF_UNSPEC) ends listening. */
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
-		sanx_listener_stop(ss);
+		sanx_listener_stop(&ss->lsk);
 	return err;
 }

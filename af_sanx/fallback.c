@@ -172,7 +172,7 @@ int sanx_fallback_adopt(struct socket *sock)
 void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 		    enum sanx_fallback why)
 {
-	sanx_listener_stop(ss);
+	sanx_listener_stop(&ss->lsk);
 	sanx_unbind_auto(ss);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
 	become_native(sock, ss, why);

@@ -501,7 +501,7 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
 		return;
 	v->state = "LISTEN";
-	v->rx = sanx_listener_waiting(ss);
+	v->rx = sanx_listener_waiting(&ss->lsk);
 	v->tx = READ_ONCE(sk->sk_max_ack_backlog);
 }
 

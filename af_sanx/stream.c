@@ -211,7 +211,7 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	}
 	/* It waits already. */
 	mask = ss->native->poll(file, sock, NULL);
-	if (sanx_listener_waiting(ss))
+	if (sanx_listener_waiting(&ss->lsk))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	return mask;
 }
@@ -297,7 +297,7 @@ static int sanx_shutdown(struct socket *sock, int how)
 	if (!conn) {
 		err = ss->native->shutdown(sock, how);
 		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
-			sanx_listener_stop(ss);
+			sanx_listener_stop(&ss->lsk);
 		return err;
 	}
 	lock_sock(sk);
@@ -382,7 +382,7 @@ static int sanx_release(struct socket *sock)
 		release_sock(sk);
 		return release_native(sock);
 	}
-	sanx_listener_pause(ss);
+	sanx_listener_pause(&ss->lsk);
 	conn = ss->conn;
 	if (conn) {
 		conn->ss = NULL;
@@ -397,7 +397,7 @@ static int sanx_release(struct socket *sock)
 	sanx_net_del_sock(ss, false);
 	err = ss->native->release(sock);
 	module_put(ss->native->owner);
-	sanx_listener_stop(ss);
+	sanx_listener_stop(&ss->lsk);
 	SOCK_INODE(sock)->i_private = NULL;
 	sanx_sock_free(ss);
 	return err;

@@ -187,7 +187,7 @@ int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 	if (conn)
 		info_conn(conn, ss->sk, &info);
 	else if (info.tcpi_state == TCP_LISTEN)
-		info.tcpi_unacked += sanx_listener_waiting(ss);
+		info.tcpi_unacked += sanx_listener_waiting(&ss->lsk);
 	len = min_t(unsigned int, len, sizeof(info));
 	if (put_user(len, optlen) || copy_to_user(optval, &info, len))
 		return -EFAULT;

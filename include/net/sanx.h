@@ -689,7 +689,7 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 	return conn;
 }
 
-/* listen.c */
+/* listener.c */
 int sanx_conn_incoming(struct sanx_conn *conn);
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
