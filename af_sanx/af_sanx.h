@@ -204,6 +204,7 @@ void sanx_want_room(struct sock *sk);
 int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		 int flags);
+void sanx_splice_eof(struct socket *sock);
 void sanx_recv_cmsg(const struct sanx_conn *conn, const struct sock *sk,
 		    struct msghdr *msg, ssize_t n);
 
@@ -218,12 +219,14 @@ void sanx_inherit_options(struct sock *child, struct sock *sk);
 /* stack.c */
 bool sanx_needs_stack(const struct sock *sk);
 
+/* outq.c */
+u32 sanx_conn_outq(struct sanx_conn *conn);
+u32 sanx_conn_taken(struct sanx_conn *conn);
+u32 sanx_conn_unsent(struct sanx_conn *conn);
+
 /* tcpinfo.c */
 u8 sanx_conn_tcp_state(struct sanx_conn *conn);
 u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
-u32 sanx_conn_outq(struct sanx_conn *conn);
-u32 sanx_conn_unsent(struct sanx_conn *conn);
-u32 sanx_conn_taken(struct sanx_conn *conn);
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 		  int __user *optlen);
 
@@ -267,7 +270,6 @@ void sanx_trim_stop(struct sanx_conn *conn);
 void sanx_cork_init(struct sanx_conn *conn);
 void sanx_cork_pull(struct sanx_conn *conn);
 void sanx_cork_stop(struct sanx_conn *conn);
-void sanx_splice_eof(struct socket *sock);
 
 /* urgent.c */
 void sanx_urg_init(struct sanx_urg *urg);
@@ -470,15 +472,17 @@ static inline void sanx_stat_add(const struct net *net, enum sanx_stat stat,
 	this_cpu_add(sanx_net(net)->stats->v[stat], n);
 }
 
-/* worker.c */
-extern struct kthread_worker *sanx_connect_worker;
-extern struct workqueue_struct *sanx_wq;
+/* later.c */
 void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 		     unsigned long delay);
 void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
 		      unsigned long delay);
 void sanx_conn_later_done(struct sanx_conn *conn);
 void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
+
+/* worker.c */
+extern struct kthread_worker *sanx_connect_worker;
+extern struct workqueue_struct *sanx_wq;
 int sanx_worker_init(void);
 void sanx_worker_exit(void);
 

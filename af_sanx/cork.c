@@ -104,27 +104,6 @@ void sanx_cork_pull(struct sanx_conn *conn)
 }
 
 /**
- * sanx_splice_eof() - proto_ops.splice_eof: sendfile() announced more than the
- *	file had
- * @sock: the socket
- *
- * Kernels before 6.5 leave that to CORK_TIME, for TCP too.
- *
- * Context: process, may sleep.
- */
-void sanx_splice_eof(struct socket *sock)
-{
-	struct sanx_sock *ss = sanx_sk(sock);
-	const struct proto_ops *ops = sanx_native_ops(sock);
-	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
-
-	if (!conn)
-		sanx_native_splice_eof(ops, sock);
-	else if (!READ_ONCE(conn->cork.on))
-		sanx_cork_pull(conn);
-}
-
-/**
  * sanx_cork_stop() - the socket is gone
  * @conn: a connection that is not open any more
  *

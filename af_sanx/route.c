@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Addresses: in and out of socket calls, whose they are, and which of ours
- * goes with a peer's.
- */
-#include <linux/export.h>
+/* Addresses in socket calls, and which of ours goes with a peer's. */
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/ipv6_stubs.h>
@@ -85,28 +81,6 @@ int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
 	in6->sin6_addr = ep->addr;
 	return sizeof(*in6);
 }
-
-/**
- * sanx_addr_is_local() - is it an address of this node?
- * @net: the namespace
- * @addr: IPv6, or IPv4 as v4-mapped
- *
- * Context: any.
- * Return: true if so, loopback included.
- */
-bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
-{
-	if (ipv6_addr_v4mapped(addr))
-		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (ipv6_addr_loopback(addr))
-		return true;
-	return ipv6_chk_addr(net, addr, NULL, 0);
-#else
-	return false;
-#endif
-}
-EXPORT_SYMBOL_GPL(sanx_addr_is_local);
 
 static struct dst_entry *route_v4(struct sock *sk, __be32 dst, __be32 *src)
 {

@@ -291,3 +291,24 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return sanx_native_ops(sock)->sendmsg(sock, msg, len);
 	return n < 0 ? sk_stream_error(sk, msg->msg_flags, n) : n;
 }
+
+/**
+ * sanx_splice_eof() - proto_ops.splice_eof: sendfile() announced more than the
+ *	file had
+ * @sock: the socket
+ *
+ * Kernels before 6.5 leave that to the cork's time, for TCP too.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_splice_eof(struct socket *sock)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	const struct proto_ops *ops = sanx_native_ops(sock);
+	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
+
+	if (!conn)
+		sanx_native_splice_eof(ops, sock);
+	else if (!READ_ONCE(conn->cork.on))
+		sanx_cork_pull(conn);
+}

@@ -712,7 +712,7 @@ bool sanx_nodemap_empty(struct net *net);
 /* ports.c */
 bool sanx_port_allowed(struct net *net, __be16 port);
 
-/* route.c */
+/* addr.c */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
 
 /* stats.c */
