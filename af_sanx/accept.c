@@ -66,7 +66,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	sanx_conn_attach(conn, ss->sk);
 	/* Pairs with the acquire in sanx_sock_conn(). */
 	smp_store_release(&ss->conn, conn);
-	sanx_net_add_sock(ss);
+	sanx_socks_add(ss);
 	return 0;
 
 err_native:

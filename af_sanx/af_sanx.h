@@ -79,7 +79,8 @@ struct sanx_listener {
  *	is in TCP's table of connections (autobind.c)
  * @tcp_only: listens for TCP only
  * @lsk: the listener
- * @node: in sanx_net.socks, or after a fallback in the reaper's list
+ * @node: in the list of the namespace's sockets (socks.c), or after a fallback in
+ *	the reaper's
  * @sock: the socket, after a fallback
  *
  * @conn and @fell_back are written under lock_sock(@sk) and read anywhere.
@@ -129,19 +130,13 @@ struct sanx_stats {
 };
 
 /**
- * struct sanx_net - AF_SANX in one network namespace
+ * struct sanx_net - what is configured and counted in one network namespace
  * @net: the namespace
  * @stats: counters
  * @config_mutex: serialises changes of @nodemap and @ports
  * @config_seq: counts them, so that a dump notices
  * @nodemap: the node map, replaced as a whole (RCU)
  * @ports: the port rules, replaced as a whole (RCU)
- * @socks_lock: guards @socks and @n_socks
- * @socks: sockets that are not plain TCP, by sanx_sock.node
- * @n_socks: how many
- * @busy_mutex: orders net_busy() and net_idle() calls of transports
- * @busy: transports were told that there are sockets here
- * @busy_work: tells them, where the caller cannot
  * @spin_us: sysctl net.sanx.spin_us
  * @idle_ms: sysctl net.sanx.idle_ms
  * @sysctl: the sysctls
@@ -153,12 +148,6 @@ struct sanx_net {
 	unsigned int			config_seq;
 	struct sanx_nodemap __rcu	*nodemap;
 	struct sanx_ports __rcu		*ports;
-	spinlock_t			socks_lock; /* see above */
-	struct list_head		socks;
-	unsigned int			n_socks;
-	struct mutex			busy_mutex; /* see above */
-	bool				busy;
-	struct work_struct		busy_work;
 	unsigned int			spin_us;
 	unsigned int			idle_ms;
 	struct ctl_table_header		*sysctl;
@@ -451,9 +440,22 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
 int sanx_netns_init(void);
 void sanx_netns_exit(void);
 struct sanx_net *sanx_net(const struct net *net);
-void sanx_net_add_sock(struct sanx_sock *ss);
-void sanx_net_del_sock(struct sanx_sock *ss, bool defer);
-void sanx_netns_announce(const struct sanx_transport_ops *ops);
+
+/* busy.c */
+int sanx_busy_init(void);
+void sanx_busy_exit(void);
+void sanx_busy_get(struct net *net);
+void sanx_busy_put(struct net *net, bool defer);
+void sanx_busy_announce(const struct sanx_transport_ops *ops);
+
+/* socks.c */
+int sanx_socks_init(void);
+void sanx_socks_exit(void);
+void sanx_socks_add(struct sanx_sock *ss);
+void sanx_socks_del(struct sanx_sock *ss, bool defer);
+void sanx_socks_each(const struct net *net,
+		     bool (*fn)(const struct sanx_sock *ss, void *arg),
+		     void *arg);
 
 /* stats.c */
 u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);

@@ -109,7 +109,7 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 
 	sock_owned_by_me(ss->sk);
 	trace_sanx_fallback(ss->sk, why);
-	sanx_net_del_sock(ss, true);
+	sanx_socks_del(ss, true);
 	WRITE_ONCE(ss->fell_back, true);
 	/* From here on the module is pinned by @ss and not by sock->ops. */
 	smp_store_release(&sock->ops, ss->native);

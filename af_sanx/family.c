@@ -153,7 +153,7 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 	if (shell)
 		sanx_label_later(native, ss->sk);
 	drop_native(native, shell);
-	sanx_net_add_sock(ss);
+	sanx_socks_add(ss);
 	return 0;
 }
 

@@ -24,9 +24,15 @@ static int __init sanx_init(void)
 	err = sanx_netns_init();
 	if (err)
 		goto err_worker;
-	err = loop ? sanx_transport_register(&sanx_loop_ops) : 0;
+	err = sanx_busy_init();
 	if (err)
 		goto err_netns;
+	err = sanx_socks_init();
+	if (err)
+		goto err_busy;
+	err = loop ? sanx_transport_register(&sanx_loop_ops) : 0;
+	if (err)
+		goto err_socks;
 	err = sanx_netlink_init();
 	if (err)
 		goto err_loop;
@@ -45,6 +51,10 @@ err_netlink:
 err_loop:
 	if (loop)
 		sanx_transport_unregister(&sanx_loop_ops);
+err_socks:
+	sanx_socks_exit();
+err_busy:
+	sanx_busy_exit();
 err_netns:
 	sanx_netns_exit();
 err_worker:
@@ -65,6 +75,8 @@ static void __exit sanx_exit(void)
 	if (loop)
 		sanx_transport_unregister(&sanx_loop_ops);
 	sanx_fallback_drain();
+	sanx_socks_exit();
+	sanx_busy_exit();
 	sanx_netns_exit();
 	/* Work that is left puts connections, which RCU then frees. */
 	sanx_worker_exit();

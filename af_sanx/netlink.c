@@ -535,21 +535,35 @@ static int sock_put_msg(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
+/**
+ * struct sock_dump - a dump of sockets
+ * @skb: the message buffer
+ * @cb: the dump; cb->args[0] counts the sockets reported
+ * @seen: sockets looked at in this call
+ */
+struct sock_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+	long			seen;
+};
+
+static bool dump_sock(const struct sanx_sock *ss, void *arg)
+{
+	struct sock_dump *d = arg;
+
+	if (d->seen++ < d->cb->args[0])
+		return true;
+	if (sock_put_msg(d->skb, d->cb, ss))
+		return false;
+	d->cb->args[0]++;
+	return true;
+}
+
 int sanx_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct sanx_net *sn = sanx_net(sock_net(skb->sk));
-	const struct sanx_sock *ss;
-	long i = 0;
+	struct sock_dump d = { skb, cb };
 
-	spin_lock(&sn->socks_lock);
-	list_for_each_entry(ss, &sn->socks, node) {
-		if (i++ < cb->args[0])
-			continue;
-		if (sock_put_msg(skb, cb, ss))
-			break;
-		cb->args[0]++;
-	}
-	spin_unlock(&sn->socks_lock);
+	sanx_socks_each(sock_net(skb->sk), dump_sock, &d);
 	return skb->len;
 }
 

@@ -394,7 +394,7 @@ static int sanx_release(struct socket *sock)
 	if (conn)
 		sanx_conn_close(conn, sock_flag(sk, SOCK_LINGER) &&
 				!sk->sk_lingertime);
-	sanx_net_del_sock(ss, false);
+	sanx_socks_del(ss, false);
 	err = ss->native->release(sock);
 	module_put(ss->native->owner);
 	sanx_listener_stop(&ss->lsk);

@@ -32,7 +32,7 @@ int sanx_transport_register(const struct sanx_transport_ops *ops)
 	}
 	mutex_unlock(&transport_mutex);
 	if (!err && ops->net_busy)
-		sanx_netns_announce(ops);
+		sanx_busy_announce(ops);
 	return err;
 }
 EXPORT_SYMBOL_GPL(sanx_transport_register);
