@@ -353,6 +353,10 @@ const struct sanx_transport_ops *sanx_transport_get(bool same_node);
 void sanx_transport_put(const struct sanx_transport_ops *ops);
 void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
 				    void *arg), void *arg);
+void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
+			       int (*put)(struct sk_buff *skb,
+					  struct netlink_callback *cb,
+					  const struct sanx_link_info *info));
 
 /* route.c */
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,

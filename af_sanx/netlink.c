@@ -7,7 +7,6 @@
  * Writing needs CAP_NET_ADMIN in the namespace, which the flags in the
  * generated table have genetlink check.  Every error has a text.
  */
-#include <linux/export.h>
 #include <linux/slab.h>
 #include <net/netlink.h>
 
@@ -396,16 +395,9 @@ int sanx_nl_ports_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/**
- * sanx_nl_put_link() - report a link in a dump
- * @skb: the message buffer of the dump
- * @cb: the dump; cb->args[0] counts the links reported
- * @info: the link
- *
- * Return: 0, or -EMSGSIZE when the buffer is full.
- */
-int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
-		     const struct sanx_link_info *info)
+/* Reports a link; cb->args[0] counts the links reported. */
+static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct sanx_link_info *info)
 {
 	void *hdr = dump_start(skb, cb, SANX_CMD_LINK_GET);
 
@@ -428,27 +420,10 @@ int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 	cb->args[0]++;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(sanx_nl_put_link);
-
-struct link_dump {
-	struct sk_buff		*skb;
-	struct netlink_callback	*cb;
-};
-
-static void dump_links(const struct sanx_transport_ops *ops, void *arg)
-{
-	struct link_dump *d = arg;
-
-	if (ops->dump_links)
-		ops->dump_links(sock_net(d->skb->sk), d->skb, d->cb,
-				d->cb->args[0]);
-}
 
 int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct link_dump d = { skb, cb };
-
-	sanx_transport_each(dump_links, &d);
+	sanx_transport_dump_links(skb, cb, link_put);
 	return skb->len;
 }
 

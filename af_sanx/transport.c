@@ -5,12 +5,16 @@
  */
 #include <linux/export.h>
 #include <linux/module.h>
+#include <linux/netlink.h>
 
 #include "af_sanx.h"
 
-/* Guards transports[]; held over calls into them that may sleep. */
+/* Guards transports[] and put_link; held over calls into them that may sleep. */
 static DEFINE_MUTEX(transport_mutex);
 static const struct sanx_transport_ops __rcu *transports[2];
+/* Writes a link during sanx_transport_dump_links(), else NULL. */
+static int (*put_link)(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct sanx_link_info *info);
 
 /**
  * sanx_transport_register() - offer a transport
@@ -83,6 +87,20 @@ void sanx_transport_put(const struct sanx_transport_ops *ops)
 	module_put(ops->owner);
 }
 
+static void each(void (*fn)(const struct sanx_transport_ops *ops, void *arg),
+		 void *arg)
+{
+	const struct sanx_transport_ops *ops;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(transports); i++) {
+		ops = rcu_dereference_protected(transports[i],
+						lockdep_is_held(&transport_mutex));
+		if (ops)
+			fn(ops, arg);
+	}
+}
+
 /**
  * sanx_transport_each() - call a function for each transport
  * @fn: the function; may sleep, may not register or unregister
@@ -93,15 +111,68 @@ void sanx_transport_put(const struct sanx_transport_ops *ops)
 void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
 				    void *arg), void *arg)
 {
-	const struct sanx_transport_ops *ops;
-	int i;
-
 	mutex_lock(&transport_mutex);
-	for (i = 0; i < ARRAY_SIZE(transports); i++) {
-		ops = rcu_dereference_protected(transports[i],
-						lockdep_is_held(&transport_mutex));
-		if (ops)
-			fn(ops, arg);
-	}
+	each(fn, arg);
 	mutex_unlock(&transport_mutex);
 }
+
+/**
+ * struct link_dump - a dump of links
+ * @skb: the message buffer
+ * @cb: the dump
+ */
+struct link_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+};
+
+static void dump_links(const struct sanx_transport_ops *ops, void *arg)
+{
+	struct link_dump *d = arg;
+
+	if (ops->dump_links)
+		ops->dump_links(sock_net(d->skb->sk), d->skb, d->cb,
+				d->cb->args[0]);
+}
+
+/**
+ * sanx_transport_dump_links() - have transports report their links
+ * @skb: the message buffer of the dump
+ * @cb: the dump; cb->args[0] counts the links reported
+ * @put: writes one link into @skb and counts it in cb->args[0]; returns 0, or
+ *	-EMSGSIZE when @skb is full.  sanx_nl_put_link() calls it under
+ *	transport_mutex and locks of the transport, and not after this function
+ *	returned.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
+			       int (*put)(struct sk_buff *skb,
+					  struct netlink_callback *cb,
+					  const struct sanx_link_info *info))
+{
+	struct link_dump d = { skb, cb };
+
+	mutex_lock(&transport_mutex);
+	put_link = put;
+	each(dump_links, &d);
+	put_link = NULL;
+	mutex_unlock(&transport_mutex);
+}
+
+/**
+ * sanx_nl_put_link() - report a link in a dump
+ * @skb: the message buffer of the dump
+ * @cb: the dump; cb->args[0] counts the links reported
+ * @info: the link
+ *
+ * Context: sanx_transport_ops.dump_links(), with transport_mutex held.
+ * Return: 0, or -EMSGSIZE when the buffer is full.
+ */
+int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct sanx_link_info *info)
+{
+	lockdep_assert_held(&transport_mutex);
+	return put_link(skb, cb, info);
+}
+EXPORT_SYMBOL_GPL(sanx_nl_put_link);

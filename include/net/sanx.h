@@ -698,6 +698,8 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 /* transport.c */
 int sanx_transport_register(const struct sanx_transport_ops *ops);
 void sanx_transport_unregister(const struct sanx_transport_ops *ops);
+int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct sanx_link_info *info);
 
 /* nodemap.c */
 bool sanx_addr_travels(const struct in6_addr *addr);
@@ -721,9 +723,5 @@ void sanx_count_protocol_error(struct net *net);
 /* worker.c: the named kernel threads */
 void sanx_connect_queue(struct kthread_work *work);
 void sanx_accept_queue(struct kthread_work *work);
-
-/* netlink.c */
-int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
-		     const struct sanx_link_info *info);
 
 #endif /* _NET_SANX_H */
