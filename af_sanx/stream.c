@@ -409,6 +409,8 @@ static int sanx_release(struct socket *sock)
 #define COMPAT_IOCTL
 #endif
 
+SANX_DEFINE_ACCEPT(sanx_accept);
+
 /* The families differ in what proto_ops.family says, and in nothing else. */
 #define STREAM_OPS(family_)				\
 	.family		= (family_),			\
@@ -417,7 +419,7 @@ static int sanx_release(struct socket *sock)
 	.bind		= sanx_bind,			\
 	.connect	= sanx_connect,			\
 	.socketpair	= sock_no_socketpair,		\
-	SANX_PROTO_ACCEPT,				\
+	SANX_PROTO_ACCEPT(sanx_accept),			\
 	.getname	= sanx_getname,			\
 	.poll		= sanx_poll,			\
 	.ioctl		= sanx_ioctl,			\

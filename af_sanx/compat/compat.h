@@ -39,19 +39,17 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 	return ops->accept(sock, newsock, arg->flags, arg->kern);
 }
 
-int sanx_accept(struct socket *sock, struct socket *newsock,
-		struct proto_accept_arg *arg);
-
-static inline int sanx_accept_flags(struct socket *sock,
-				    struct socket *newsock, int flags,
-				    bool kern)
-{
-	struct proto_accept_arg arg = { .flags = flags, .kern = kern };
-
-	return sanx_accept(sock, newsock, &arg);
+/* Defines a proto_ops.accept that calls @fn, which takes the struct. */
+#define SANX_DEFINE_ACCEPT(fn)						\
+static int fn##_flags(struct socket *sock, struct socket *newsock,	\
+		      int flags, bool kern)				\
+{									\
+	struct proto_accept_arg arg = { .flags = flags, .kern = kern };	\
+									\
+	return fn(sock, newsock, &arg);					\
 }
 
-#define SANX_PROTO_ACCEPT	.accept = sanx_accept_flags
+#define SANX_PROTO_ACCEPT(fn)	.accept = fn##_flags
 #else
 static inline int sanx_native_accept(const struct proto_ops *ops,
 				     struct socket *sock,
@@ -61,7 +59,8 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 	return ops->accept(sock, newsock, arg);
 }
 
-#define SANX_PROTO_ACCEPT	.accept = sanx_accept
+#define SANX_DEFINE_ACCEPT(fn)	static_assert(__alignof__(fn))
+#define SANX_PROTO_ACCEPT(fn)	.accept = fn
 #endif
 
 /* sendpage() went with 6.5, MSG_SPLICE_PAGES and splice_eof() came. */
