@@ -8,7 +8,11 @@
 #include <linux/module.h>
 #include <uapi/linux/sanx.h>
 
-#include "af_sanx.h"
+#include "config/config.h"
+#include "conn/conn.h"
+#include "loop/loop.h"
+#include "netlink/netlink.h"
+#include "socket/socket.h"
 
 static bool loop = true;
 module_param(loop, bool, 0444);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets of the family in the hands of the kernel (af_sanx/fallback.c,
+ * Sockets of the family in the hands of the kernel (af_sanx/socket/fallback.c,
  * sockopt.c): what looks at a socket's ops when TCP_ULP is set finds TCP's.  A
  * ULP of this suite's own is who looks, as the kernel's keep what they see.
  *
- * And the trylock of a socket (af_sanx/conn.c), and memory for one that reclaim waits
+ * And the trylock of a socket (af_sanx/conn/conn.c), and memory for one that reclaim waits
  * for (reclaim.c).
  */
 #include <kunit/test.h>
@@ -20,7 +20,7 @@
 #include <net/tcp.h>
 #include <uapi/linux/sanx.h>
 
-#include "af_sanx.h"
+#include "conn/conn.h"
 
 static const struct proto_ops *seen;
 

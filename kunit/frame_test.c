@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames (af_sanx/frame.c): building, the bytes on the wire, and a parser that
+ * Frames (af_sanx/conn/frame.c): building, the bytes on the wire, and a parser that
  * takes every frame of the protocol and nothing else.
  *
  * What is right is written down here a second time, over plain bytes and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The message queue (af_sanx/msgq.c), function by function: ring sizes, spans,
+ * The message queue (af_sanx/conn/msgq.c), function by function: ring sizes, spans,
  * cursors, what a peer may say, and bytes going in and out.  How the two sides
  * work together is in credit_test.c.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The node map (af_sanx/nodemap.c), all that is pure of it: what is refused,
+ * The node map (af_sanx/config/nodemap.c), all that is pure of it: what is refused,
  * sorting and looking up, and maps made from maps.
  */
 #include <kunit/test.h>
@@ -12,7 +12,7 @@
 #include <linux/string.h>
 #include <net/ipv6.h>
 
-#include "af_sanx.h"
+#include "config/config.h"
 
 #define HOSTS_MAX	4
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What opens a link and a connection (af_sanx/frame.c): hello, open, open_ack, resume
+ * What opens a link and a connection (af_sanx/conn/frame.c): hello, open, open_ack, resume
  * and the window in them.  Each is taken as built, refused with any one field
  * wrong, and never trusted when it is random.
  */

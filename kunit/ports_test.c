@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Port rules (af_sanx/ports.c): the first rule that matches decides, and a
+ * Port rules (af_sanx/config/ports.c): the first rule that matches decides, and a
  * port that no rule names is allowed.
  */
 #include <kunit/test.h>
@@ -10,7 +10,7 @@
 #include <linux/prandom.h>
 #include <linux/string.h>
 
-#include "af_sanx.h"
+#include "config/config.h"
 
 #define RULES_MAX	4
 

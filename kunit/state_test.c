@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection state table (af_sanx/state.c): every state with every event,
+ * The connection state table (af_sanx/conn/state.c): every state with every event,
  * against the transitions that a connection's life has.
  */
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "af_sanx.h"
+#include "conn/internal.h"
 
 static const char * const event_names[__SANX_EVS] = {
 	[SANX_EV_CONNECT]	= "CONNECT",

@@ -14,7 +14,8 @@ linux=$("$here/kernel/source.sh" 6.12)
 # paths of what it reads and writes into its output: give it a tree of its own.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"/Documentation/netlink/specs "$work"/include/uapi/linux "$work"/af_sanx
+mkdir -p "$work"/Documentation/netlink/specs "$work"/include/uapi/linux \
+	"$work"/af_sanx/netlink
 : >"$work/MAINTAINERS" # how it recognises the top of a kernel tree
 cp "$linux"/Documentation/netlink/*.yaml "$work/Documentation/netlink/"
 spec=Documentation/netlink/specs/sanx.yaml
@@ -36,6 +37,6 @@ generate() {
 }
 
 generate include/uapi/linux/sanx_netlink.h --mode uapi --header
-generate af_sanx/netlink_gen.h --mode kernel --header
-generate af_sanx/netlink_gen.c --mode kernel --source
+generate af_sanx/netlink/netlink_gen.h --mode kernel --header
+generate af_sanx/netlink/netlink_gen.c --mode kernel --source
 exit "$rc"

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Addresses of this node. */
+#include <linux/export.h>
+#include <net/addrconf.h>
+#include <net/route.h>
+
+#include <net/sanx.h>
+
+/**
+ * sanx_addr_is_local() - is it an address of this node?
+ * @net: the namespace
+ * @addr: IPv6, or IPv4 as v4-mapped
+ *
+ * Context: any.
+ * Return: true if so, loopback included.
+ */
+bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (ipv6_addr_loopback(addr))
+		return true;
+	return ipv6_chk_addr(net, addr, NULL, 0);
+#else
+	return false;
+#endif
+}
+EXPORT_SYMBOL_GPL(sanx_addr_is_local);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The configuration and the counters of a namespace, and the kernel threads.  All
+ * layers use this folder; it uses none.  include/net/sanx.h has the part that
+ * transports may use.
+ */
+#ifndef _SANX_CONFIG_H
+#define _SANX_CONFIG_H
+
+#include <linux/kthread.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/workqueue.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/sanx.h>
+
+struct ctl_table_header;
+
+/**
+ * enum sanx_stat - the counters of a namespace
+ * @SANX_STAT_CONNS_LOOP: connection ends established over loop
+ * @SANX_STAT_CONNS_VERBS: connection ends established over verbs
+ * @SANX_STAT_TX_BYTES: payload bytes taken from programs
+ * @SANX_STAT_RX_BYTES: payload bytes given to programs
+ * @SANX_STAT_RESETS: established connections that ended in a reset
+ * @SANX_STAT_PROTOCOL_ERRORS: messages that no correct peer sends
+ * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
+ */
+enum sanx_stat {
+	SANX_STAT_CONNS_LOOP,
+	SANX_STAT_CONNS_VERBS,
+	SANX_STAT_TX_BYTES,
+	SANX_STAT_RX_BYTES,
+	SANX_STAT_RESETS,
+	SANX_STAT_PROTOCOL_ERRORS,
+	SANX_STAT_FALLBACK,
+	/* private: */
+	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
+};
+
+/**
+ * struct sanx_stats - the counters of one CPU
+ * @v: by enum sanx_stat
+ */
+struct sanx_stats {
+	u64 v[__SANX_STATS];
+};
+
+/**
+ * struct sanx_net - what is configured and counted in one network namespace
+ * @net: the namespace
+ * @stats: counters
+ * @config_mutex: serialises changes of @nodemap and @ports
+ * @config_seq: counts them, so that a dump notices
+ * @nodemap: the node map, replaced as a whole (RCU)
+ * @ports: the port rules, replaced as a whole (RCU)
+ * @spin_us: sysctl net.sanx.spin_us
+ * @idle_ms: sysctl net.sanx.idle_ms
+ * @sysctl: the sysctls
+ */
+struct sanx_net {
+	struct net			*net;
+	struct sanx_stats __percpu	*stats;
+	struct mutex			config_mutex; /* see above */
+	unsigned int			config_seq;
+	struct sanx_nodemap __rcu	*nodemap;
+	struct sanx_ports __rcu		*ports;
+	unsigned int			spin_us;
+	unsigned int			idle_ms;
+	struct ctl_table_header		*sysctl;
+};
+
+/* netns.c */
+int sanx_netns_init(void);
+void sanx_netns_exit(void);
+struct sanx_net *sanx_net(const struct net *net);
+
+/* nodemap.c */
+/**
+ * struct sanx_nodemap_entry - one host of the node map
+ * @addr: its address, IPv4 as v4-mapped
+ * @node: its node, whose rails are the host's address where none is named
+ */
+struct sanx_nodemap_entry {
+	struct in6_addr		addr;
+	struct sanx_node_info	node;
+};
+
+/**
+ * struct sanx_nodemap - a node map; never changed once it is in use
+ * @rcu: frees it
+ * @n: entries
+ * @entry: sorted by address, each address once
+ */
+struct sanx_nodemap {
+	struct rcu_head			rcu;
+	unsigned int			n;
+	struct sanx_nodemap_entry	entry[];
+};
+
+#define SANX_NODEMAP_MAX	65536
+
+struct sanx_nodemap *sanx_nodemap_alloc(unsigned int n);
+int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
+			const char **why);
+const struct sanx_nodemap_entry *
+sanx_nodemap_find(const struct sanx_nodemap *map, const struct in6_addr *addr);
+struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
+					const struct sanx_nodemap *more);
+struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
+					  const struct sanx_nodemap *less,
+					  unsigned int *missing);
+void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map);
+
+/* ports.c */
+/**
+ * struct sanx_port_rule - one port rule
+ * @first: first port of the range
+ * @last: last port of the range
+ * @allow: allow them, or deny them
+ */
+struct sanx_port_rule {
+	u16	first;
+	u16	last;
+	bool	allow;
+};
+
+/**
+ * struct sanx_ports - the port rules; never changed once in use
+ * @rcu: frees it
+ * @n: rules
+ * @rule: in their order
+ */
+struct sanx_ports {
+	struct rcu_head		rcu;
+	unsigned int		n;
+	struct sanx_port_rule	rule[];
+};
+
+#define SANX_PORTS_MAX	4096
+
+struct sanx_ports *sanx_ports_alloc(unsigned int n);
+bool sanx_ports_allow(const struct sanx_ports *ports, u16 port);
+struct sanx_ports *sanx_ports_append(const struct sanx_ports *ports,
+				     const struct sanx_ports *more);
+struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
+				      const struct sanx_ports *less,
+				      unsigned int *missing);
+void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
+
+/* stats.c */
+u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);
+
+/**
+ * sanx_stat_add() - count
+ * @net: the namespace
+ * @stat: the counter
+ * @n: how much
+ *
+ * Context: any.
+ */
+static inline void sanx_stat_add(const struct net *net, enum sanx_stat stat,
+				 u64 n)
+{
+	this_cpu_add(sanx_net(net)->stats->v[stat], n);
+}
+
+/* worker.c */
+extern struct kthread_worker *sanx_connect_worker;
+extern struct workqueue_struct *sanx_wq;
+int sanx_worker_init(void);
+void sanx_worker_exit(void);
+
+#endif /* _SANX_CONFIG_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The configuration and the counters of a network namespace. */
+#include <linux/slab.h>
+#include <net/netns/generic.h>
+
+#include "internal.h"
+
+static unsigned int sanx_net_id;
+
+/**
+ * sanx_net() - AF_SANX's part of a namespace
+ * @net: the namespace
+ *
+ * Return: it, as long as @net.
+ */
+struct sanx_net *sanx_net(const struct net *net)
+{
+	return net_generic(net, sanx_net_id);
+}
+EXPORT_SYMBOL_GPL(sanx_net);
+
+static int __net_init sanx_net_init(struct net *net)
+{
+	struct sanx_net *sn = sanx_net(net);
+	int err;
+
+	sn->net = net;
+	/* A dump takes 0 for: not looked yet. */
+	sn->config_seq = 1;
+	mutex_init(&sn->config_mutex);
+	sn->stats = alloc_percpu(struct sanx_stats);
+	if (!sn->stats)
+		return -ENOMEM;
+	err = sanx_sysctl_net_init(sn);
+	if (err)
+		free_percpu(sn->stats);
+	return err;
+}
+
+static void __net_exit sanx_net_exit(struct net *net)
+{
+	struct sanx_net *sn = sanx_net(net);
+
+	sanx_nodemap_publish(sn, NULL);
+	sanx_ports_publish(sn, NULL);
+	sanx_sysctl_net_exit(sn);
+	free_percpu(sn->stats);
+}
+
+static struct pernet_operations sanx_net_ops = {
+	.init	= sanx_net_init,
+	.exit	= sanx_net_exit,
+	.id	= &sanx_net_id,
+	.size	= sizeof(struct sanx_net),
+};
+
+int __init sanx_netns_init(void)
+{
+	return register_pernet_subsys(&sanx_net_ops);
+}
+
+void sanx_netns_exit(void)
+{
+	unregister_pernet_subsys(&sanx_net_ops);
+}

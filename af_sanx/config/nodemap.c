@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The node map: which addresses are hosts that speak AF_SANX, which node each
+ * is, and on which addresses the node's RDMA devices answer (sci-socket.txt
+ * 4.3).
+ *
+ * A map is made, checked and sorted as a whole, and then replaces the one in
+ * use in a single store; so a load is all or nothing and a lookup takes no
+ * lock.  All but the last part of this file is pure.
+ */
+#include <linux/bsearch.h>
+#include <linux/export.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "config.h"
+
+/**
+ * sanx_nodemap_alloc() - an empty map
+ * @n: entries, at most SANX_NODEMAP_MAX; the caller fills them in and calls
+ *	sanx_nodemap_finish()
+ *
+ * Return: the map, to be freed with kvfree(), or NULL.
+ */
+struct sanx_nodemap *sanx_nodemap_alloc(unsigned int n)
+{
+	struct sanx_nodemap *map;
+
+	if (n > SANX_NODEMAP_MAX)
+		return NULL;
+	map = kvzalloc(struct_size(map, entry, n), GFP_KERNEL_ACCOUNT);
+	if (map)
+		map->n = n;
+	return map;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_alloc);
+
+static int entry_cmp(const void *a, const void *b)
+{
+	const struct sanx_nodemap_entry *x = a, *y = b;
+
+	return memcmp(&x->addr, &y->addr, sizeof(x->addr));
+}
+
+#define FAULT(kind) "an address is " kind ", expected a unicast one that is " \
+		    "valid on every node"
+
+static const char *addr_fault(const struct in6_addr *addr)
+{
+	int type = ipv6_addr_type(addr);
+
+	if (type == IPV6_ADDR_ANY)
+		return FAULT("unspecified");
+	if (type & IPV6_ADDR_MULTICAST)
+		return FAULT("multicast");
+	if (type & IPV6_ADDR_LOOPBACK)
+		return FAULT("loopback");
+	if (type & IPV6_ADDR_LINKLOCAL)
+		return FAULT("link-local");
+	if (!(type & IPV6_ADDR_MAPPED))
+		return NULL;
+	if (ipv4_is_zeronet(addr->s6_addr32[3]))
+		return FAULT("unspecified");
+	if (ipv4_is_loopback(addr->s6_addr32[3]))
+		return FAULT("loopback");
+	if (ipv4_is_multicast(addr->s6_addr32[3]) ||
+	    ipv4_is_lbcast(addr->s6_addr32[3]))
+		return FAULT("multicast");
+	return NULL;
+}
+
+static const char *entry_fault(const struct sanx_nodemap_entry *e)
+{
+	const char *why = addr_fault(&e->addr);
+	unsigned int i;
+
+	if (!e->node.id)
+		return "a node id is 0, expected 1 or more";
+	for (i = 0; !why && i < e->node.n_rails; i++)
+		why = addr_fault(&e->node.rail[i]);
+	return why;
+}
+
+/* What two entries for one address contradict each other in, or NULL. */
+static const char *conflict(const struct sanx_node_info *a,
+			    const struct sanx_node_info *b)
+{
+	if (a->id != b->id)
+		return "a host is given to two nodes, expected one";
+	if (a->n_rails != b->n_rails ||
+	    memcmp(a->rail, b->rail, a->n_rails * sizeof(a->rail[0])))
+		return "a host is given twice with other RDMA addresses, expected it once";
+	return NULL;
+}
+
+/*
+ * Merges equal entries, which sorting has put side by side.
+ * Return: the index of one that contradicts another, or -1.
+ */
+static int merge_equal(struct sanx_nodemap *map, const char **why)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < map->n; i++) {
+		if (n && !entry_cmp(&map->entry[n - 1], &map->entry[i])) {
+			*why = conflict(&map->entry[n - 1].node,
+					&map->entry[i].node);
+			if (*why)
+				return i;
+			continue;
+		}
+		map->entry[n++] = map->entry[i];
+	}
+	map->n = n;
+	return -1;
+}
+
+/* Where in the unsorted map is the entry that contradicts an earlier one? */
+static unsigned int contradiction_of(const struct sanx_nodemap *map,
+				     const struct in6_addr *addr)
+{
+	const struct sanx_nodemap_entry *first = NULL;
+	unsigned int i;
+
+	for (i = 0; i < map->n; i++) {
+		if (!ipv6_addr_equal(&map->entry[i].addr, addr))
+			continue;
+		if (!first)
+			first = &map->entry[i];
+		else if (conflict(&first->node, &map->entry[i].node))
+			return i;
+	}
+	return 0;
+}
+
+/**
+ * sanx_nodemap_finish() - check a map and put it in order
+ * @map: filled in, in any order; entries without rails get their address as
+ *	the rail
+ * @bad: on failure the index of the entry at fault, as filled in
+ * @why: on failure what is wrong with it, for people
+ *
+ * Return: 0, -EINVAL for an entry that makes no sense, -EEXIST for one that
+ * contradicts another, or -ENOMEM.
+ */
+int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
+			const char **why)
+{
+	struct sanx_nodemap *given;
+	struct sanx_nodemap_entry *e;
+	int i;
+
+	for (i = 0; i < map->n; i++) {
+		e = &map->entry[i];
+		*bad = i;
+		*why = entry_fault(e);
+		if (*why)
+			return -EINVAL;
+		if (!e->node.n_rails) {
+			e->node.n_rails = 1;
+			e->node.rail[0] = e->addr;
+		}
+	}
+	*bad = 0;
+	given = sanx_nodemap_alloc(map->n);
+	if (!given)
+		return -ENOMEM;
+	memcpy(given->entry, map->entry, array_size(map->n, sizeof(*e)));
+	sort(map->entry, map->n, sizeof(map->entry[0]), entry_cmp, NULL);
+	i = merge_equal(map, why);
+	if (i >= 0)
+		*bad = contradiction_of(given, &map->entry[i].addr);
+	kvfree(given);
+	return i >= 0 ? -EEXIST : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_finish);
+
+/**
+ * sanx_nodemap_find() - look a host up
+ * @map: a finished map, or NULL
+ * @addr: its address
+ *
+ * Return: the entry, as long as the map, or NULL.
+ */
+const struct sanx_nodemap_entry *
+sanx_nodemap_find(const struct sanx_nodemap *map, const struct in6_addr *addr)
+{
+	struct sanx_nodemap_entry key = { .addr = *addr };
+
+	if (!map)
+		return NULL;
+	return bsearch(&key, map->entry, map->n, sizeof(key), entry_cmp);
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_find);
+
+/**
+ * sanx_nodemap_merge() - a map with more hosts
+ * @map: a finished map, or NULL
+ * @more: another; where both have a host, its word counts
+ *
+ * Return: a new map, finished, or NULL for no memory or too many.
+ */
+struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
+					const struct sanx_nodemap *more)
+{
+	unsigned int old = map ? map->n : 0, i, n = more->n;
+	struct sanx_nodemap *sum;
+
+	for (i = 0; i < old; i++)
+		n += !sanx_nodemap_find(more, &map->entry[i].addr);
+	sum = sanx_nodemap_alloc(n);
+	if (!sum)
+		return NULL;
+	n = more->n;
+	memcpy(sum->entry, more->entry, n * sizeof(sum->entry[0]));
+	for (i = 0; i < old; i++)
+		if (!sanx_nodemap_find(more, &map->entry[i].addr))
+			sum->entry[n++] = map->entry[i];
+	sum->n = n;
+	sort(sum->entry, n, sizeof(sum->entry[0]), entry_cmp, NULL);
+	return sum;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_merge);
+
+/**
+ * sanx_nodemap_without() - a map with fewer hosts
+ * @map: a finished map, or NULL
+ * @less: the hosts to leave out; only addresses count
+ * @missing: set to the index in @less of a host that @map lacks
+ *
+ * Return: a new map, finished; NULL for no memory; or ERR_PTR(-ENOENT).
+ */
+struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
+					  const struct sanx_nodemap *less,
+					  unsigned int *missing)
+{
+	struct sanx_nodemap *rest;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < less->n; i++) {
+		*missing = i;
+		if (!sanx_nodemap_find(map, &less->entry[i].addr))
+			return ERR_PTR(-ENOENT);
+	}
+	rest = sanx_nodemap_alloc(map ? map->n : 0);
+	if (!rest)
+		return NULL;
+	for (i = 0; map && i < map->n; i++)
+		if (!sanx_nodemap_find(less, &map->entry[i].addr))
+			rest->entry[n++] = map->entry[i];
+	rest->n = n;
+	return rest;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_without);
+
+static const struct sanx_nodemap_entry *find_id(const struct sanx_nodemap *map,
+						u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; map && i < map->n; i++)
+		if (map->entry[i].node.id == id)
+			return &map->entry[i];
+	return NULL;
+}
+
+static bool has_rail(const struct sanx_node_info *node,
+		     const struct in6_addr *addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->n_rails; i++)
+		if (ipv6_addr_equal(&node->rail[i], addr))
+			return true;
+	return false;
+}
+
+/**
+ * sanx_addr_travels() - can a packet between two nodes be for this address?
+ * @addr: IPv6, or IPv4 as v4-mapped
+ *
+ * Context: any.
+ * Return: true if so; false for what a node map has no place for either: loopback,
+ * multicast and the like.
+ */
+bool sanx_addr_travels(const struct in6_addr *addr)
+{
+	return !addr_fault(addr);
+}
+EXPORT_SYMBOL_GPL(sanx_addr_travels);
+
+/* From here on: the map in use. */
+
+/**
+ * sanx_nodemap_publish() - make a map the one in use
+ * @sn: the namespace
+ * @map: a finished map, or NULL for none; ours from now on
+ *
+ * Context: process, may sleep; config_mutex held, or the namespace going.
+ */
+void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map)
+{
+	struct sanx_nodemap *old;
+
+	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
+	old = rcu_replace_pointer(sn->nodemap, map, true);
+	if (old)
+		kvfree_rcu(old, rcu);
+}
+
+/**
+ * sanx_node_by_addr() - which node is the host with this address?
+ * @net: the namespace
+ * @addr: IPv6, or IPv4 as v4-mapped
+ * @info: filled, unless NULL
+ *
+ * Context: any.
+ * Return: true if the node map has it.
+ */
+bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
+		       struct sanx_node_info *info)
+{
+	const struct sanx_nodemap_entry *e;
+
+	rcu_read_lock();
+	e = sanx_nodemap_find(rcu_dereference(sanx_net(net)->nodemap), addr);
+	if (e && info)
+		*info = e->node;
+	rcu_read_unlock();
+	return e;
+}
+EXPORT_SYMBOL_GPL(sanx_node_by_addr);
+
+/**
+ * sanx_node_by_id() - what does the node map say of a node?
+ * @net: the namespace
+ * @id: node id
+ * @info: filled with the first host's rails, unless NULL
+ *
+ * Context: any.
+ * Return: true if the node map has it.
+ */
+bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info)
+{
+	const struct sanx_nodemap_entry *e;
+
+	rcu_read_lock();
+	e = find_id(rcu_dereference(sanx_net(net)->nodemap), id);
+	if (e && info)
+		*info = e->node;
+	rcu_read_unlock();
+	return e;
+}
+EXPORT_SYMBOL_GPL(sanx_node_by_id);
+
+/**
+ * sanx_node_has_addr() - may a node speak for an address?
+ * @net: the namespace
+ * @id: node id
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: true if the node map gives it to that node.
+ */
+bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
+{
+	struct sanx_node_info info;
+
+	return sanx_node_by_addr(net, addr, &info) && info.id == id;
+}
+EXPORT_SYMBOL_GPL(sanx_node_has_addr);
+
+/**
+ * sanx_node_has_rail() - do a node's RDMA devices answer on an address?
+ * @net: the namespace
+ * @id: node id
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: true if it is a rail of one of the node's hosts.
+ */
+bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr)
+{
+	const struct sanx_nodemap *map;
+	bool found = false;
+	unsigned int i;
+
+	rcu_read_lock();
+	map = rcu_dereference(sanx_net(net)->nodemap);
+	for (i = 0; map && !found && i < map->n; i++)
+		found = map->entry[i].node.id == id &&
+			has_rail(&map->entry[i].node, addr);
+	rcu_read_unlock();
+	return found;
+}
+EXPORT_SYMBOL_GPL(sanx_node_has_rail);
+
+/**
+ * sanx_node_self() - which node of the map are we?
+ * @net: the namespace
+ *
+ * Context: any.
+ * Return: the id of the first host in the map whose address is ours, or 0.
+ */
+u32 sanx_node_self(struct net *net)
+{
+	const struct sanx_nodemap *map;
+	unsigned int i;
+	u32 id = 0;
+
+	rcu_read_lock();
+	map = rcu_dereference(sanx_net(net)->nodemap);
+	for (i = 0; map && !id && i < map->n; i++)
+		if (sanx_addr_is_local(net, &map->entry[i].addr))
+			id = map->entry[i].node.id;
+	rcu_read_unlock();
+	return id;
+}
+EXPORT_SYMBOL_GPL(sanx_node_self);
+
+/**
+ * sanx_nodemap_empty() - is there nothing in the node map?
+ * @net: the namespace
+ *
+ * Context: any.
+ * Return: true if there is nothing.
+ */
+bool sanx_nodemap_empty(struct net *net)
+{
+	const struct sanx_nodemap *map;
+	bool empty;
+
+	rcu_read_lock();
+	map = rcu_dereference(sanx_net(net)->nodemap);
+	empty = !map || !map->n;
+	rcu_read_unlock();
+	return empty;
+}
+EXPORT_SYMBOL_GPL(sanx_nodemap_empty);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Port rules: which ports AF_SANX is used for (sci-socket.txt 4.3).  The first
+ * rule that a port falls in decides; a port in none is allowed.
+ *
+ * As the node map, the rules are replaced as a whole.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "config.h"
+
+/**
+ * sanx_ports_alloc() - a list of rules to be filled in
+ * @n: rules, at most SANX_PORTS_MAX
+ *
+ * Return: the list, to be freed with kvfree(), or NULL.
+ */
+struct sanx_ports *sanx_ports_alloc(unsigned int n)
+{
+	struct sanx_ports *ports;
+
+	if (n > SANX_PORTS_MAX)
+		return NULL;
+	ports = kvzalloc(struct_size(ports, rule, n), GFP_KERNEL_ACCOUNT);
+	if (ports)
+		ports->n = n;
+	return ports;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_alloc);
+
+/**
+ * sanx_ports_allow() - what the rules say of a port
+ * @ports: the rules, or NULL for none
+ * @port: the port, in host byte order
+ *
+ * Return: true to allow AF_SANX on it.
+ */
+bool sanx_ports_allow(const struct sanx_ports *ports, u16 port)
+{
+	const struct sanx_port_rule *rule;
+	unsigned int i;
+
+	for (i = 0; ports && i < ports->n; i++) {
+		rule = &ports->rule[i];
+		if (port >= rule->first && port <= rule->last)
+			return rule->allow;
+	}
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_allow);
+
+/**
+ * sanx_ports_append() - a list with more rules at its end
+ * @ports: the rules, or NULL for none
+ * @more: the further ones
+ *
+ * Return: a new list, or NULL for no memory or too many.
+ */
+struct sanx_ports *sanx_ports_append(const struct sanx_ports *ports,
+				     const struct sanx_ports *more)
+{
+	unsigned int n = ports ? ports->n : 0;
+	struct sanx_ports *sum = sanx_ports_alloc(n + more->n);
+
+	if (!sum)
+		return NULL;
+	if (n)
+		memcpy(sum->rule, ports->rule, n * sizeof(sum->rule[0]));
+	memcpy(sum->rule + n, more->rule, more->n * sizeof(sum->rule[0]));
+	return sum;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_append);
+
+static bool same_rule(const struct sanx_port_rule *a,
+		      const struct sanx_port_rule *b)
+{
+	return a->first == b->first && a->last == b->last &&
+	       a->allow == b->allow;
+}
+
+static bool has_rule(const struct sanx_ports *ports,
+		     const struct sanx_port_rule *rule)
+{
+	unsigned int i;
+
+	for (i = 0; ports && i < ports->n; i++)
+		if (same_rule(&ports->rule[i], rule))
+			return true;
+	return false;
+}
+
+/**
+ * sanx_ports_without() - a list with fewer rules
+ * @ports: the rules, or NULL for none
+ * @less: the rules to leave out, wherever they stand
+ * @missing: set to the index in @less of a rule that @ports lacks
+ *
+ * Return: a new list; NULL for no memory; or ERR_PTR(-ENOENT).
+ */
+struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
+				      const struct sanx_ports *less,
+				      unsigned int *missing)
+{
+	struct sanx_ports *rest;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < less->n; i++) {
+		*missing = i;
+		if (!has_rule(ports, &less->rule[i]))
+			return ERR_PTR(-ENOENT);
+	}
+	rest = sanx_ports_alloc(ports ? ports->n : 0);
+	if (!rest)
+		return NULL;
+	for (i = 0; ports && i < ports->n; i++)
+		if (!has_rule(less, &ports->rule[i]))
+			rest->rule[n++] = ports->rule[i];
+	rest->n = n;
+	return rest;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_ports_without);
+
+/**
+ * sanx_ports_publish() - make a list of rules the one in use
+ * @sn: the namespace
+ * @ports: the rules, or NULL for none; ours from now on
+ *
+ * Context: process, may sleep; config_mutex held, or the namespace going.
+ */
+void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
+{
+	struct sanx_ports *old;
+
+	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
+	old = rcu_replace_pointer(sn->ports, ports, true);
+	if (old)
+		kvfree_rcu(old, rcu);
+}
+
+/**
+ * sanx_port_allowed() - may AF_SANX be used for connections to a port?
+ * @net: the namespace
+ * @port: the port that is connected to, big endian
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_port_allowed(struct net *net, __be16 port)
+{
+	bool allow;
+
+	rcu_read_lock();
+	allow = sanx_ports_allow(rcu_dereference(sanx_net(net)->ports),
+				 ntohs(port));
+	rcu_read_unlock();
+	return allow;
+}
+EXPORT_SYMBOL_GPL(sanx_port_allowed);

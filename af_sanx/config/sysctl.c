@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sysctls of a namespace, in net/sanx; what they mean is in af_sanx(7). */
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "internal.h"
+
+/* An answer over RDMA from a program that is at it takes less. */
+#define SPIN_US		20U
+#define IDLE_MS		30000U
+
+static unsigned int spin_us_max = 10000;
+static unsigned int idle_ms_max = 24 * 60 * 60 * 1000;
+
+enum { SYSCTL_SPIN_US, SYSCTL_IDLE_MS, __SYSCTLS };
+
+static void sysctl_uint(struct ctl_table *entry, const char *name,
+			unsigned int *value, unsigned int *most)
+{
+	entry->procname = name;
+	entry->data = value;
+	entry->maxlen = sizeof(*value);
+	entry->mode = 0644;
+	entry->proc_handler = proc_douintvec_minmax;
+	entry->extra2 = most;
+}
+
+/**
+ * sanx_sysctl_net_init() - the sysctls of a namespace, at their defaults
+ * @sn: AF_SANX's part of it
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sanx_sysctl_net_init(struct sanx_net *sn)
+{
+	struct ctl_table *table;
+
+	sn->spin_us = SPIN_US;
+	sn->idle_ms = IDLE_MS;
+	/* One more than there are: the end, for kernels that look for one. */
+	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	sysctl_uint(&table[SYSCTL_SPIN_US], "spin_us", &sn->spin_us,
+		    &spin_us_max);
+	sysctl_uint(&table[SYSCTL_IDLE_MS], "idle_ms", &sn->idle_ms,
+		    &idle_ms_max);
+	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table,
+					    __SYSCTLS);
+	if (sn->sysctl)
+		return 0;
+	kfree(table);
+	/* A kernel without sysctls has the defaults. */
+	return IS_ENABLED(CONFIG_SYSCTL) ? -ENOMEM : 0;
+}
+
+/**
+ * sanx_sysctl_net_exit() - undo sanx_sysctl_net_init()
+ * @sn: AF_SANX's part of a namespace
+ */
+void sanx_sysctl_net_exit(struct sanx_net *sn)
+{
+	const struct ctl_table *table;
+
+	if (!sn->sysctl)
+		return;
+	table = sn->sysctl->ctl_table_arg;
+	unregister_net_sysctl_table(sn->sysctl);
+	kfree(table);
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers that are gone: keepalive, TCP_USER_TIMEOUT, and the end of patience.
+ *
+ * TCP counts what is not acknowledged; a transport like verbs has
+ * acknowledgements of its own, for a link and not for a connection.  So the
+ * question to it is when the peer's node was last heard of, which any frame of
+ * any connection answers, and a probe makes it speak.  While it does, nothing is
+ * counted here, and a timer runs for who wants keepalive only: it asks when TCP
+ * would, for what was heard by then decides when TCP gives up.  When the peer is
+ * quiet, the transport says so, and the timer gives each connection the end that
+ * its options ask for, at the time when TCP would (tcp(7);
+ * net/ipv4/tcp_timer.c):
+ *
+ * - something is sent, or to be sent, and TCP_USER_TIMEOUT has passed since, or
+ *   without that option the time of tcp_retries2 retransmissions;
+ * - nothing is, and keepalive has been idle for TCP_KEEPIDLE and then seen
+ *   TCP_KEEPCNT probes, TCP_KEEPINTVL apart, without an answer;
+ * - the peer is there but does not read, TCP_USER_TIMEOUT is set, and has
+ *   passed without room for what is to be sent.
+ *
+ * The error is ETIMEDOUT.
+ */
+#include <linux/timer.h>
+#include <net/tcp.h>
+
+#include "internal.h"
+
+/* How often the peer is asked while something is on its way to it. */
+#define PROBE_EVERY	HZ
+
+/* Each activation of the timer has a reference; an earlier one stays. */
+static void alive_arm(struct sanx_conn *conn, unsigned long delay)
+{
+	struct timer_list *timer = &conn->alive.timer;
+	unsigned long when = jiffies + max(delay, 1UL);
+
+	if (timer_pending(timer) && time_before_eq(timer->expires, when))
+		return;
+	sanx_conn_get(conn);
+	if (mod_timer(timer, when))
+		sanx_conn_put(conn);
+	/* One of the two sees the other: this, or close(). */
+	smp_mb();
+	if (!sanx_conn_open(conn) && del_timer(timer))
+		sanx_conn_put(conn);
+}
+
+/* tcp_retries2 as a time: net/ipv4/tcp_timer.c, tcp_model_timeout(). */
+static unsigned long retries_model(unsigned int n)
+{
+	unsigned int doublings = ilog2(TCP_RTO_MAX / TCP_RTO_MIN);
+
+	if (n <= doublings)
+		return ((2UL << n) - 1) * TCP_RTO_MIN;
+	return ((2UL << doublings) - 1) * TCP_RTO_MIN +
+	       (n - doublings) * (unsigned long)TCP_RTO_MAX;
+}
+
+/*
+ * When TCP ends a connection whose peer was a tick away: it compares that time
+ * with how long ago its first retransmission was, and only when another is due
+ * (retransmits_timed_out()).
+ */
+static unsigned long retries_limit(const struct sock *sk)
+{
+	unsigned int n = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_retries2);
+	unsigned long rto = TCP_RTO_MIN + 1, past = rto, first = rto;
+
+	while (past - first < retries_model(n)) {
+		rto = min(2 * rto, (unsigned long)TCP_RTO_MAX);
+		past += rto;
+	}
+	return past;
+}
+
+static unsigned long user_timeout(const struct sock *sk)
+{
+	return msecs_to_jiffies(READ_ONCE(inet_csk(sk)->icsk_user_timeout));
+}
+
+static struct sanx_pulse alive_pulse(struct sanx_conn *conn)
+{
+	struct sanx_pulse pulse = { .heard = jiffies, .acked = jiffies };
+
+	if (conn->ops->pulse)
+		conn->ops->pulse(conn, &pulse);
+	return pulse;
+}
+
+static void alive_probe(struct sanx_conn *conn)
+{
+	if (conn->ops->probe)
+		conn->ops->probe(conn);
+}
+
+/* What is corked the peer is not to have yet. */
+static bool alive_unread(struct sanx_conn *conn)
+{
+	return sanx_conn_outq(conn) > READ_ONCE(conn->cork.bytes);
+}
+
+/* Since when has something been on its way?  False if nothing is. */
+static bool alive_sending(struct sanx_conn *conn,
+			  const struct sanx_pulse *pulse, unsigned long *since)
+{
+	struct sanx_alive *a = &conn->alive;
+	bool sending;
+
+	spin_lock_bh(&conn->lock);
+	if (!pulse->lost && (time_after(pulse->heard, a->sent) ||
+			     !pulse->unacked))
+		a->sending = false;
+	if (pulse->lost && !a->sending &&
+	    (pulse->unacked || alive_unread(conn))) {
+		a->sending = true;
+		a->sent = time_after(pulse->acked, pulse->heard) ?
+			  pulse->acked : pulse->heard;
+	}
+	sending = a->sending;
+	*since = a->sent;
+	spin_unlock_bh(&conn->lock);
+	return sending;
+}
+
+/* Each of these returns when to look again, 0 for no need, or < 0 for the end. */
+static long check_sending(struct sanx_conn *conn, const struct sock *sk,
+			  unsigned long since)
+{
+	unsigned long limit = user_timeout(sk) ?: retries_limit(sk);
+	unsigned long past = jiffies - since;
+
+	if (past >= limit)
+		return -ETIMEDOUT;
+	alive_probe(conn);
+	return min(limit - past, (unsigned long)PROBE_EVERY);
+}
+
+static long check_window(struct sanx_conn *conn, const struct sock *sk)
+{
+	struct sanx_alive *a = &conn->alive;
+	u64 read = READ_ONCE(conn->tx.read);
+	unsigned long user = user_timeout(sk);
+
+	if (!user || !alive_unread(conn)) {
+		a->shut = false;
+		return user && READ_ONCE(conn->cork.bytes) ? PROBE_EVERY : 0;
+	}
+	if (!a->shut || a->read != read) {
+		a->shut = true;
+		a->read = read;
+		a->shut_since = jiffies;
+	}
+	if (jiffies - a->shut_since >= user)
+		return -ETIMEDOUT;
+	return min3(a->shut_since + user - jiffies, user / 8,
+		    (unsigned long)PROBE_EVERY) + 1;
+}
+
+/*
+ * How long TCP would have had no answer: it asks when the connection has been
+ * idle for @idle, and again @idle after each answer.
+ */
+static unsigned long idle_unanswered(const struct sanx_conn *conn,
+				     unsigned long heard, unsigned long idle)
+{
+	u32 from = READ_ONCE(conn->tx_time), rx = READ_ONCE(conn->rx_time);
+
+	if ((s32)(rx - from) > 0)
+		from = rx;
+	if ((s32)((u32)heard - from) > 0)
+		from += ((u32)heard - from) / idle * idle;
+	return (u32)jiffies - from;
+}
+
+static bool keeps_alive(const struct sanx_conn *conn, const struct sock *sk)
+{
+	return conn->ops->pulse && sock_flag(sk, SOCK_KEEPOPEN);
+}
+
+/* Who was not asked, because the timer came late, is not given up. */
+static long check_idle(struct sanx_conn *conn, const struct sock *sk,
+		       const struct sanx_pulse *pulse)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	unsigned long idle = max(keepalive_time_when(tp), 1);
+	unsigned long intvl = max(keepalive_intvl_when(tp), 1);
+	unsigned long probes = keepalive_probes(tp);
+	unsigned long user = user_timeout(sk);
+	unsigned long quiet;
+
+	if (!keeps_alive(conn, sk))
+		return 0;
+	quiet = idle_unanswered(conn, pulse->heard, idle);
+	if (quiet < idle)
+		return idle - quiet;
+	/* With TCP_USER_TIMEOUT, the first probe that is due after it. */
+	if (user)
+		probes = user > idle ? DIV_ROUND_UP(user - idle, intvl) : 1;
+	if (pulse->lost && quiet >= idle + probes * intvl)
+		return -ETIMEDOUT;
+	alive_probe(conn);
+	return intvl - (quiet - idle) % intvl;
+}
+
+static long sooner(long a, long b)
+{
+	if (a < 0 || b < 0)
+		return min(a, b);
+	return a && b ? min(a, b) : a ?: b;
+}
+
+static long alive_check(struct sanx_conn *conn, const struct sock *sk)
+{
+	struct sanx_pulse pulse = alive_pulse(conn);
+	unsigned long since;
+	bool sending;
+	long next;
+
+	/* An estimate, if nobody watched: so it comes before sends are noted. */
+	sending = alive_sending(conn, &pulse, &since);
+	WRITE_ONCE(conn->alive.watch, pulse.lost || user_timeout(sk));
+	if (sending)
+		next = check_sending(conn, sk, since);
+	else
+		next = check_idle(conn, sk, &pulse);
+	return sooner(next, check_window(conn, sk));
+}
+
+static void alive_timer(struct timer_list *t)
+{
+	struct sanx_conn *conn = container_of(t, struct sanx_conn, alive.timer);
+	struct sock *sk;
+	long next = 0;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk && sanx_conn_open(conn))
+		next = alive_check(conn, sk);
+	rcu_read_unlock();
+	if (next < 0) {
+		conn->ops->abort(conn);
+		sanx_conn_reset(conn, ETIMEDOUT);
+	} else if (next) {
+		alive_arm(conn, next);
+	}
+	sanx_conn_put(conn);
+}
+
+/**
+ * sanx_alive_init() - a connection that nobody asked about yet
+ * @conn: the connection
+ */
+void sanx_alive_init(struct sanx_conn *conn)
+{
+	timer_setup(&conn->alive.timer, alive_timer, 0);
+}
+
+/**
+ * sanx_alive_options() - the options of a connection's sock are others now
+ * @conn: the connection
+ * @sk: its sock
+ *
+ * Context: any.
+ */
+void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
+{
+	bool watch = user_timeout(sk) || READ_ONCE(conn->alive.watch);
+
+	if (watch)
+		WRITE_ONCE(conn->alive.watch, true);
+	if (watch || keeps_alive(conn, sk))
+		alive_arm(conn, 1);
+}
+
+/**
+ * sanx_alive_wait() - the program waits for its peer
+ * @conn: the connection
+ * @sk: its sock
+ *
+ * SO_KEEPALIVE is set behind our back.
+ *
+ * Context: any.
+ */
+void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk)
+{
+	if (keeps_alive(conn, sk) && !timer_pending(&conn->alive.timer))
+		alive_arm(conn, 1);
+}
+
+/**
+ * sanx_alive_send() - something is about to be sent
+ * @conn: a connection that is watched (sanx_alive.watch)
+ * @sk: its sock
+ *
+ * Context: process, tx_mutex held.
+ */
+void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk)
+{
+	struct sanx_alive *a = &conn->alive;
+
+	spin_lock_bh(&conn->lock);
+	if (!a->sending) {
+		a->sending = true;
+		a->sent = jiffies;
+	}
+	spin_unlock_bh(&conn->lock);
+	alive_arm(conn, min(user_timeout(sk) / 4 ?: PROBE_EVERY,
+			    (unsigned long)PROBE_EVERY));
+}
+
+/**
+ * sanx_conn_quiet() - nothing was heard of the peer for a while
+ * @conn: a connection of a transport with a pulse()
+ *
+ * To be called again and again until something is.
+ *
+ * Context: any.
+ */
+void sanx_conn_quiet(struct sanx_conn *conn)
+{
+	alive_arm(conn, 1);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_quiet);
+
+/**
+ * sanx_alive_stop() - the socket is gone
+ * @conn: a connection that is not open any more
+ *
+ * No timer runs after this, nor is armed for more than a moment.
+ *
+ * Context: process, may sleep; no lock of @conn held.
+ */
+void sanx_alive_stop(struct sanx_conn *conn)
+{
+	if (del_timer_sync(&conn->alive.timer))
+		sanx_conn_put(conn);
+}

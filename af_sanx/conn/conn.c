@@ -1,0 +1,1000 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: their lifetime, their state, and what their socket is told.
+ *
+ * A connection is held by its socket (or accept queue) with one reference and
+ * by its transport with as many as it needs, so either may go first.  It leads
+ * to a sock by @sk from attach to detach; wake-ups come from any context and
+ * use @sk under RCU, which is why the sock's reference is put after a grace
+ * period.
+ */
+#include <linux/export.h>
+#include <linux/memcontrol.h>
+#include <linux/module.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "config/config.h"
+#include "config/trace.h"
+#include "internal.h"
+
+/*
+ * After a full backlog: try again after 1, 2, 4 ... 1000 ms, and give up after
+ * about as long as TCP's retries of a SYN take with the default settings.
+ */
+#define RETRY_MAX_MS	1000
+#define RETRY_TRIES	137
+
+/* SO_RCVBUFFORCE knows no bounds; and TCP takes an sk_buff more. */
+#define RCVMOST_MAX	SZ_512M
+#define RCVMOST_OVER	65536
+
+static void conn_retry_work(struct kthread_work *work);
+
+/* TCP's sk_write_space, which is not exported. */
+static void (*conn_native_write_space)(struct sock *sk) __ro_after_init;
+
+static void conn_start_clocks(struct sanx_conn *conn)
+{
+	WRITE_ONCE(conn->tx_time, jiffies);
+	WRITE_ONCE(conn->rx_time, jiffies);
+	WRITE_ONCE(conn->ack_time, jiffies);
+	WRITE_ONCE(conn->drain_time, jiffies - SANX_PATIENCE);
+}
+
+/**
+ * sanx_conn_alloc() - make a connection
+ * @ops: its transport, pinned by the caller for the time of the call
+ * @net: where it lives
+ * @local: our end
+ * @remote: the peer's end
+ *
+ * Context: process, may sleep.
+ * Return: a NEW connection with one reference, the caller's, or NULL for no
+ * memory.  It pins the transport's module until it is freed.
+ */
+struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
+				  struct net *net,
+				  const struct sanx_endpoint *local,
+				  const struct sanx_endpoint *remote)
+{
+	struct sanx_conn *conn;
+
+	conn = kzalloc(sizeof(*conn) + ops->priv_size, GFP_KERNEL_ACCOUNT);
+	if (!conn)
+		return NULL;
+	refcount_set(&conn->refs, 1);
+	__module_get(ops->owner);
+	conn->ops = ops;
+	conn->net = net;
+	conn->stats = sanx_net(net)->stats;
+	conn->local = *local;
+	conn->remote = *remote;
+	conn_start_clocks(conn);
+	spin_lock_init(&conn->lock);
+	mutex_init(&conn->tx_mutex);
+	mutex_init(&conn->rx_mutex);
+	sanx_urg_init(&conn->urg);
+	sanx_alive_init(conn);
+	sanx_cork_init(conn);
+	sanx_trim_init(conn);
+	INIT_LIST_HEAD(&conn->node);
+	kthread_init_delayed_work(&conn->retry, conn_retry_work);
+	/* sanx_conn_connect() sets the function. */
+	kthread_init_delayed_work(&conn->work, NULL);
+	return conn;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_alloc);
+
+/**
+ * sanx_memcg_get() - the memory cgroup of a sock
+ * @sk: the sock
+ *
+ * TCP charges what a socket holds to the cgroup of its program, whoever sends
+ * it; so the ring of a connection is.
+ *
+ * Context: any.
+ * Return: it, with a reference for mem_cgroup_put(), or NULL for none.
+ */
+struct mem_cgroup *sanx_memcg_get(const struct sock *sk)
+{
+	struct mem_cgroup *memcg = NULL;
+
+#ifdef CONFIG_MEMCG
+	memcg = READ_ONCE(sk->sk_memcg);
+	if (memcg && !css_tryget(&memcg->css))
+		memcg = NULL;
+#endif
+	return memcg;
+}
+
+static void conn_free_rcu(struct rcu_head *rcu)
+{
+	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, rcu);
+
+	mem_cgroup_put(conn->memcg);
+	module_put(conn->ops->owner);
+	kfree(conn);
+}
+
+/**
+ * sanx_conn_free() - the end of a transport's destroy()
+ * @conn: a connection without references and with nothing attached
+ *
+ * Context: any.
+ */
+void sanx_conn_free(struct sanx_conn *conn)
+{
+	call_rcu(&conn->rcu, conn_free_rcu);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_free);
+
+/**
+ * sanx_conn_put() - give back a reference
+ * @conn: a connection, gone for the caller after this
+ *
+ * Context: any.
+ */
+void sanx_conn_put(struct sanx_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		conn->ops->destroy(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_put);
+
+/**
+ * sanx_conn_attach() - give a connection its sock
+ * @conn: a connection without one
+ * @sk: the sock; a reference is taken
+ */
+void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
+{
+	sock_hold(sk);
+	spin_lock_bh(&conn->lock);
+	/* Pairs with the dereferences under RCU in the wake-ups. */
+	smp_store_release(&conn->sk, sk);
+	WRITE_ONCE(sk->sk_shutdown, conn->shutdown);
+	if (conn->err)
+		WRITE_ONCE(sk->sk_err, conn->err);
+	spin_unlock_bh(&conn->lock);
+	/* A wake-up that missed @sk left what it is about to be seen now. */
+	smp_mb();
+	WRITE_ONCE(conn->cork.on, tcp_sk(sk)->nonagle & TCP_NAGLE_CORK);
+	sanx_alive_options(conn, sk);
+}
+
+static void conn_detach_rcu(struct rcu_head *rcu)
+{
+	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, detach_rcu);
+	struct sock *sk = conn->sk;
+
+	conn->sk = NULL;
+	sock_put(sk);
+	sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_detach() - take a connection's sock away
+ * @conn: a connection; wake-ups under way may still see the sock for a while
+ *
+ * Context: process; once at most for each sanx_conn_attach().
+ */
+void sanx_conn_detach(struct sanx_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->detached = true;
+	spin_unlock_bh(&conn->lock);
+	sanx_conn_get(conn);
+	call_rcu(&conn->detach_rcu, conn_detach_rcu);
+}
+
+/**
+ * sanx_conn_sk() - the sock to wake
+ * @conn: the connection
+ *
+ * Context: any, under RCU.
+ * Return: the sock, while RCU is held, or NULL.
+ */
+struct sock *sanx_conn_sk(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	/* What it is about is stored before @sk is looked for. */
+	smp_mb();
+	/* Pairs with the release in sanx_conn_attach(). */
+	sk = smp_load_acquire(&conn->sk);
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "conn->sk needs RCU");
+	return READ_ONCE(conn->detached) ? NULL : sk;
+}
+
+/**
+ * sanx_conn_sndbuf() - bytes that may be kept for sending
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_SNDBUF, as a power of two; without
+ * that, the most that anyone needs.
+ */
+u32 sanx_conn_sndbuf(struct sanx_conn *conn)
+{
+	u32 size = SANX_RING_MAX;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk && sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		size = sanx_ring_size(READ_ONCE(sk->sk_sndbuf));
+	rcu_read_unlock();
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_sndbuf);
+
+static u32 rcvbuf_moderate(const struct sanx_conn *conn, const struct net *net)
+{
+	u32 most = sanx_ring_size(READ_ONCE(net->ipv4.sysctl_tcp_rmem[2]));
+
+	return READ_ONCE(net->ipv4.sysctl_tcp_moderate_rcvbuf) ?
+	       max(most, READ_ONCE(conn->rx_max)) : READ_ONCE(conn->rx_max);
+}
+
+/**
+ * sanx_conn_rcvbuf_set() - what the program has said with SO_RCVBUF
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: that, now, as the size of a ring; or 0 for nothing.
+ */
+u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn)
+{
+	struct sock *sk;
+	u32 size = 0;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk && sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		size = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
+	rcu_read_unlock();
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf_set);
+
+/**
+ * sanx_conn_rcvbuf() - bytes that its ring may grow to
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_RCVBUF, and not less than conn->rx_max,
+ * or without that as much as TCP's window may grow to (tcp_rmem,
+ * tcp_moderate_rcvbuf); or 0 for nobody who reads it.
+ */
+u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
+{
+	u32 size = sanx_conn_rcvbuf_set(conn);
+	struct sock *sk;
+
+	if (size)
+		return max(size, READ_ONCE(conn->rx_max));
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		size = rcvbuf_moderate(conn, sock_net(sk));
+	rcu_read_unlock();
+	return size;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf);
+
+/**
+ * sanx_conn_rcvmost() - bytes that TCP would hold for its reader
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: what the program has said with SO_RCVBUF, now; or without that, once
+ * more than a ring was read, as much as TCP's window may have grown to.
+ */
+u32 sanx_conn_rcvmost(struct sanx_conn *conn)
+{
+	struct sock *sk;
+	int size = 0;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		size = READ_ONCE(sk->sk_rcvbuf);
+	if (sk && !(sk->sk_userlocks & SOCK_RCVBUF_LOCK) &&
+	    READ_ONCE(conn->rx.head) > READ_ONCE(conn->rx_max))
+		size = max(size, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_rmem[2]));
+	rcu_read_unlock();
+	return clamp(size, 0, RCVMOST_MAX) + RCVMOST_OVER;
+}
+
+/* Moves @conn on; the only writer of its state. */
+static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
+{
+	int next = sanx_state_next(conn->state, ev);
+
+	lockdep_assert_held(&conn->lock);
+	if (next < 0)
+		return next;
+	trace_sanx_conn_state(conn, next);
+	/* What was set up before is seen by who sees the new state. */
+	smp_store_release(&conn->state, next);
+	return 0;
+}
+
+static void conn_set_shutdown(struct sanx_conn *conn, u8 how)
+{
+	lockdep_assert_held(&conn->lock);
+	WRITE_ONCE(conn->shutdown, conn->shutdown | how);
+	if (conn->sk && !conn->detached)
+		WRITE_ONCE(conn->sk->sk_shutdown, conn->shutdown);
+}
+
+static int conn_event_locked(struct sanx_conn *conn, enum sanx_conn_event ev)
+{
+	int err;
+
+	spin_lock_bh(&conn->lock);
+	err = conn_event(conn, ev);
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+
+/**
+ * sanx_conn_open() - can bytes pass, in one direction at least?
+ * @conn: a connection
+ *
+ * Return: true from when it is established until it dies.
+ */
+bool sanx_conn_open(const struct sanx_conn *conn)
+{
+	/* Pairs with the release in conn_event(). */
+	switch (smp_load_acquire(&conn->state)) {
+	case SANX_CONN_ESTABLISHED:
+	case SANX_CONN_FIN_SENT:
+	case SANX_CONN_FIN_RCVD:
+	case SANX_CONN_FINISHED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * sanx_conn_fin_rcvd() - has the end of the peer's stream arrived?
+ * @conn: a connection
+ *
+ * As SOCK_DONE of TCP's socks, it stays so when the connection dies, and shutdown()
+ * of the reading direction does not make it so.
+ *
+ * Return: true if so; all bytes before it are in the ring.
+ */
+bool sanx_conn_fin_rcvd(const struct sanx_conn *conn)
+{
+	/* Pairs with the release in conn_event(). */
+	switch (smp_load_acquire(&conn->state)) {
+	case SANX_CONN_FIN_RCVD:
+	case SANX_CONN_FINISHED:
+	case SANX_CONN_ENDED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * sanx_conn_over() - can nothing come or go any more, as in TCP's CLOSED?
+ * @conn: a connection
+ *
+ * TCP is there, or in TIME-WAIT, which to programs is the same, when the peer's
+ * end of stream has arrived and our own was acknowledged; and when it is dead.
+ *
+ * Context: any; no lock of @conn held.
+ * Return: true if so.
+ */
+bool sanx_conn_over(struct sanx_conn *conn)
+{
+	if (!sanx_conn_open(conn))
+		return true;
+	return READ_ONCE(conn->state) == SANX_CONN_FINISHED &&
+	       (!conn->ops->drained || conn->ops->drained(conn));
+}
+
+static void conn_count(const struct sanx_conn *conn)
+{
+	sanx_stat_add(conn->net, conn->ops->same_node ? SANX_STAT_CONNS_LOOP :
+						       SANX_STAT_CONNS_VERBS, 1);
+}
+
+/**
+ * sanx_conn_connect() - ask for a connection
+ * @conn: a NEW connection with its sock attached
+ * @refused: function of conn->work; it makes the socket TCP
+ *
+ * sanx_conn_refused() and sanx_conn_refused_later() queue conn->work with a
+ * reference of @conn.  The connect thread calls @refused, without a lock held.
+ * @refused must pass the reference on to sanx_conn_refused_later(), or put it.
+ * sanx_conn_stop() cancels the work and waits for @refused.
+ *
+ * Only a CONNECTING connection can be refused, so a connection that came in has
+ * no such function.
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0 when the answer is there or will come, else -errno as
+ * sanx_transport_ops.connect().
+ */
+int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
+{
+	int err;
+
+	conn->work.work.func = refused;
+	err = conn_event_locked(conn, SANX_EV_CONNECT);
+	conn->started = ktime_get_ns();
+	return err ?: conn->ops->connect(conn);
+}
+
+/**
+ * sanx_conn_accept() - a connection that came in is established at this end
+ * @conn: a NEW connection
+ *
+ * Return: 0, or -EPROTO if it died meanwhile.
+ */
+int sanx_conn_accept(struct sanx_conn *conn)
+{
+	int err;
+
+	conn->accepted = true;
+	err = conn_event_locked(conn, SANX_EV_ESTABLISH);
+	if (!err)
+		conn_count(conn);
+	return err;
+}
+
+/* Since it was last asked for; never 0, which stands for not known. */
+static u32 conn_age_us(const struct sanx_conn *conn)
+{
+	return clamp_t(u64, div_u64(ktime_get_ns() - conn->started,
+				    NSEC_PER_USEC), 1, U32_MAX);
+}
+
+/**
+ * sanx_conn_established() - the peer accepted
+ * @conn: a CONNECTING connection with both windows set up
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO if nobody waits for that: then the transport undoes it
+ * when close() comes, or came.
+ */
+int sanx_conn_established(struct sanx_conn *conn)
+{
+	struct sock *sk;
+	int err;
+
+	spin_lock_bh(&conn->lock);
+	err = conn_event(conn, SANX_EV_ESTABLISH);
+	if (!err && (conn->shutdown & RCV_SHUTDOWN))
+		conn_event(conn, SANX_EV_FIN_RX);
+	spin_unlock_bh(&conn->lock);
+	if (err)
+		return err;
+	conn_count(conn);
+	conn_start_clocks(conn);
+	WRITE_ONCE(conn->rtt_us, conn_age_us(conn));
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk) {
+		sk_incoming_cpu_update(sk);
+		sanx_alive_options(conn, sk);
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_established);
+
+/**
+ * sanx_conn_give_up() - connect() itself turns to TCP
+ * @conn: a connection that is not established
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0, or -EPROTO if it is established after all, or dead.
+ */
+int sanx_conn_give_up(struct sanx_conn *conn)
+{
+	int err = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->state != SANX_CONN_REFUSED)
+		err = conn_event(conn, SANX_EV_REFUSE);
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+
+/**
+ * sanx_conn_refused() - there is no connection to be had: go on as TCP
+ * @conn: a CONNECTING connection
+ * @why: what to count
+ *
+ * The socket's switch to TCP is done by the connect thread, or by the caller
+ * of connect() if it still runs.
+ *
+ * Context: any.
+ */
+void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn_event(conn, SANX_EV_REFUSE)) {
+		spin_unlock_bh(&conn->lock);
+		return;
+	}
+	conn->fallback = why;
+	sanx_conn_get(conn);
+	spin_unlock_bh(&conn->lock);
+	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 0))
+		sanx_conn_put(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_refused);
+
+/**
+ * sanx_conn_refused_later() - the socket is in use: finish it later
+ * @conn: a refused connection, with a reference for the work
+ *
+ * Context: its own work.
+ */
+void sanx_conn_refused_later(struct sanx_conn *conn)
+{
+	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 1))
+		sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_sk_get() - the sock of a connection
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: the sock, with a reference, or NULL.
+ */
+struct sock *sanx_conn_sk_get(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk && !refcount_inc_not_zero(&sk->sk_refcnt))
+		sk = NULL;
+	rcu_read_unlock();
+	return sk;
+}
+
+/**
+ * sanx_lock_sock_soon() - lock_sock() for the connect thread
+ * @sk: the sock
+ *
+ * A program can hold its socket's lock for as long as it likes, by options
+ * that copy from memory that is slow to come.  The thread works for everyone,
+ * and so does not wait for a lock that is taken when it comes.
+ *
+ * Context: any but hardirq; does not sleep.
+ * Return: true with the lock held, or false: try later.
+ */
+bool sanx_lock_sock_soon(struct sock *sk)
+{
+	bool free;
+
+	/* As lock_sock_nested(), which would wait here. */
+	spin_lock_bh(&sk->sk_lock.slock);
+	free = !sock_owned_by_user_nocheck(sk);
+	if (free)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	/* To lockdep it is a mutex, and this a trylock of it. */
+	if (free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return free;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_lock_sock_soon);
+
+/**
+ * sanx_conn_busy() - the listener's backlog is full: try again later
+ * @conn: a CONNECTING connection
+ *
+ * Context: any.
+ */
+void sanx_conn_busy(struct sanx_conn *conn)
+{
+	unsigned int ms = min(1U << min(conn->tries, 10U), RETRY_MAX_MS + 0U);
+
+	if (++conn->tries > RETRY_TRIES) {
+		sanx_conn_reset(conn, ETIMEDOUT);
+		return;
+	}
+	spin_lock_bh(&conn->lock);
+	if (conn->state == SANX_CONN_CONNECTING && !conn->detached) {
+		sanx_conn_get(conn);
+		if (!kthread_queue_delayed_work(sanx_connect_worker,
+						&conn->retry,
+						msecs_to_jiffies(ms)))
+			refcount_dec(&conn->refs);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_busy);
+
+static void conn_retry_work(struct kthread_work *work)
+{
+	struct sanx_conn *conn = container_of(work, struct sanx_conn,
+					      retry.work);
+	struct sock *sk = sanx_conn_sk_get(conn);
+
+	if (sk && !sanx_lock_sock_soon(sk)) {
+		sock_put(sk);
+		/* It does not queue while sanx_conn_stop() cancels. */
+		if (!kthread_queue_delayed_work(sanx_connect_worker,
+						&conn->retry, 1))
+			sanx_conn_put(conn);
+		return;
+	}
+	if (sk) {
+		conn->started = ktime_get_ns();
+		if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING &&
+		    !READ_ONCE(conn->detached) && conn->ops->connect(conn))
+			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
+		release_sock(sk);
+		sock_put(sk);
+	}
+	sanx_conn_put(conn);
+}
+
+/*
+ * What is noted of an arrival: the CPU (SO_INCOMING_CPU), and the time, if the
+ * program wants it or cannot have said so yet.
+ */
+static void conn_note_arrival(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	WRITE_ONCE(conn->rx_time, jiffies);
+	rcu_read_lock();
+	/* As in sanx_conn_sk(), but no barrier is needed for what is noted. */
+	sk = smp_load_acquire(&conn->sk);
+	if (READ_ONCE(conn->detached))
+		sk = NULL;
+	if (sk)
+		sk_incoming_cpu_update(sk);
+	if (unlikely(!sk || sk->sk_flags & SK_FLAGS_TIMESTAMP))
+		WRITE_ONCE(conn->rx_stamp, ktime_get_real_ns());
+	else if (unlikely(conn->rx_stamp))
+		WRITE_ONCE(conn->rx_stamp, 0);
+	rcu_read_unlock();
+}
+
+/**
+ * sanx_conn_arrive() - publish bytes that lie in the ring
+ * @conn: the connection
+ * @offset: stream offset of the first of them
+ * @len: bytes
+ *
+ * Context: the transport, one at a time; any.
+ * Return: 0, or -EPROTO, as sanx_rxq_arrive().
+ */
+int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
+{
+	conn_note_arrival(conn);
+	return sanx_rxq_arrive(&conn->rx, offset, len);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_arrive);
+
+/**
+ * sanx_conn_rx_ready() - there is something to read
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void sanx_conn_rx_ready(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		sk->sk_data_ready(sk);
+	else if (unlikely(READ_ONCE(conn->deferred)))
+		sanx_listener_news(conn);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
+
+/*
+ * As sk_stream_write_space(), but for its condition: that is about the native
+ * sock's own queue, which nothing passes, and which connect(AF_UNSPEC) leaves as
+ * if something were in it.  What a kernel consumer has put in its place is called.
+ */
+static void conn_write_space(struct sock *sk)
+{
+	struct socket *sock = READ_ONCE(sk->sk_socket);
+	struct socket_wq *wq;
+
+	/* The room was made before, see sanx_conn_sk(); pairs with sanx_want_room(). */
+	if (!sock || !test_bit(SOCK_NOSPACE, &sock->flags))
+		return;
+	if (sk->sk_write_space != conn_native_write_space) {
+		sk->sk_write_space(sk);
+		return;
+	}
+	clear_bit(SOCK_NOSPACE, &sock->flags);
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
+						      EPOLLWRBAND);
+	if (wq && wq->fasync_list &&
+	    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+}
+
+/**
+ * sanx_conn_tx_look() - there may be room to send
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+void sanx_conn_tx_look(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		conn_write_space(sk);
+	rcu_read_unlock();
+}
+
+/**
+ * sanx_conn_tx_ready() - there is room to send
+ * @conn: the connection
+ *
+ * Wakes those who asked with sanx_want_room(), and nobody else.
+ *
+ * Context: any.
+ */
+void sanx_conn_tx_ready(struct sanx_conn *conn)
+{
+	WRITE_ONCE(conn->ack_time, jiffies);
+	sanx_conn_tx_look(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_tx_ready);
+
+static void conn_wake_end(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk) {
+		sk->sk_state_change(sk);
+		sk_wake_async(sk, SOCK_WAKE_WAITD,
+			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
+			      POLL_HUP : POLL_IN);
+	} else if (READ_ONCE(conn->deferred)) {
+		sanx_listener_news(conn);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * sanx_conn_fin() - the peer sends no more; what arrived can be read
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO if the peer had ended its direction before.
+ */
+int sanx_conn_fin(struct sanx_conn *conn)
+{
+	int err;
+
+	spin_lock_bh(&conn->lock);
+	err = conn_event(conn, SANX_EV_FIN_RX);
+	if (!err)
+		conn_set_shutdown(conn, RCV_SHUTDOWN);
+	spin_unlock_bh(&conn->lock);
+	if (!err)
+		conn_wake_end(conn);
+	return err;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_fin);
+
+/**
+ * sanx_conn_peer_closed() - the peer neither sends nor reads any more
+ * @conn: the connection
+ *
+ * As for TCP, the program reads to the end, and learns from a failing send
+ * that nobody reads what it sends.
+ *
+ * Context: any.
+ */
+void sanx_conn_peer_closed(struct sanx_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->peer_gone = true;
+	if (!conn_event(conn, SANX_EV_FIN_RX))
+		conn_set_shutdown(conn, RCV_SHUTDOWN);
+	spin_unlock_bh(&conn->lock);
+	conn_wake_end(conn);
+	sanx_conn_tx_ready(conn);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_peer_closed);
+
+/* As TCP's CLOSE-WAIT; an acceptor on this node can be done before we know. */
+static bool conn_close_wait(const struct sanx_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->state == SANX_CONN_FIN_RCVD ||
+	       (conn->state == SANX_CONN_CONNECTING &&
+		conn->shutdown & RCV_SHUTDOWN);
+}
+
+/**
+ * sanx_conn_reset() - the connection breaks
+ * @conn: the connection; what arrived can still be read
+ * @err: errno (positive) for the program.  An ECONNRESET after the peer's
+ *	end of stream, and before ours, becomes EPIPE, as in TCP.
+ *
+ * Does nothing to a connection that is over.
+ *
+ * Context: any.
+ */
+void sanx_conn_reset(struct sanx_conn *conn, int err)
+{
+	bool counted;
+	struct sock *sk;
+
+	spin_lock_bh(&conn->lock);
+	if (sanx_state_next(conn->state, SANX_EV_DIE) < 0) {
+		spin_unlock_bh(&conn->lock);
+		return;
+	}
+	if (err == ECONNRESET && conn_close_wait(conn))
+		err = EPIPE;
+	counted = sanx_conn_open(conn);
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk)
+		WRITE_ONCE(sk->sk_err, err);
+	WRITE_ONCE(conn->err, err);
+	/*
+	 * Who sees that it is over sees why, or the end of a reset would be one
+	 * of a stream; as in tcp_reset().  Pairs with recv_end(), send_some()
+	 * and poll_conn().
+	 */
+	smp_wmb();
+	WRITE_ONCE(conn->peer_gone, true);
+	conn_event(conn, SANX_EV_DIE);
+	conn_set_shutdown(conn, SHUTDOWN_MASK);
+	spin_unlock_bh(&conn->lock);
+	if (sk) {
+		sk_error_report(sk);
+		sk->sk_state_change(sk);
+	}
+	rcu_read_unlock();
+	if (counted)
+		sanx_stat_add(conn->net, SANX_STAT_RESETS, 1);
+}
+EXPORT_SYMBOL_GPL(sanx_conn_reset);
+
+/**
+ * sanx_conn_deaf() - has the program shut down both directions?
+ * @conn: the connection
+ *
+ * What the peer sends then nobody will read, and as in TCP it gets a reset:
+ * the transport calls sanx_conn_reset() when bytes arrive, and sees to it that
+ * the peer gets ECONNRESET.
+ *
+ * Context: any.
+ * Return: true if so, and the peer has not ended its direction.
+ */
+bool sanx_conn_deaf(const struct sanx_conn *conn)
+{
+	return READ_ONCE(conn->state) == SANX_CONN_FIN_SENT &&
+	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+}
+EXPORT_SYMBOL_GPL(sanx_conn_deaf);
+
+/**
+ * sanx_conn_shutdown() - end one or both directions at this end
+ * @conn: an open connection
+ * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -ENOTCONN if it is over.
+ */
+int sanx_conn_shutdown(struct sanx_conn *conn, int how)
+{
+	bool fin = false;
+
+	if (sanx_conn_over(conn))
+		return -ENOTCONN;
+	mutex_lock(&conn->tx_mutex);
+	spin_lock_bh(&conn->lock);
+	if (!sanx_conn_open(conn)) {
+		spin_unlock_bh(&conn->lock);
+		mutex_unlock(&conn->tx_mutex);
+		return -ENOTCONN;
+	}
+	if (how & SEND_SHUTDOWN)
+		fin = !conn_event(conn, SANX_EV_FIN_TX);
+	conn_set_shutdown(conn, how);
+	spin_unlock_bh(&conn->lock);
+	if (fin) {
+		/* What is put away goes before the end. */
+		sanx_cork_release(conn);
+		conn->ops->fin(conn);
+	}
+	mutex_unlock(&conn->tx_mutex);
+	conn_wake_end(conn);
+	return 0;
+}
+
+/**
+ * sanx_conn_stop() - have the connect thread do nothing more about it
+ * @conn: a closed connection
+ *
+ * Context: process, may sleep; lock_sock() not held, as the thread takes it.
+ */
+void sanx_conn_stop(struct sanx_conn *conn)
+{
+	if (kthread_cancel_delayed_work_sync(&conn->retry))
+		sanx_conn_put(conn);
+	if (kthread_cancel_delayed_work_sync(&conn->work))
+		sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_close() - the socket lets go of its connection
+ * @conn: the connection; the caller's reference stays
+ * @reset: the peer is to get a reset and not the end of the stream
+ *
+ * Unread bytes make it a reset, as in TCP (RFC 2525, section 2.17); where all has
+ * been said in both directions, nothing does.
+ *
+ * Context: process, may sleep; no lock of @conn held.
+ */
+void sanx_conn_close(struct sanx_conn *conn, bool reset)
+{
+	enum sanx_conn_state was = READ_ONCE(conn->state);
+	bool over = was == SANX_CONN_FINISHED && sanx_conn_over(conn);
+
+	spin_lock_bh(&conn->lock);
+	was = conn->state;
+	if (sanx_rxq_avail(&conn->rx))
+		reset = true;
+	if (over)
+		reset = false;
+	conn_event(conn, SANX_EV_DIE);
+	spin_unlock_bh(&conn->lock);
+	sanx_alive_stop(conn);
+	if (was != SANX_CONN_NEW)
+		conn->ops->close(conn, reset);
+	sanx_cork_stop(conn);
+	sanx_trim_stop(conn);
+}
+
+int __init sanx_conn_init(void)
+{
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP,
+			       &sock);
+	if (err)
+		return err;
+	conn_native_write_space = sock->sk->sk_write_space;
+	sock_release(sock);
+	return 0;
+}
+
+void sanx_conn_exit(void)
+{
+	/* conn_detach_rcu() can put the last reference, and so queue another. */
+	rcu_barrier();
+	rcu_barrier();
+}

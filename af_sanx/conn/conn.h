@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connections, listeners and transports, for the layers above.  struct sanx_conn,
+ * and the functions that transports may use, are in include/net/sanx.h.  This
+ * folder does not know struct sanx_sock.
+ */
+#ifndef _SANX_CONN_H
+#define _SANX_CONN_H
+
+#include <linux/bpf-cgroup.h>
+#include <linux/hrtimer.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/sanx.h>
+#include <net/sock.h>
+
+/* Has the cgroup of @sk programs of @type (enum cgroup_bpf_attach_type)? */
+#ifdef CONFIG_CGROUP_BPF
+#define sanx_cgroup_prog(sk, type) \
+	(cgroup_bpf_enabled(type) && cgroup_bpf_sock_enabled(sk, type))
+#else
+#define sanx_cgroup_prog(sk, type)	((void)(sk), false)
+#endif
+
+/**
+ * struct sanx_listener - what makes a socket take connections
+ * @node: in the listener table while it listens
+ * @net: its namespace
+ * @local: address (:: for any) and port
+ * @v4: takes connections to IPv4 addresses
+ * @v6: takes connections to IPv6 addresses
+ * @soon: takes none now: its listen(), or its close(), is under way
+ * @sk: the listening sock, woken for each connection
+ * @backlog: connections that may wait
+ * @queued: connections that wait
+ * @n_deferred: connections that wait for data (TCP_DEFER_ACCEPT)
+ * @queue: those of @queued, by sanx_conn.node
+ * @deferred: those of @n_deferred, likewise
+ * @watch: in the sock's wait queue while it listens, to see others end that
+ * @end: does then what the end of listening takes
+ *
+ * All of it but @watch and @end is guarded by the lock of the listener table
+ * (listener.c).
+ */
+struct sanx_listener {
+	struct hlist_node	node;
+	struct net		*net;
+	struct sanx_endpoint	local;
+	bool			v4;
+	bool			v6;
+	bool			soon;
+	struct sock		*sk;
+	unsigned int		backlog;
+	unsigned int		queued;
+	unsigned int		n_deferred;
+	struct list_head	queue;
+	struct list_head	deferred;
+	wait_queue_entry_t	watch;
+	struct work_struct	end;
+};
+
+/* conn.c */
+int sanx_conn_init(void);
+void sanx_conn_exit(void);
+void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk);
+void sanx_conn_detach(struct sanx_conn *conn);
+int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
+int sanx_conn_give_up(struct sanx_conn *conn);
+void sanx_conn_refused_later(struct sanx_conn *conn);
+struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
+bool sanx_lock_sock_soon(struct sock *sk);
+void sanx_conn_stop(struct sanx_conn *conn);
+void sanx_conn_close(struct sanx_conn *conn, bool reset);
+int sanx_conn_shutdown(struct sanx_conn *conn, int how);
+bool sanx_conn_open(const struct sanx_conn *conn);
+u32 sanx_conn_rcvmost(struct sanx_conn *conn);
+bool sanx_conn_fin_rcvd(const struct sanx_conn *conn);
+bool sanx_conn_over(struct sanx_conn *conn);
+struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
+
+/* state.c */
+const char *sanx_state_name(enum sanx_conn_state state);
+
+/* listener.c */
+void sanx_listener_init(struct sanx_listener *lsk);
+void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon);
+void sanx_listener_watch(struct sanx_listener *lsk);
+void sanx_listener_pause(struct sanx_listener *lsk);
+void sanx_listener_stop(struct sanx_listener *lsk);
+struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk);
+unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
+
+/* stack.c */
+bool sanx_needs_stack(const struct sock *sk);
+
+/* outq.c */
+u32 sanx_conn_outq(struct sanx_conn *conn);
+u32 sanx_conn_taken(struct sanx_conn *conn);
+u32 sanx_conn_unsent(struct sanx_conn *conn);
+
+/* alive.c */
+void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
+void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
+void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk);
+
+/* cork.c */
+void sanx_cork_pull(struct sanx_conn *conn);
+
+/* urgent.c */
+bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos);
+u32 sanx_urg_run(struct sanx_conn *conn, const struct sock *sk, u64 pos,
+		 u32 avail, bool *hole);
+void sanx_urg_passed(struct sanx_conn *conn);
+__poll_t sanx_urg_poll(struct sanx_conn *conn, const struct sock *sk,
+		       u32 *avail);
+u32 sanx_urg_inq(struct sanx_conn *conn, const struct sock *sk);
+int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
+		  struct msghdr *msg, size_t len, int flags);
+
+/**
+ * struct sanx_spin - a wait that may begin with looking: spin.c
+ * @start: when it began, local_clock()
+ * @ns: how long to look, or 0
+ * @most: how long that could become, or 0 if it is not for us to say
+ */
+struct sanx_spin {
+	u64	start;
+	u64	ns;
+	u32	most;
+};
+
+/* spin.c */
+void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
+		     const struct sock *sk, long timeo);
+bool sanx_spin_on(const struct sanx_spin *w);
+void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn);
+
+/**
+ * struct sanx_reclaim - how the caller allocated before sanx_reclaim_enter()
+ * @noio: its allocations wait for no I/O
+ * @reserves: and have the reserves
+ * @noio_was: what there was of the first
+ * @reserves_was: and of the second
+ */
+struct sanx_reclaim {
+	bool		noio;
+	bool		reserves;
+	unsigned int	noio_was;
+	unsigned int	reserves_was;
+};
+
+/* reclaim.c */
+void sanx_reclaim_enter(const struct sock *sk, struct sanx_reclaim *scope);
+void sanx_reclaim_leave(const struct sanx_reclaim *scope);
+
+/* transport.c */
+const struct sanx_transport_ops *sanx_transport_get(bool same_node);
+void sanx_transport_put(const struct sanx_transport_ops *ops);
+void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
+				    void *arg), void *arg);
+void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
+			       int (*put)(struct sk_buff *skb,
+					  struct netlink_callback *cb,
+					  const struct sanx_link_info *info));
+
+/* busy.c */
+int sanx_busy_init(void);
+void sanx_busy_exit(void);
+void sanx_busy_get(struct net *net);
+void sanx_busy_put(struct net *net, bool defer);
+
+#endif /* _SANX_CONN_H */

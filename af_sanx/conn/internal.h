@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Declarations for the files of af_sanx/conn/ only. */
+#ifndef _SANX_CONN_INTERNAL_H
+#define _SANX_CONN_INTERNAL_H
+
+#include "conn.h"
+
+/* conn.c */
+int sanx_conn_accept(struct sanx_conn *conn);
+struct sock *sanx_conn_sk(struct sanx_conn *conn);
+void sanx_conn_tx_look(struct sanx_conn *conn);
+
+/**
+ * enum sanx_conn_event - what moves a connection from state to state
+ * @SANX_EV_CONNECT: asked the peer
+ * @SANX_EV_ESTABLISH: the peer said yes, or we did
+ * @SANX_EV_REFUSE: no connection; the socket goes on as TCP
+ * @SANX_EV_FIN_TX: our direction ends
+ * @SANX_EV_FIN_RX: the peer's direction ends
+ * @SANX_EV_DIE: reset, abort or close
+ */
+enum sanx_conn_event {
+	SANX_EV_CONNECT,
+	SANX_EV_ESTABLISH,
+	SANX_EV_REFUSE,
+	SANX_EV_FIN_TX,
+	SANX_EV_FIN_RX,
+	SANX_EV_DIE,
+	/* private: */
+	__SANX_EVS
+};
+
+/* state.c */
+int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
+
+/* listener.c */
+void sanx_listener_news(struct sanx_conn *conn);
+
+/* later.c */
+void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
+		     unsigned long delay);
+void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
+		      unsigned long delay);
+void sanx_conn_later_done(struct sanx_conn *conn);
+void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
+
+/* alive.c */
+void sanx_alive_init(struct sanx_conn *conn);
+void sanx_alive_stop(struct sanx_conn *conn);
+
+/* cork.c */
+void sanx_cork_init(struct sanx_conn *conn);
+void sanx_cork_stop(struct sanx_conn *conn);
+
+/* trim.c */
+void sanx_trim_init(struct sanx_conn *conn);
+void sanx_trim_stop(struct sanx_conn *conn);
+
+/* urgent.c */
+void sanx_urg_init(struct sanx_urg *urg);
+
+/* reclaim.c */
+bool sanx_reclaim_waits(const struct sock *sk);
+
+/* busy.c */
+void sanx_busy_announce(const struct sanx_transport_ops *ops);
+
+#endif /* _SANX_CONN_INTERNAL_H */

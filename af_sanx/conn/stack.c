@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Options that only the IP stack can serve.  A socket with one of them uses TCP,
+ * whether it connects or listens.
+ */
+#include <linux/filter.h>
+#include <net/sock_reuseport.h>
+#include <net/xfrm.h>
+
+#include "internal.h"
+
+static bool reuseport_has_prog(const struct sock *sk)
+{
+	struct sock_reuseport *reuse;
+	bool has;
+
+	if (!rcu_access_pointer(sk->sk_reuseport_cb))
+		return false;
+	rcu_read_lock();
+	reuse = rcu_dereference(sk->sk_reuseport_cb);
+	has = reuse && rcu_access_pointer(reuse->prog);
+	rcu_read_unlock();
+	return has;
+}
+
+static bool has_policy(const struct sock *sk)
+{
+#ifdef CONFIG_XFRM
+	return rcu_access_pointer(sk->sk_policy[0]) ||
+	       rcu_access_pointer(sk->sk_policy[1]);
+#else
+	return false;
+#endif
+}
+
+static bool has_cgroup_filter(const struct sock *csk)
+{
+	struct sock *sk = (struct sock *)csk;
+
+	return sanx_cgroup_prog(sk, CGROUP_INET_INGRESS) ||
+	       sanx_cgroup_prog(sk, CGROUP_INET_EGRESS);
+}
+
+/**
+ * sanx_needs_stack() - did the program ask for what only the IP stack does?
+ * @sk: the socket, not connected
+ *
+ * A device, a filter of what comes in, a least time to live, an IPsec policy, a
+ * program that chooses the listener, or one of the cgroup that sees each packet:
+ * AF_SANX would let in what was to be kept out, so the connection has to be
+ * TCP's.  Most of them are options of SOL_SOCKET, so nobody tells; they are
+ * looked for when it matters.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_needs_stack(const struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_bound_dev_if) ||
+	    rcu_access_pointer(sk->sk_filter) ||
+	    READ_ONCE(inet_sk(sk)->min_ttl) || has_policy(sk) ||
+	    reuseport_has_prog(sk) || has_cgroup_filter(sk))
+		return true;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return READ_ONCE(inet6_sk(sk)->min_hopcount);
+#endif
+	return false;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The transports that are there: at most one for this node's own addresses
+ * and one for other nodes.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
+
+#include "internal.h"
+
+/* Guards transports[] and put_link; held over calls into them that may sleep. */
+static DEFINE_MUTEX(transport_mutex);
+static const struct sanx_transport_ops __rcu *transports[2];
+/* Writes a link during sanx_transport_dump_links(), else NULL. */
+static int (*put_link)(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct sanx_link_info *info);
+
+/**
+ * sanx_transport_register() - offer a transport
+ * @ops: it; must stay until sanx_transport_unregister()
+ *
+ * Namespaces that have sockets are announced to it by net_busy() in this call.
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EBUSY if there is one of its kind.
+ */
+int sanx_transport_register(const struct sanx_transport_ops *ops)
+{
+	int err = -EBUSY;
+
+	mutex_lock(&transport_mutex);
+	if (!rcu_access_pointer(transports[ops->same_node])) {
+		rcu_assign_pointer(transports[ops->same_node], ops);
+		err = 0;
+	}
+	mutex_unlock(&transport_mutex);
+	if (!err && ops->net_busy)
+		sanx_busy_announce(ops);
+	return err;
+}
+EXPORT_SYMBOL_GPL(sanx_transport_register);
+
+/**
+ * sanx_transport_unregister() - withdraw a transport
+ * @ops: it
+ *
+ * On return no call into it is under way nor will come.  Its connections pin
+ * its module, so in a module's exit there are none.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_transport_unregister(const struct sanx_transport_ops *ops)
+{
+	mutex_lock(&transport_mutex);
+	RCU_INIT_POINTER(transports[ops->same_node], NULL);
+	mutex_unlock(&transport_mutex);
+	synchronize_rcu();
+}
+EXPORT_SYMBOL_GPL(sanx_transport_unregister);
+
+/**
+ * sanx_transport_get() - the transport for a connection, pinned
+ * @same_node: the peer is this node
+ *
+ * Context: any.
+ * Return: the transport, to be given back with sanx_transport_put(), or NULL.
+ */
+const struct sanx_transport_ops *sanx_transport_get(bool same_node)
+{
+	const struct sanx_transport_ops *ops;
+
+	rcu_read_lock();
+	ops = rcu_dereference(transports[same_node]);
+	if (ops && !try_module_get(ops->owner))
+		ops = NULL;
+	rcu_read_unlock();
+	return ops;
+}
+
+/**
+ * sanx_transport_put() - unpin a transport
+ * @ops: what sanx_transport_get() returned
+ */
+void sanx_transport_put(const struct sanx_transport_ops *ops)
+{
+	module_put(ops->owner);
+}
+
+static void each(void (*fn)(const struct sanx_transport_ops *ops, void *arg),
+		 void *arg)
+{
+	const struct sanx_transport_ops *ops;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(transports); i++) {
+		ops = rcu_dereference_protected(transports[i],
+						lockdep_is_held(&transport_mutex));
+		if (ops)
+			fn(ops, arg);
+	}
+}
+
+/**
+ * sanx_transport_each() - call a function for each transport
+ * @fn: the function; may sleep, may not register or unregister
+ * @arg: its second argument
+ *
+ * Context: process, may sleep.
+ */
+void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
+				    void *arg), void *arg)
+{
+	mutex_lock(&transport_mutex);
+	each(fn, arg);
+	mutex_unlock(&transport_mutex);
+}
+
+/**
+ * struct link_dump - a dump of links
+ * @skb: the message buffer
+ * @cb: the dump
+ */
+struct link_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+};
+
+static void dump_links(const struct sanx_transport_ops *ops, void *arg)
+{
+	struct link_dump *d = arg;
+
+	if (ops->dump_links)
+		ops->dump_links(sock_net(d->skb->sk), d->skb, d->cb,
+				d->cb->args[0]);
+}
+
+/**
+ * sanx_transport_dump_links() - have transports report their links
+ * @skb: the message buffer of the dump
+ * @cb: the dump; cb->args[0] counts the links reported
+ * @put: writes one link into @skb and counts it in cb->args[0]; returns 0, or
+ *	-EMSGSIZE when @skb is full.  sanx_nl_put_link() calls it under
+ *	transport_mutex and locks of the transport, and not after this function
+ *	returned.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
+			       int (*put)(struct sk_buff *skb,
+					  struct netlink_callback *cb,
+					  const struct sanx_link_info *info))
+{
+	struct link_dump d = { skb, cb };
+
+	mutex_lock(&transport_mutex);
+	put_link = put;
+	each(dump_links, &d);
+	put_link = NULL;
+	mutex_unlock(&transport_mutex);
+}
+
+/**
+ * sanx_nl_put_link() - report a link in a dump
+ * @skb: the message buffer of the dump
+ * @cb: the dump; cb->args[0] counts the links reported
+ * @info: the link
+ *
+ * Context: sanx_transport_ops.dump_links(), with transport_mutex held.
+ * Return: 0, or -EMSGSIZE when the buffer is full.
+ */
+int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct sanx_link_info *info)
+{
+	lockdep_assert_held(&transport_mutex);
+	return put_link(skb, cb, info);
+}
+EXPORT_SYMBOL_GPL(sanx_nl_put_link);

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Urgent data (MSG_OOB): a mark in the stream, as TCP has it (RFC 9293, section
+ * 3.8.5; tcp(7)).
+ *
+ * The urgent byte lies in the ring where it would lie otherwise, and the mark
+ * says where.  Reading stops at the mark once, then leaves the byte out, unless
+ * SO_OOBINLINE is set; recv(MSG_OOB) gets it from where it lies.  A later mark
+ * takes the place of an earlier one, whose byte becomes one like any other.
+ *
+ * The mark comes along with its byte.  TCP sends it ahead, even while the
+ * receiver's window is closed; here a sender with urgent data waits for room
+ * like any other.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/**
+ * sanx_urg_init() - start without a mark
+ * @urg: what a new connection knows
+ */
+void sanx_urg_init(struct sanx_urg *urg)
+{
+	urg->state = SANX_URG_NONE;
+	urg->hole = U64_MAX;
+}
+
+static bool urg_inline(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_URGINLINE);
+}
+
+/* Is the byte at @pos one that reading leaves out?  Under conn->lock. */
+static bool urg_hole(const struct sanx_urg *urg, const struct sock *sk, u64 pos)
+{
+	return urg->hole == pos || (urg->state != SANX_URG_NONE &&
+				    urg->seq == pos && !urg_inline(sk));
+}
+
+/*
+ * A mark that the reader stands at, and has not passed, gives way to another:
+ * its byte would be left out with it, and still is (tcp_check_urg()).
+ */
+static void urg_keep_hole(struct sanx_conn *conn, const struct sock *sk)
+{
+	struct sanx_urg *urg = &conn->urg;
+
+	if (urg->state != SANX_URG_NONE &&
+	    urg->seq == READ_ONCE(conn->rx.head) &&
+	    !(sk && urg_inline(sk)))
+		urg->hole = urg->seq;
+}
+
+/**
+ * sanx_conn_urgent() - a byte that is about to arrive is urgent
+ * @conn: the connection
+ * @offset: its stream offset; sanx_rxq_arrive() has not published it yet
+ *
+ * Context: the transport, one at a time; any.
+ */
+void sanx_conn_urgent(struct sanx_conn *conn, u64 offset)
+{
+	struct sanx_urg *urg = &conn->urg;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	spin_lock_bh(&conn->lock);
+	urg_keep_hole(conn, sk);
+	urg->seq = offset;
+	WRITE_ONCE(urg->state, SANX_URG_NEW);
+	spin_unlock_bh(&conn->lock);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(sanx_conn_urgent);
+
+/**
+ * sanx_conn_urgent_came() - a byte that is urgent has arrived
+ * @conn: the connection, which sanx_conn_urgent() was called for
+ *
+ * Who handles SIGURG finds the byte there.  The signal goes to the owner of the
+ * socket's file, and close() takes both away while we have the sock: but not before
+ * sock_orphan(), which waits for sk_callback_lock.
+ *
+ * Context: the transport; any.
+ */
+void sanx_conn_urgent_came(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	if (sk) {
+		read_lock_bh(&sk->sk_callback_lock);
+		sk_send_sigurg(sk);
+		read_unlock_bh(&sk->sk_callback_lock);
+	}
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(sanx_conn_urgent_came);
+
+/**
+ * sanx_urg_at_mark() - does the reader stand at the mark?
+ * @conn: the connection
+ * @pos: offset of the next byte it reads
+ *
+ * Return: true if so, read or not.
+ */
+bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos)
+{
+	bool at;
+
+	if (READ_ONCE(conn->urg.state) == SANX_URG_NONE)
+		return false;
+	spin_lock_bh(&conn->lock);
+	at = conn->urg.state != SANX_URG_NONE && conn->urg.seq == pos;
+	spin_unlock_bh(&conn->lock);
+	return at;
+}
+
+/**
+ * sanx_urg_run() - how far a reader gets in one go
+ * @conn: the connection
+ * @sk: its sock
+ * @pos: offset of the next byte it reads
+ * @avail: bytes from there on that have arrived, as seen before this call
+ * @hole: set if the byte at @pos is one to leave out
+ *
+ * Return: bytes before the next mark; 0 if @hole.
+ */
+u32 sanx_urg_run(struct sanx_conn *conn, const struct sock *sk, u64 pos,
+		 u32 avail, bool *hole)
+{
+	struct sanx_urg *urg = &conn->urg;
+	u64 ahead;
+
+	*hole = false;
+	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE))
+		return avail;
+	spin_lock_bh(&conn->lock);
+	ahead = urg->seq - pos;
+	*hole = avail && urg_hole(urg, sk, pos);
+	spin_unlock_bh(&conn->lock);
+	if (*hole)
+		return 0;
+	return ahead && ahead < avail ? ahead : avail;
+}
+
+/**
+ * sanx_urg_passed() - the reader has moved on; a mark behind it is none
+ * @conn: the connection
+ *
+ * Context: the reader.
+ */
+void sanx_urg_passed(struct sanx_conn *conn)
+{
+	struct sanx_urg *urg = &conn->urg;
+
+	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE))
+		return;
+	spin_lock_bh(&conn->lock);
+	if (urg->seq < conn->rx.head)
+		WRITE_ONCE(urg->state, SANX_URG_NONE);
+	if (urg->hole < conn->rx.head)
+		urg->hole = U64_MAX;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * sanx_urg_poll() - urgent data as poll() sees it
+ * @conn: the connection
+ * @sk: its sock
+ * @avail: bytes that have arrived and were not read; less on return by those
+ *	that reading will leave out before anything else
+ *
+ * Return: EPOLLPRI if there is an urgent byte to be got, else 0.
+ */
+__poll_t sanx_urg_poll(struct sanx_conn *conn, const struct sock *sk,
+		       u32 *avail)
+{
+	u64 head = READ_ONCE(conn->rx.head);
+	struct sanx_urg *urg = &conn->urg;
+	__poll_t mask = 0;
+
+	if (likely(READ_ONCE(urg->state) == SANX_URG_NONE))
+		return 0;
+	spin_lock_bh(&conn->lock);
+	if (urg->state == SANX_URG_NEW && urg->seq - head < *avail)
+		mask = EPOLLPRI;
+	if (*avail && urg_hole(urg, sk, head))
+		--*avail;
+	spin_unlock_bh(&conn->lock);
+	return mask;
+}
+
+/**
+ * sanx_urg_inq() - SIOCINQ: bytes up to the mark, if there is one ahead
+ * @conn: the connection
+ * @sk: its sock
+ *
+ * Return: bytes, as tcp_inq().
+ */
+u32 sanx_urg_inq(struct sanx_conn *conn, const struct sock *sk)
+{
+	u32 avail = sanx_rxq_avail(&conn->rx);
+	u64 head = READ_ONCE(conn->rx.head);
+	struct sanx_urg *urg = &conn->urg;
+
+	if (READ_ONCE(urg->state) == SANX_URG_NONE || urg_inline(sk))
+		return avail;
+	spin_lock_bh(&conn->lock);
+	if (urg->state != SANX_URG_NONE && urg->seq - head < avail)
+		avail = urg->seq - head;
+	if (avail && urg->hole == head)
+		avail--;
+	spin_unlock_bh(&conn->lock);
+	return avail;
+}
+
+/* Under rx_mutex, so that the byte stays where it is. */
+static int urg_byte(struct sanx_conn *conn, bool peek, u8 *byte)
+{
+	struct sanx_urg *urg = &conn->urg;
+	int err = -EINVAL;
+	u64 ahead;
+
+	spin_lock_bh(&conn->lock);
+	if (urg->state == SANX_URG_NEW) {
+		ahead = urg->seq - conn->rx.head;
+		err = -EAGAIN;
+		if (ahead < sanx_rxq_avail(&conn->rx)) {
+			*byte = sanx_rxq_byte(&conn->rx, urg->seq);
+			if (!peek)
+				WRITE_ONCE(urg->state, SANX_URG_READ);
+			err = 0;
+		}
+	}
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+
+/**
+ * sanx_urg_recv() - recv(MSG_OOB)
+ * @conn: the connection
+ * @sk: its sock
+ * @msg: where the byte goes
+ * @len: room there
+ * @flags: MSG_*
+ *
+ * Context: process.
+ * Return: 1, 0 at the end of the stream, or -errno: -EINVAL if there is no
+ * urgent data, or it is inline, or was read; -EAGAIN if it is on its way.
+ */
+int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
+		  struct msghdr *msg, size_t len, int flags)
+{
+	u8 byte;
+	int err;
+
+	if (urg_inline(sk))
+		return -EINVAL;
+	mutex_lock(&conn->rx_mutex);
+	err = urg_byte(conn, flags & MSG_PEEK, &byte);
+	mutex_unlock(&conn->rx_mutex);
+	if (err == -EAGAIN && (!sanx_conn_open(conn) ||
+			       (READ_ONCE(conn->shutdown) & RCV_SHUTDOWN)))
+		return 0;
+	if (err)
+		return err;
+	msg->msg_flags |= MSG_OOB;
+	if (!len) {
+		msg->msg_flags |= MSG_TRUNC;
+		return 0;
+	}
+	if (!(flags & MSG_TRUNC) && memcpy_to_msg(msg, &byte, 1))
+		return -EFAULT;
+	return 1;
+}

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop transport: both ends of a connection are on this node.
+ *
+ * A sender copies from its program straight into the receiver's ring, a reader
+ * from there into its program.  There is no link, no message and no thread:
+ * what a frame would say is done to the peer's connection by a call.
+ *
+ * Each end holds a reference of the other until both are closed.  The ring is
+ * made by the first sender, so a connection that carries nothing costs none, and
+ * is a small one as long as that does.  What a reader leaves unread beyond its
+ * ring goes to further ones, which are the sender's: spare.c.  The reader goes
+ * from each to the next, and they are given back behind it.
+ */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "conn/conn.h"
+#include "loop.h"
+
+/**
+ * struct loop_ring - a ring of a connection
+ * @turn: among those of the receiver's queue
+ * @pages: those in TCP's account, of one that is the sender's; or 0
+ */
+struct loop_ring {
+	struct sanx_turn	turn;
+	u32			pages;
+};
+
+/**
+ * struct loop_conn - this transport's part of a connection
+ * @peer: the other end; set before either end is established, kept until
+ *	this end is freed
+ * @last: the last ring of the peer's queue; tx_mutex
+ * @shown: stream offset up to which the peer was told of bytes; tx_mutex
+ * @granted: the limit that this end, and not its peer, granted last; modulo 2^32, as
+ *	@step; rx_mutex
+ * @step: up to where the peer was told of what is read beyond the ring; rx_mutex
+ * @lock: guards the limit of this end, and what the peer has granted
+ * @closed: close() was called for this end
+ * @gather: the peer's wake-ups
+ */
+struct loop_conn {
+	struct sanx_conn	*peer;
+	struct loop_ring	*last;
+	u64			shown;
+	u32			granted;
+	u32			step;
+	spinlock_t		lock; /* see above */
+	bool			closed;
+	struct sanx_gather	gather;
+};
+
+static struct loop_conn *loop_conn(struct sanx_conn *conn)
+{
+	return sanx_conn_priv(conn);
+}
+
+/* Guards loop_conn.closed of both ends of any connection, for close(). */
+static DEFINE_SPINLOCK(loop_close_lock);
+
+/* Against copying a piece of this, waking the reader is little. */
+#define LOOP_PIECE	8192
+/* A ring that a sender has to spare is no smaller. */
+#define SPARE_MIN	65536U
+/* How much of that is read at least before anyone looks. */
+#define SPARE_STEP	32768U
+
+/* Who has read it all by now need not be woken to find nothing. */
+static void loop_flush(struct sanx_gather *g)
+{
+	struct sanx_conn *peer;
+
+	peer = container_of(g, struct loop_conn, gather)->peer;
+	if (sanx_rxq_avail(&peer->rx))
+		sanx_conn_rx_ready(peer);
+}
+
+static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
+{
+	loop_conn(a)->peer = sanx_conn_get(b);
+	loop_conn(b)->peer = sanx_conn_get(a);
+	sanx_gather_init(&loop_conn(a)->gather, LOOP_PIECE, loop_flush);
+	sanx_gather_init(&loop_conn(b)->gather, LOOP_PIECE, loop_flush);
+	spin_lock_init(&loop_conn(a)->lock);
+	spin_lock_init(&loop_conn(b)->lock);
+	loop_conn(a)->granted = a->rx.granted;
+	loop_conn(b)->granted = b->rx.granted;
+	sanx_txq_init(&a->tx, b->rx.size);
+	sanx_txq_init(&b->tx, a->rx.size);
+}
+
+static int loop_connect(struct sanx_conn *conn)
+{
+	struct sanx_conn *server;
+	struct mem_cgroup *memcg;
+	u32 size;
+	int err;
+
+	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local,
+				       &memcg);
+	if (!size)
+		return -ECONNREFUSED;
+	server = sanx_conn_alloc(conn->ops, conn->net, &conn->remote,
+				 &conn->local);
+	if (!server) {
+		mem_cgroup_put(memcg);
+		return -ENOMEM;
+	}
+	server->memcg = memcg;
+	server->rx_max = size;
+	sanx_rxq_init(&server->rx, NULL, size);
+	loop_pair(conn, server);
+
+	err = sanx_conn_incoming(server);
+	if (err) {
+		/* Nobody has seen it; unpair() by hand, both ways. */
+		loop_conn(conn)->peer = NULL;
+		loop_conn(server)->peer = NULL;
+		sanx_conn_put(conn);
+		sanx_conn_put(server);
+		sanx_conn_put(server);
+		if (err != -EAGAIN)
+			return err;
+		sanx_conn_busy(conn);
+		return 0;
+	}
+	/* The listener has the reference of the allocation. */
+	sanx_conn_established(conn);
+	return 0;
+}
+
+/* Nobody is killed for want of memory: the sender waits. */
+static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
+	struct loop_ring *ring;
+
+	payer = set_active_memcg(payer);
+	ring = kmalloc(sizeof(*ring), gfp);
+	if (ring)
+		ring->turn.ring.buf = kvmalloc(size, gfp);
+	set_active_memcg(payer);
+	if (!ring || !ring->turn.ring.buf) {
+		kfree(ring);
+		return NULL;
+	}
+	ring->turn.ring.size = size;
+	ring->turn.from = 0;
+	ring->turn.next = NULL;
+	ring->pages = 0;
+	return ring;
+}
+
+static void ring_free(struct loop_ring *ring)
+{
+	sanx_mem_uncharge(ring->pages);
+	kvfree(ring->turn.ring.buf);
+	kfree(ring);
+}
+
+static struct loop_ring *ring_of(struct sanx_turn *turn)
+{
+	return container_of(turn, struct loop_ring, turn);
+}
+
+/* The sender's, for what the reader's own has no room for. */
+static struct loop_ring *ring_alloc_spare(struct sanx_conn *conn)
+{
+	u32 size = max(loop_conn(conn)->peer->rx_max, SPARE_MIN);
+	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
+	struct loop_ring *ring;
+
+	if (!sanx_mem_charge(pages))
+		return NULL;
+	ring = ring_alloc(size, conn->memcg);
+	if (ring)
+		ring->pages = pages;
+	else
+		sanx_mem_uncharge(pages);
+	return ring;
+}
+
+/* Return: false if there was no memory, of which the sender is told later. */
+static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
+{
+	struct loop_conn *lc = loop_conn(conn);
+	struct sanx_rxq *q = &lc->peer->rx;
+
+	if (!ring) {
+		sanx_conn_set_short(conn);
+		return false;
+	}
+	sanx_trim_arm(conn);
+	if (q->in.buf)
+		sanx_rxq_append(q, &lc->last->turn, &ring->turn, conn->tx.next);
+	else
+		sanx_rxq_begin(q, &ring->turn);
+	lc->last = ring;
+	return true;
+}
+
+/* Tells the peer of all that lies in its ring. */
+static void loop_show(struct sanx_conn *conn)
+{
+	struct loop_conn *lc = loop_conn(conn);
+	u32 n = conn->tx.next - lc->shown;
+
+	if (!n)
+		return;
+	/* Bytes that fetch a reset are not to be read, either. */
+	if (sanx_conn_deaf(lc->peer)) {
+		sanx_conn_reset(lc->peer, ECONNRESET);
+		sanx_conn_reset(conn, ECONNRESET);
+		return;
+	}
+	sanx_conn_arrive(lc->peer, lc->shown, n);
+	lc->shown = conn->tx.next;
+	/* One of the two sees the other: this, or loop_close(). */
+	smp_mb();
+	/* It closed before it was shown this: that fetches TCP's reset. */
+	if (READ_ONCE(conn->peer_gone))
+		sanx_conn_reset(conn, ECONNRESET);
+}
+
+static void loop_uncork(struct sanx_conn *conn)
+{
+	loop_show(conn);
+	sanx_conn_rx_ready(loop_conn(conn)->peer);
+	/* Who waits for TCP_NOTSENT_LOWAT. */
+	sanx_conn_tx_ready(conn);
+}
+
+/* Bytes that the ring where they go has room for; for who sends, exactly. */
+static u32 loop_memory(struct sanx_conn *conn)
+{
+	const struct sanx_rxq *q = &loop_conn(conn)->peer->rx;
+	u64 next = READ_ONCE(conn->tx.next), first;
+	u32 size = READ_ONCE(q->in.size);
+
+	if (!READ_ONCE(q->in.buf))
+		return 0;
+	/* Pairs with the release in sanx_rxq_consume(). */
+	first = max(smp_load_acquire(&q->head), READ_ONCE(q->from));
+	return size - min_t(u64, next - min(first, next), size);
+}
+
+/*
+ * How many of @n bytes there is memory for.  The sender is the only one to make
+ * it: tx_mutex.  The first ring may be a small one, and the next takes all that
+ * is granted; what follows is spare.
+ */
+static u32 loop_space(struct sanx_conn *conn, u32 n)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	const struct sanx_rxq *q = &peer->rx;
+	u32 space = loop_memory(conn);
+	struct loop_ring *ring;
+
+	/* What is little goes whole: sanx_ring_slack(). */
+	if (likely(n <= space) || space >= SANX_SLACK_MAX)
+		return min(n, space);
+	if (sanx_conn_short(conn))
+		return space;
+	if (q->in.buf && q->in.size > SANX_RING_FIRST)
+		ring = ring_alloc_spare(conn);
+	else if (!q->in.buf && n <= SANX_RING_FIRST)
+		ring = ring_alloc(SANX_RING_FIRST, peer->memcg);
+	else
+		ring = ring_alloc(peer->rx_max, peer->memcg);
+	return loop_add(conn, ring) ? min(n, q->in.size) : space;
+}
+
+/* Need the peer not know at once? */
+static bool loop_waits(const struct sanx_conn *conn, int flags)
+{
+	return !(flags & MSG_OOB) &&
+	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
+}
+
+/* May the peer's reader sleep on for a moment, though bytes have come? */
+static bool loop_gathers(const struct sanx_conn *conn, int flags)
+{
+	return (flags & MSG_BATCH) && loop_waits(conn, flags);
+}
+
+/* Is the peer not to know of it at all? */
+static bool loop_corks(struct sanx_conn *conn, int flags)
+{
+	return (flags & MSG_MORE) && loop_waits(conn, flags) &&
+	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX;
+}
+
+/* Bytes that the peer has not read. */
+static u32 loop_unread(struct sanx_conn *conn)
+{
+	/* As sanx_rxq_avail(): not the other way round. */
+	u64 head = smp_load_acquire(&loop_conn(conn)->peer->rx.head);
+
+	return READ_ONCE(conn->tx.next) - head;
+}
+
+/*
+ * Bytes that may be unread: what TCP's two buffers hold.  The receiver's grows with
+ * what is read.
+ */
+static u32 loop_most(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	u32 theirs = READ_ONCE(peer->rx_max);
+
+	theirs = max(theirs, sanx_conn_rcvmost(peer));
+	return theirs + sanx_conn_spare(conn, 0);
+}
+
+/* Room beyond the ring, for a sender whose peer does not read. */
+static u32 loop_room_spare(struct sanx_conn *conn)
+{
+	u32 most, unread;
+
+	if (!sanx_conn_spares(conn, READ_ONCE(conn->tx.next)))
+		return 0;
+	most = loop_most(conn);
+	unread = loop_unread(conn);
+	/* As with sanx_ring_slack(). */
+	return unread + SANX_SLACK_MAX <= most ? most - unread : 0;
+}
+
+static u32 loop_room(struct sanx_conn *conn, enum sanx_room which)
+{
+	u32 room = sanx_txq_room(&conn->tx);
+
+	if (room < sanx_ring_slack(conn->tx.size))
+		return which == SANX_ROOM_SPARE ? loop_room_spare(conn) : 0;
+	if (unlikely(READ_ONCE(conn->short_until)) && sanx_conn_short(conn))
+		room = min(room, loop_memory(conn));
+	return room;
+}
+
+/* What the sender has memory for need not be granted. */
+static void loop_exceed(struct sanx_conn *conn, u64 to)
+{
+	struct loop_conn *lc = loop_conn(conn);
+
+	if (likely((s64)(to - READ_ONCE(conn->tx.limit)) <= 0))
+		return;
+	spin_lock(&lc->lock);
+	sanx_txq_exceed(&conn->tx, &lc->peer->rx, to);
+	spin_unlock(&lc->lock);
+}
+
+static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
+			 size_t len, int flags)
+{
+	struct sanx_gather *gather = &loop_conn(conn)->gather;
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	u32 n;
+
+	n = loop_room(conn, flags & SANX_MSG_SPARE ? SANX_ROOM_SPARE :
+						     SANX_ROOM_WINDOW);
+	n = min_t(size_t, len, n);
+	if (n)
+		n = loop_space(conn, n);
+	if (!n)
+		return -EAGAIN;
+	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
+	if (!n)
+		return -EFAULT;
+	if (flags & MSG_OOB)
+		sanx_conn_urgent(peer, conn->tx.next + n - 1);
+	loop_exceed(conn, conn->tx.next + n);
+	sanx_txq_advance(&conn->tx, n);
+	if (loop_corks(conn, flags)) {
+		sanx_cork_hold(conn, n);
+		return n;
+	}
+	loop_show(conn);
+	if (flags & MSG_OOB)
+		sanx_conn_urgent_came(peer);
+	if (unlikely(sanx_cork_release(conn)))
+		sanx_conn_tx_ready(conn);
+	if (sanx_gather_wants(gather, n, !loop_gathers(conn, flags)))
+		sanx_gather_arm(gather);
+	else
+		sanx_conn_rx_ready(peer);
+	return n;
+}
+
+static void loop_push(struct sanx_conn *conn)
+{
+	sanx_gather_push(&loop_conn(conn)->gather);
+}
+
+/*
+ * What is corked, or is more than the peer's own ring holds: TCP would not have
+ * sent that yet.  Not by @shown, which lags for a moment in each send(), and nobody
+ * tells of that.
+ */
+static u32 loop_unsent(struct sanx_conn *conn)
+{
+	u32 unread = loop_unread(conn), size = READ_ONCE(conn->tx.size);
+
+	return max(READ_ONCE(conn->cork.bytes), unread - min(unread, size));
+}
+
+static bool loop_drained(struct sanx_conn *conn)
+{
+	return !loop_unsent(conn);
+}
+
+/* Grants what is free; or notes what was read of more than that. */
+static bool loop_grant(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	struct sanx_rxq *q = &conn->rx;
+	bool more;
+
+	/* The sender may have exceeded it just now. */
+	spin_lock(&loop_conn(peer)->lock);
+	more = sanx_rxq_credit_due(q);
+	if (more) {
+		loop_conn(conn)->granted = sanx_rxq_grant(q);
+		sanx_txq_credit(&peer->tx, q->granted);
+	} else {
+		WRITE_ONCE(peer->tx.read, q->head);
+	}
+	spin_unlock(&loop_conn(peer)->lock);
+	return more;
+}
+
+/* Of what the sender had to spare, has something been read, or all? */
+static bool loop_spare_read(struct sanx_conn *conn)
+{
+	u64 granted = READ_ONCE(conn->rx.granted), head = conn->rx.head;
+	struct loop_conn *lc = loop_conn(conn);
+	bool over;
+
+	/* As long as nobody else has granted anything. */
+	if (likely((u32)granted == lc->granted))
+		return false;
+	over = (s64)(granted - head) > conn->rx.size;
+	if (over && (u32)head - lc->step < SPARE_STEP)
+		return false;
+	lc->step = head;
+	if (!over)
+		lc->granted = granted;
+	return true;
+}
+
+static void loop_consumed(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	const struct sanx_rxq *q = &conn->rx;
+
+	sanx_gather_received(&loop_conn(conn)->gather);
+	/* A dead one has no peer to tell: see loop_close(). */
+	if (!sanx_conn_open(conn))
+		return;
+	if (unlikely(q->turn && ring_of(q->turn)->pages) && !sanx_rxq_avail(q))
+		sanx_trim_soon(peer);
+	if (!sanx_rxq_credit_due(q) && !loop_spare_read(conn))
+		return;
+	WRITE_ONCE(peer->drain_time, jiffies);
+	if (loop_grant(conn))
+		sanx_conn_tx_ready(peer);
+	else
+		sanx_conn_recheck(peer, SANX_PATIENCE);
+}
+
+/* The peer's ring is the sender's to make, and so to give back: it is empty. */
+static bool loop_trim_ring(struct sanx_conn *conn)
+{
+	struct loop_conn *lc = loop_conn(conn);
+	struct sanx_rxq *q = &lc->peer->rx;
+	struct sanx_turn *turn;
+	struct sanx_left left;
+
+	lockdep_assert_held(&conn->tx_mutex);
+	lockdep_assert_held(&lc->peer->rx_mutex);
+	while (sanx_rxq_follow(q, &left))
+		ring_free(ring_of(left.turn));
+	if (sanx_rxq_turning(q) || q->head != conn->tx.next)
+		return true;
+	turn = q->turn;
+	if (!turn)
+		return false;
+	q->turn = NULL;
+	sanx_rxq_provide(q, NULL, 0);
+	lc->last = NULL;
+	ring_free(ring_of(turn));
+	return false;
+}
+
+static bool loop_trim(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	bool more = true;
+
+	/* Who has one of these is using it. */
+	if (!mutex_trylock(&conn->tx_mutex))
+		return true;
+	/* If it is, close() waits for us, and the peer is there until then. */
+	if (!sanx_conn_open(conn)) {
+		more = false;
+	} else if (mutex_trylock(&peer->rx_mutex)) {
+		more = loop_trim_ring(conn);
+		mutex_unlock(&peer->rx_mutex);
+	}
+	mutex_unlock(&conn->tx_mutex);
+	return more;
+}
+
+static void loop_left(struct sanx_conn *conn, const struct sanx_left *left)
+{
+	ring_free(ring_of(left->turn));
+}
+
+static void loop_fin(struct sanx_conn *conn)
+{
+	loop_show(conn);
+	sanx_conn_fin(loop_conn(conn)->peer);
+}
+
+/*
+ * connect(AF_UNSPEC) closes a connection that other calls are using.  When this
+ * returns, those that had found it open are through with the peer, and none
+ * finds it open any more.
+ */
+static void loop_quiesce(struct sanx_conn *conn)
+{
+	mutex_lock(&conn->tx_mutex);
+	sanx_gather_stop(&loop_conn(conn)->gather);
+	mutex_unlock(&conn->tx_mutex);
+	mutex_lock(&conn->rx_mutex);
+	mutex_unlock(&conn->rx_mutex);
+}
+
+static void loop_close(struct sanx_conn *conn, bool reset)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	bool alone;
+
+	if (!peer)
+		return;
+	if (reset) {
+		sanx_conn_reset(peer, ECONNRESET);
+	} else {
+		mutex_lock(&conn->tx_mutex);
+		loop_show(conn);
+		mutex_unlock(&conn->tx_mutex);
+		sanx_conn_peer_closed(peer);
+		/* What came since it was looked at nobody reads, either. */
+		smp_mb();
+		if (!sanx_conn_fin_rcvd(conn) && sanx_rxq_avail(&conn->rx))
+			sanx_conn_reset(peer, ECONNRESET);
+	}
+	loop_quiesce(conn);
+
+	/* The later one to close takes the references that hold the pair. */
+	spin_lock(&loop_close_lock);
+	loop_conn(conn)->closed = true;
+	alone = loop_conn(peer)->closed;
+	spin_unlock(&loop_close_lock);
+	if (alone) {
+		sanx_conn_put(peer);
+		sanx_conn_put(conn);
+	}
+}
+
+static void loop_abort(struct sanx_conn *conn)
+{
+	sanx_conn_reset(loop_conn(conn)->peer, ECONNRESET);
+}
+
+static void loop_destroy(struct sanx_conn *conn)
+{
+	struct sanx_turn *turn, *next;
+
+	for (turn = conn->rx.turn; turn; turn = next) {
+		next = turn->next;
+		ring_free(ring_of(turn));
+	}
+	sanx_conn_free(conn);
+}
+
+const struct sanx_transport_ops sanx_loop_ops = {
+	.name		= "loop",
+	.priv_size	= sizeof(struct loop_conn),
+	.same_node	= true,
+	.connect	= loop_connect,
+	.send		= loop_send,
+	.uncork		= loop_uncork,
+	.push		= loop_push,
+	.room		= loop_room,
+	.unsent		= loop_unsent,
+	.drained	= loop_drained,
+	.consumed	= loop_consumed,
+	.left		= loop_left,
+	.trim		= loop_trim,
+	.fin		= loop_fin,
+	.close		= loop_close,
+	.abort		= loop_abort,
+	.destroy	= loop_destroy,
+};

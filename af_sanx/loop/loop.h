@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The loop transport, for the module's init, which registers it. */
+#ifndef _SANX_LOOP_H
+#define _SANX_LOOP_H
+
+#include <net/sanx.h>
+
+extern const struct sanx_transport_ops sanx_loop_ops;
+
+#endif /* _SANX_LOOP_H */

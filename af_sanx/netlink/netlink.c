@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family "sanx".  Its shape is in
+ * Documentation/netlink/specs/sanx.yaml, from which netlink_gen.c comes; here
+ * is what its operations do.
+ *
+ * Writing needs CAP_NET_ADMIN in the namespace, which the flags in the
+ * generated table have genetlink check.  Every error has a text.
+ */
+#include <linux/slab.h>
+#include <net/netlink.h>
+
+#include "config/config.h"
+#include "conn/conn.h"
+#include "netlink.h"
+#include "netlink_gen.h"
+#include "socket/socket.h"
+
+static struct genl_family sanx_nl_family;
+
+/* The config_mutex holds off changes, so plain dereferences do. */
+#define config_dereference(sn, p) \
+	rcu_dereference_protected(p, lockdep_is_held(&(sn)->config_mutex))
+
+static int attr_count(struct genl_info *info, int type)
+{
+	struct nlattr *attr;
+	int rem, n = 0;
+
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem)
+		n += nla_type(attr) == type;
+	return n;
+}
+
+/* The i-th attribute of a type, to point an error at. */
+static struct nlattr *attr_nth(struct genl_info *info, int type, int i)
+{
+	struct nlattr *attr;
+	int rem;
+
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem)
+		if (nla_type(attr) == type && i-- == 0)
+			return attr;
+	return NULL;
+}
+
+/* Ends a request with a text; @why is a literal, as it outlives this. */
+static int fail(struct genl_info *info, const char *why, int err)
+{
+	if (info->extack)
+		info->extack->_msg = why;
+	return err;
+}
+
+static int fail_attr(struct genl_info *info, int type, int i, const char *why,
+		     int err)
+{
+	if (info->extack)
+		info->extack->bad_attr = attr_nth(info, type, i);
+	return fail(info, why, err);
+}
+
+static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,
+		      bool addr_only, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[SANX_A_NODE_MAX + 1], *attr;
+	int rem, err;
+
+	err = nla_parse_nested(tb, SANX_A_NODE_MAX, nest, sanx_node_nl_policy,
+			       extack);
+	if (err)
+		return err;
+	if (!tb[SANX_A_NODE_ADDR] || (!addr_only && !tb[SANX_A_NODE_ID])) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a host needs an address and a node id");
+		return -EINVAL;
+	}
+	e->addr = nla_get_in6_addr(tb[SANX_A_NODE_ADDR]);
+	if (addr_only)
+		return 0;
+	e->node.id = nla_get_u32(tb[SANX_A_NODE_ID]);
+	nla_for_each_nested(attr, nest, rem) {
+		if (nla_type(attr) != SANX_A_NODE_RAIL)
+			continue;
+		if (e->node.n_rails == SANX_NODE_RAILS) {
+			NL_SET_ERR_MSG_ATTR(extack, nest,
+					    "a host has more RDMA addresses than the 4 expected at most");
+			return -E2BIG;
+		}
+		e->node.rail[e->node.n_rails++] = nla_get_in6_addr(attr);
+	}
+	return 0;
+}
+
+/* The map in a message, checked; ERR_PTR with the error's text set. */
+static struct sanx_nodemap *nodemap_parse(struct genl_info *info,
+					  bool addr_only)
+{
+	int n = attr_count(info, SANX_A_NODEMAP_NODE), i = 0, rem, err;
+	struct sanx_nodemap *map;
+	struct nlattr *attr;
+	const char *why = NULL;
+	unsigned int bad = 0;
+
+	if (n > SANX_NODEMAP_MAX)
+		return ERR_PTR(fail(info, "more than 65536 hosts", -E2BIG));
+	map = sanx_nodemap_alloc(n);
+	if (!map)
+		return ERR_PTR(fail(info, "out of memory", -ENOMEM));
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem) {
+		if (nla_type(attr) != SANX_A_NODEMAP_NODE)
+			continue;
+		err = node_parse(&map->entry[i++], attr, addr_only,
+				 info->extack);
+		if (err)
+			goto err_free;
+	}
+	if (addr_only)
+		for (i = 0; i < n; i++)
+			map->entry[i].node.id = 1;
+	err = sanx_nodemap_finish(map, &bad, &why);
+	if (!err)
+		return map;
+	fail_attr(info, SANX_A_NODEMAP_NODE, bad, why ?: "out of memory", err);
+err_free:
+	kvfree(map);
+	return ERR_PTR(err);
+}
+
+static void call_map_changed(const struct sanx_transport_ops *ops, void *arg)
+{
+	if (ops->map_changed)
+		ops->map_changed(arg);
+}
+
+static void nodemap_replace(struct sanx_net *sn, struct sanx_nodemap *map)
+{
+	sanx_nodemap_publish(sn, map);
+	sanx_transport_each(call_map_changed, sn->net);
+}
+
+int sanx_nl_nodemap_load_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sanx_net *sn = sanx_net(genl_info_net(info));
+	struct sanx_nodemap *map = nodemap_parse(info, false);
+
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	mutex_lock(&sn->config_mutex);
+	nodemap_replace(sn, map);
+	mutex_unlock(&sn->config_mutex);
+	return 0;
+}
+
+int sanx_nl_nodemap_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sanx_net *sn = sanx_net(genl_info_net(info));
+	struct sanx_nodemap *more = nodemap_parse(info, false), *map;
+
+	if (IS_ERR(more))
+		return PTR_ERR(more);
+	mutex_lock(&sn->config_mutex);
+	map = sanx_nodemap_merge(config_dereference(sn, sn->nodemap), more);
+	if (map)
+		nodemap_replace(sn, map);
+	mutex_unlock(&sn->config_mutex);
+	kvfree(more);
+	return map ? 0 : fail(info, "more than 65536 hosts, or out of memory",
+			      -ENOMEM);
+}
+
+int sanx_nl_nodemap_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sanx_net *sn = sanx_net(genl_info_net(info));
+	struct sanx_nodemap *less = nodemap_parse(info, true), *map;
+	unsigned int missing;
+	int err = 0;
+
+	if (IS_ERR(less))
+		return PTR_ERR(less);
+	mutex_lock(&sn->config_mutex);
+	map = sanx_nodemap_without(config_dereference(sn, sn->nodemap), less,
+				   &missing);
+	if (!map)
+		err = -ENOMEM;
+	else if (IS_ERR(map))
+		err = PTR_ERR(map);
+	else
+		nodemap_replace(sn, map);
+	mutex_unlock(&sn->config_mutex);
+	/* The map is sorted: only of a single host is its place known. */
+	if (err == -ENOENT && info->extack && less->n == 1)
+		info->extack->bad_attr = attr_nth(info, SANX_A_NODEMAP_NODE, 0);
+	kvfree(less);
+	if (err == -ENOENT)
+		return fail(info, "no such host in the node map", err);
+	return err ? fail(info, "out of memory", err) : 0;
+}
+
+/* Starts a message of a dump; NULL when the buffer is full. */
+static void *dump_start(struct sk_buff *skb, struct netlink_callback *cb,
+			u8 cmd)
+{
+	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				cb->nlh->nlmsg_seq, &sanx_nl_family,
+				NLM_F_MULTI, cmd);
+
+	if (hdr)
+		genl_dump_check_consistent(cb, hdr);
+	return hdr;
+}
+
+static int node_put(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct sanx_nodemap_entry *e)
+{
+	void *hdr = dump_start(skb, cb, SANX_CMD_NODEMAP_GET);
+	struct nlattr *nest;
+	unsigned int i;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SANX_A_NODEMAP_NODE);
+	if (!nest || nla_put_in6_addr(skb, SANX_A_NODE_ADDR, &e->addr) ||
+	    nla_put_u32(skb, SANX_A_NODE_ID, e->node.id))
+		goto full;
+	for (i = 0; i < e->node.n_rails; i++)
+		if (nla_put_in6_addr(skb, SANX_A_NODE_RAIL, &e->node.rail[i]))
+			goto full;
+	nla_nest_end(skb, nest);
+	genlmsg_end(skb, hdr);
+	return 0;
+full:
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+int sanx_nl_nodemap_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sanx_net *sn = sanx_net(sock_net(skb->sk));
+	const struct sanx_nodemap *map;
+
+	rcu_read_lock();
+	cb->seq = READ_ONCE(sn->config_seq);
+	map = rcu_dereference(sn->nodemap);
+	while (map && cb->args[0] < map->n &&
+	       !node_put(skb, cb, &map->entry[cb->args[0]]))
+		cb->args[0]++;
+	rcu_read_unlock();
+	return skb->len;
+}
+
+static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
+		      struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[SANX_A_PORT_RULE_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, SANX_A_PORT_RULE_MAX, nest,
+			       sanx_port_rule_nl_policy, extack);
+	if (err)
+		return err;
+	if (!tb[SANX_A_PORT_RULE_ACTION] || !tb[SANX_A_PORT_RULE_FIRST]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port rule needs an action and a port");
+		return -EINVAL;
+	}
+	rule->allow = nla_get_u32(tb[SANX_A_PORT_RULE_ACTION]) ==
+		      SANX_PORT_ACTION_ALLOW;
+	rule->first = nla_get_u16(tb[SANX_A_PORT_RULE_FIRST]);
+	rule->last = tb[SANX_A_PORT_RULE_LAST] ?
+		     nla_get_u16(tb[SANX_A_PORT_RULE_LAST]) : rule->first;
+	if (!rule->first || rule->last < rule->first) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port range is empty or has port 0, expected 1 to 65535, the lower first");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct sanx_ports *ports_parse(struct genl_info *info)
+{
+	int n = attr_count(info, SANX_A_PORTS_RULE), i = 0, rem, err;
+	struct sanx_ports *ports;
+	struct nlattr *attr;
+
+	if (n > SANX_PORTS_MAX)
+		return ERR_PTR(fail(info, "more than 4096 port rules", -E2BIG));
+	ports = sanx_ports_alloc(n);
+	if (!ports)
+		return ERR_PTR(fail(info, "out of memory", -ENOMEM));
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem) {
+		if (nla_type(attr) != SANX_A_PORTS_RULE)
+			continue;
+		err = rule_parse(&ports->rule[i++], attr, info->extack);
+		if (err) {
+			kvfree(ports);
+			return ERR_PTR(err);
+		}
+	}
+	return ports;
+}
+
+int sanx_nl_ports_load_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sanx_net *sn = sanx_net(genl_info_net(info));
+	struct sanx_ports *ports = ports_parse(info);
+
+	if (IS_ERR(ports))
+		return PTR_ERR(ports);
+	mutex_lock(&sn->config_mutex);
+	sanx_ports_publish(sn, ports);
+	mutex_unlock(&sn->config_mutex);
+	return 0;
+}
+
+int sanx_nl_ports_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sanx_net *sn = sanx_net(genl_info_net(info));
+	struct sanx_ports *more = ports_parse(info), *ports;
+
+	if (IS_ERR(more))
+		return PTR_ERR(more);
+	mutex_lock(&sn->config_mutex);
+	ports = sanx_ports_append(config_dereference(sn, sn->ports), more);
+	if (ports)
+		sanx_ports_publish(sn, ports);
+	mutex_unlock(&sn->config_mutex);
+	kvfree(more);
+	return ports ? 0 : fail(info, "more than 4096 port rules, or out of memory",
+				-ENOMEM);
+}
+
+int sanx_nl_ports_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sanx_net *sn = sanx_net(genl_info_net(info));
+	struct sanx_ports *less = ports_parse(info), *ports;
+	unsigned int missing = 0;
+	int err = 0;
+
+	if (IS_ERR(less))
+		return PTR_ERR(less);
+	mutex_lock(&sn->config_mutex);
+	ports = sanx_ports_without(config_dereference(sn, sn->ports), less,
+				   &missing);
+	if (!ports)
+		err = -ENOMEM;
+	else if (IS_ERR(ports))
+		err = PTR_ERR(ports);
+	else
+		sanx_ports_publish(sn, ports);
+	mutex_unlock(&sn->config_mutex);
+	kvfree(less);
+	if (err)
+		fail_attr(info, SANX_A_PORTS_RULE, missing, err == -ENOENT ?
+			 "no such port rule" : "out of memory", err);
+	return err;
+}
+
+static int rule_put(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct sanx_port_rule *rule)
+{
+	void *hdr = dump_start(skb, cb, SANX_CMD_PORTS_GET);
+	struct nlattr *nest;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SANX_A_PORTS_RULE);
+	if (!nest ||
+	    nla_put_u32(skb, SANX_A_PORT_RULE_ACTION,
+			rule->allow ? SANX_PORT_ACTION_ALLOW :
+				      SANX_PORT_ACTION_DENY) ||
+	    nla_put_u16(skb, SANX_A_PORT_RULE_FIRST, rule->first) ||
+	    nla_put_u16(skb, SANX_A_PORT_RULE_LAST, rule->last)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+int sanx_nl_ports_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sanx_net *sn = sanx_net(sock_net(skb->sk));
+	const struct sanx_ports *ports;
+
+	rcu_read_lock();
+	cb->seq = READ_ONCE(sn->config_seq);
+	ports = rcu_dereference(sn->ports);
+	while (ports && cb->args[0] < ports->n &&
+	       !rule_put(skb, cb, &ports->rule[cb->args[0]]))
+		cb->args[0]++;
+	rcu_read_unlock();
+	return skb->len;
+}
+
+/* Reports a link; cb->args[0] counts the links reported. */
+static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct sanx_link_info *info)
+{
+	void *hdr = dump_start(skb, cb, SANX_CMD_LINK_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, SANX_A_LINK_NODE, info->node) ||
+	    nla_put_string(skb, SANX_A_LINK_TRANSPORT, info->transport) ||
+	    nla_put_string(skb, SANX_A_LINK_DEVICE, info->device) ||
+	    nla_put_string(skb, SANX_A_LINK_STATE, info->state) ||
+	    nla_put_u32(skb, SANX_A_LINK_CONNS, info->conns) ||
+	    nla_put_in6_addr(skb, SANX_A_LINK_LOCAL, &info->local) ||
+	    nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote) ||
+	    nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
+	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min) ||
+	    nla_put_u32(skb, SANX_A_LINK_LANE, info->lane)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	cb->args[0]++;
+	return 0;
+}
+
+int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	sanx_transport_dump_links(skb, cb, link_put);
+	return skb->len;
+}
+
+/**
+ * struct sock_view - a socket, as it is shown
+ * @local: its end
+ * @remote: the peer's end
+ * @state: its state in a word
+ * @transport: its transport, or "-"
+ * @rx: bytes to be read, or connections that wait
+ * @tx: bytes that the peer has not read, or the backlog
+ */
+struct sock_view {
+	struct sanx_endpoint	local;
+	struct sanx_endpoint	remote;
+	const char		*state;
+	const char		*transport;
+	u32			rx;
+	u32			tx;
+};
+
+static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
+{
+	const struct sock *sk = ss->sk;
+	struct sanx_conn *conn = sanx_sock_conn(ss);
+
+	memset(v, 0, sizeof(*v));
+	v->transport = "-";
+	if (conn) {
+		v->local = conn->local;
+		v->remote = conn->remote;
+		v->state = sanx_state_name(READ_ONCE(conn->state));
+		v->transport = conn->ops->name;
+		v->rx = sanx_rxq_avail(&conn->rx);
+		if (conn->tx.size)
+			v->tx = sanx_conn_taken(conn);
+		return;
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		v->local.addr = sk->sk_v6_rcv_saddr;
+	else
+#endif
+		ipv6_addr_set_v4mapped(inet_sk(sk)->inet_rcv_saddr,
+				       &v->local.addr);
+	v->local.port = inet_sk(sk)->inet_sport;
+	if (sk->sk_family == AF_INET)
+		ipv6_addr_set_v4mapped(0, &v->remote.addr);
+	v->state = "UNCONN";
+	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
+		return;
+	v->state = "LISTEN";
+	v->rx = sanx_listener_waiting(&ss->lsk);
+	v->tx = READ_ONCE(sk->sk_max_ack_backlog);
+}
+
+static int sock_put_msg(struct sk_buff *skb, struct netlink_callback *cb,
+			const struct sanx_sock *ss)
+{
+	void *hdr = dump_start(skb, cb, SANX_CMD_SOCKET_GET);
+	struct sock *sk = ss->sk;
+	struct sock_view v;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	sock_view(&v, ss);
+	if (nla_put_in6_addr(skb, SANX_A_SOCKET_LOCAL_ADDR, &v.local.addr) ||
+	    nla_put_u16(skb, SANX_A_SOCKET_LOCAL_PORT, ntohs(v.local.port)) ||
+	    nla_put_in6_addr(skb, SANX_A_SOCKET_REMOTE_ADDR, &v.remote.addr) ||
+	    nla_put_u16(skb, SANX_A_SOCKET_REMOTE_PORT, ntohs(v.remote.port)) ||
+	    nla_put_string(skb, SANX_A_SOCKET_STATE, v.state) ||
+	    nla_put_string(skb, SANX_A_SOCKET_TRANSPORT, v.transport) ||
+	    nla_put_u32(skb, SANX_A_SOCKET_RX_QUEUE, v.rx) ||
+	    nla_put_u32(skb, SANX_A_SOCKET_TX_QUEUE, v.tx) ||
+	    nla_put_u64_64bit(skb, SANX_A_SOCKET_INODE, sock_i_ino(sk),
+			      SANX_A_SOCKET_PAD) ||
+	    nla_put_u32(skb, SANX_A_SOCKET_UID,
+			from_kuid_munged(sk_user_ns(NETLINK_CB(cb->skb).sk),
+					 sock_i_uid(sk)))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * struct sock_dump - a dump of sockets
+ * @skb: the message buffer
+ * @cb: the dump; cb->args[0] counts the sockets reported
+ * @seen: sockets looked at in this call
+ */
+struct sock_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+	long			seen;
+};
+
+static bool dump_sock(const struct sanx_sock *ss, void *arg)
+{
+	struct sock_dump *d = arg;
+
+	if (d->seen++ < d->cb->args[0])
+		return true;
+	if (sock_put_msg(d->skb, d->cb, ss))
+		return false;
+	d->cb->args[0]++;
+	return true;
+}
+
+int sanx_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sock_dump d = { skb, cb };
+
+	sanx_socks_each(sock_net(skb->sk), dump_sock, &d);
+	return skb->len;
+}
+
+static const u8 stat_attr[__SANX_STATS] = {
+	[SANX_STAT_CONNS_LOOP]		= SANX_A_STATS_CONNS_LOOP,
+	[SANX_STAT_CONNS_VERBS]		= SANX_A_STATS_CONNS_VERBS,
+	[SANX_STAT_TX_BYTES]		= SANX_A_STATS_TX_BYTES,
+	[SANX_STAT_RX_BYTES]		= SANX_A_STATS_RX_BYTES,
+	[SANX_STAT_RESETS]		= SANX_A_STATS_RESETS,
+	[SANX_STAT_PROTOCOL_ERRORS]	= SANX_A_STATS_PROTOCOL_ERRORS,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_UNMAPPED] =
+		SANX_A_STATS_FALLBACK_UNMAPPED,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_PORT] =
+		SANX_A_STATS_FALLBACK_PORT,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_LINK] =
+		SANX_A_STATS_FALLBACK_LINK,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_REFUSED] =
+		SANX_A_STATS_FALLBACK_REFUSED,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_OPTION] =
+		SANX_A_STATS_FALLBACK_OPTION,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT] =
+		SANX_A_STATS_FALLBACK_ACCEPT,
+};
+
+static int stats_put(struct sk_buff *skb, const struct sanx_net *sn)
+{
+	u64 value, fallbacks = 0;
+	int i;
+
+	for (i = 0; i < __SANX_STATS; i++) {
+		value = sanx_stat_sum(sn, i);
+		if (i >= SANX_STAT_FALLBACK)
+			fallbacks += value;
+		if (nla_put_u64_64bit(skb, stat_attr[i], value,
+				      SANX_A_STATS_PAD))
+			return -EMSGSIZE;
+	}
+	return nla_put_u64_64bit(skb, SANX_A_STATS_CONNS_FALLBACK, fallbacks,
+				 SANX_A_STATS_PAD);
+}
+
+int sanx_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *hdr;
+
+	if (!reply)
+		return fail(info, "out of memory", -ENOMEM);
+	hdr = genlmsg_put_reply(reply, info, &sanx_nl_family, 0,
+				SANX_CMD_STATS_GET);
+	if (!hdr || stats_put(reply, sanx_net(genl_info_net(info)))) {
+		nlmsg_free(reply);
+		return fail(info, "the counters do not fit a message",
+			    -EMSGSIZE);
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+}
+
+static struct genl_family sanx_nl_family __ro_after_init = {
+	.name		= SANX_FAMILY_NAME,
+	.version	= SANX_FAMILY_VERSION,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	SANX_GENL_OPS,
+	.resv_start_op	= __SANX_CMD_MAX,
+};
+
+int __init sanx_netlink_init(void)
+{
+	return genl_register_family(&sanx_nl_family);
+}
+
+void sanx_netlink_exit(void)
+{
+	genl_unregister_family(&sanx_nl_family);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Declarations for the files of af_sanx/socket/ only. */
+#ifndef _SANX_SOCKET_INTERNAL_H
+#define _SANX_SOCKET_INTERNAL_H
+
+#include "socket.h"
+
+/* family.c */
+struct sanx_sock *sanx_sock_alloc(struct sock *sk,
+				  const struct proto_ops *native);
+void sanx_sock_free(struct sanx_sock *ss);
+void sanx_native_graft(struct socket *native, struct socket *sock,
+		       struct sanx_sock *ss);
+
+/* label.c */
+bool sanx_label_due(struct sock *sk);
+void sanx_label(struct sock *sk);
+void sanx_label_child(struct sock *sk, const struct sock *lsk);
+void sanx_label_later(struct socket *shell, struct sock *sk);
+int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len);
+
+/* autobind.c */
+int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,
+		   const struct sanx_endpoint *remote);
+void sanx_unbind_auto(struct sanx_sock *ss);
+
+/* stream.c */
+extern const struct proto_ops sanx_stream_ops;
+extern const struct proto_ops sanx_stream6_ops;
+extern const struct proto_ops *sanx_inet6_ops;
+struct sanx_sock *sanx_sk(struct socket *sock);
+const struct proto_ops *sanx_native_ops(struct socket *sock);
+void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
+bool sanx_sock_connecting(const struct sanx_sock *ss,
+			  const struct sanx_conn *conn);
+
+/* send.c, recv.c, cmsg.c */
+void sanx_want_room(struct sock *sk);
+int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		 int flags);
+void sanx_splice_eof(struct socket *sock);
+void sanx_recv_cmsg(const struct sanx_conn *conn, const struct sock *sk,
+		    struct msghdr *msg, ssize_t n);
+
+/* sockopt.c, inherit.c */
+int sanx_setsockopt(struct socket *sock, int level, int optname,
+		    sockptr_t optval, unsigned int optlen);
+int sanx_getsockopt(struct socket *sock, int level, int optname,
+		    char __user *optval, int __user *optlen);
+int sanx_set_rcvlowat(struct sock *sk, int val);
+void sanx_inherit_options(struct sock *child, struct sock *sk);
+
+/* tcpinfo.c */
+u8 sanx_conn_tcp_state(struct sanx_conn *conn);
+u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
+int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
+		  int __user *optlen);
+
+/* connect.c */
+int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
+		 int flags);
+
+/* listen.c */
+int sanx_listen(struct socket *sock, int backlog);
+
+/* accept.c */
+int sanx_accept(struct socket *sock, struct socket *newsock,
+		struct proto_accept_arg *arg);
+
+/* fallback.c */
+void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
+		    enum sanx_fallback why);
+int sanx_fallback_adopt(struct socket *sock);
+void sanx_fallback_work(struct kthread_work *work);
+
+/* route.c */
+int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
+	       struct in6_addr *src);
+u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn);
+int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
+			const struct sockaddr *uaddr, int len);
+int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
+		       struct sockaddr *uaddr);
+
+/* socks.c */
+void sanx_socks_add(struct sanx_sock *ss);
+void sanx_socks_del(struct sanx_sock *ss, bool defer);
+
+#endif /* _SANX_SOCKET_INTERNAL_H */

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receiving: from the ring into the program, one copy. */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <net/inet_common.h>
+
+#include "config/config.h"
+#include "internal.h"
+
+/*
+ * A peek frees no ring, and so cannot see more than was granted before, however
+ * long it waits: that is less by what is read and not granted, and by what a
+ * sender does not begin with (sanx_ring_slack()).
+ */
+static bool peek_full(const struct sanx_conn *conn, u32 seen)
+{
+	return seen && seen >= READ_ONCE(conn->rx_max) / 2;
+}
+
+/* Something to read, or a reason not to wait for it? */
+static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
+		       u32 seen, bool any)
+{
+	if (sanx_sock_connecting(ss, conn))
+		return false;
+	return sanx_rxq_avail(&conn->rx) > seen ||
+	       (any && peek_full(conn, seen)) ||
+	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
+	       READ_ONCE(ss->sk->sk_err) || !sanx_conn_open(conn);
+}
+
+/* Looks for a while.  Return: true if there is no need to wait. */
+static bool recv_spin(const struct sanx_sock *ss, struct sanx_conn *conn,
+		      u32 seen, bool any, const struct sanx_spin *spin,
+		      long *timeo)
+{
+	unsigned long start = jiffies;
+	bool ready = false;
+
+	while (!ready && sanx_spin_on(spin))
+		ready = recv_ready(ss, conn, seen, any);
+	if (*timeo != MAX_SCHEDULE_TIMEOUT)
+		*timeo = max_t(long, *timeo - (long)(jiffies - start), 0);
+	return ready;
+}
+
+/*
+ * Waits for more than @seen bytes or news; the mutex is not held meanwhile.
+ * @any: the caller has something to return.
+ */
+static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
+		     bool any, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sanx_spin spin;
+	int err = 0;
+
+	/* The peer is to have everything that it may answer. */
+	if (conn->ops->push)
+		conn->ops->push(conn);
+	if (!*timeo)
+		return -EAGAIN;
+	sanx_alive_wait(conn, ss->sk);
+	sanx_spin_start(&spin, conn, ss->sk, *timeo);
+	if (spin.ns && recv_spin(ss, conn, seen, any, &spin, timeo))
+		return 0;
+	add_wait_queue(sk_sleep(ss->sk), &wait);
+	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
+	smp_mb();
+	while (!recv_ready(ss, conn, seen, any)) {
+		if (!*timeo) {
+			err = -EAGAIN;
+			break;
+		}
+		if (signal_pending(current)) {
+			err = sock_intr_errno(*timeo);
+			break;
+		}
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	}
+	remove_wait_queue(sk_sleep(ss->sk), &wait);
+	if (!err && spin.most)
+		sanx_spin_learn(&spin, conn);
+	return err;
+}
+
+/**
+ * enum recv_next - what to do where a look at the ring found nothing more
+ * @RECV_STOP: return what there is, or the error
+ * @RECV_AGAIN: bytes came in between
+ * @RECV_WAIT: wait
+ */
+enum recv_next { RECV_STOP, RECV_AGAIN, RECV_WAIT };
+
+/*
+ * Decides on the end.  A look at the ring that found it empty and a look at
+ * the state that found an end are two looks: bytes can have come between
+ * them, before the end.  So the ring is looked at again, or the last bytes of
+ * a stream would be taken for never sent.
+ */
+static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
+			       u32 seen, bool none, int *err)
+{
+	bool fin = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+	bool dead = !sanx_conn_open(conn);
+	bool failed;
+
+	/* Pairs with sanx_conn_reset(). */
+	smp_rmb();
+	failed = READ_ONCE(ss->sk->sk_err);
+	if (sanx_sock_connecting(ss, conn) || (!fin && !dead && !failed))
+		return RECV_WAIT;
+	/* What is to be said is TCP's to say: the caller asks it. */
+	*err = -ENOTCONN;
+	if (READ_ONCE(ss->fell_back))
+		return RECV_STOP;
+	/* Pairs with the lock around the change of state. */
+	smp_rmb();
+	if (sanx_rxq_avail(&conn->rx) > seen)
+		return RECV_AGAIN;
+	if (!none)
+		return RECV_STOP;
+	/* In TCP's order: the end of the stream is before what came after it. */
+	if (sanx_conn_fin_rcvd(conn))
+		*err = 0;
+	else if (failed)
+		*err = sock_error(ss->sk);
+	else
+		*err = fin ? 0 : -ENOTCONN;
+	return RECV_STOP;
+}
+
+/* Moves a reader on; @skip is how far behind the ring's head a peek is. */
+static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
+{
+	struct sanx_left left;
+
+	if (flags & MSG_PEEK) {
+		*skip += n;
+		return;
+	}
+	sanx_rxq_consume(&conn->rx, n);
+	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
+		conn->ops->left(conn, &left);
+	sanx_urg_passed(conn);
+	conn->ops->consumed(conn);
+}
+
+/* Bytes up to @end to be read in one go; urgent ones before are left out. */
+static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
+		    u64 end, int flags, u32 *skip)
+{
+	bool hole;
+	u64 pos;
+	u32 n;
+
+	do {
+		pos = conn->rx.head + *skip;
+		n = end > pos ? end - pos : 0;
+		n = sanx_urg_run(conn, ss->sk, pos, n, &hole);
+		if (hole)
+			recv_pass(conn, 1, flags, skip);
+	} while (hole);
+	return n;
+}
+
+/*
+ * Takes what is there up to @end; under rx_mutex.
+ * Return: bytes, 0 for none, -EFAULT.
+ */
+static ssize_t recv_some(const struct sanx_sock *ss, struct sanx_conn *conn,
+			 struct msghdr *msg, size_t len, u64 end, int flags,
+			 u32 *skip)
+{
+	size_t n;
+
+	if (!len)
+		return 0;
+	n = min_t(size_t, len, recv_run(ss, conn, end, flags, skip));
+	if (n && !(flags & MSG_TRUNC)) {
+		n = sanx_rxq_read(&conn->rx, *skip, &msg->msg_iter, n);
+		if (!n)
+			return -EFAULT;
+	}
+	if (n)
+		recv_pass(conn, n, flags, skip);
+	return n;
+}
+
+/*
+ * Reading stops at the mark of urgent data if it has read anything, or if a
+ * signal, SIGURG for one, is to be handled first.
+ */
+static bool recv_stop_at_mark(struct sanx_conn *conn, u32 skip, size_t done)
+{
+	return (done || signal_pending(current)) &&
+	       sanx_urg_at_mark(conn, conn->rx.head + skip);
+}
+
+/* SO_PEEK_OFF: where the next peek begins. */
+static void recv_move_peek(struct sock *sk, ssize_t n, int flags)
+{
+	if (n > 0 && (flags & MSG_PEEK))
+		sk_peek_offset_fwd(sk, n);
+	else if (n > 0)
+		sk_peek_offset_bwd(sk, n);
+}
+
+static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
+			struct msghdr *msg, size_t len, int flags)
+{
+	long timeo = sock_rcvtimeo(ss->sk, flags & MSG_DONTWAIT);
+	size_t target = sock_rcvlowat(ss->sk, flags & MSG_WAITALL, len);
+	u32 skip = max(sk_peek_offset(ss->sk, flags), 0);
+	size_t done = 0;
+	ssize_t n;
+	int err = 0;
+	bool mark;
+	u64 end;
+
+	for (;;) {
+		mutex_lock(&conn->rx_mutex);
+		/* A mark on a byte before that is seen by who looks after it. */
+		end = conn->rx.head + sanx_rxq_avail(&conn->rx);
+		mark = recv_stop_at_mark(conn, skip, done);
+		n = mark ? 0 : recv_some(ss, conn, msg, len - done, end, flags,
+					 &skip);
+		recv_move_peek(ss->sk, n, flags);
+		mutex_unlock(&conn->rx_mutex);
+		if (mark)
+			return done ?: timeo ? sock_intr_errno(timeo) : -EAGAIN;
+		if (n < 0)
+			return done ?: n;
+		done += n;
+		/* Nothing is wanted: it waits for something, as TCP does. */
+		if (done == len && (len || sanx_rxq_avail(&conn->rx)))
+			break;
+		if (n)
+			continue;
+		if (len && done >= target)
+			break;
+		if (flags & MSG_PEEK && done && peek_full(conn, skip))
+			break;
+		switch (recv_end(ss, conn, skip, !done, &err)) {
+		case RECV_STOP:
+			return done ?: err;
+		case RECV_AGAIN:
+			continue;
+		case RECV_WAIT:
+			break;
+		}
+		err = recv_wait(ss, conn, skip, done, &timeo);
+		if (err)
+			return done ?: err;
+	}
+	return done;
+}
+
+/**
+ * sanx_recvmsg() - proto_ops.recvmsg
+ * @sock: the socket
+ * @msg: where it goes
+ * @len: bytes wanted at most
+ * @flags: MSG_*
+ *
+ * Return: bytes, 0 at the end of the stream, or -errno as tcp(7).
+ */
+int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sock *sk = sock->sk;
+	struct sanx_conn *conn;
+	ssize_t n;
+
+	if (!ss)
+		return sanx_native_ops(sock)->recvmsg(sock, msg, len, flags);
+	conn = sanx_sock_conn(ss);
+	if (!conn || (flags & MSG_ERRQUEUE))
+		return ss->native->recvmsg(sock, msg, len, flags);
+	if (flags & MSG_OOB)
+		n = sanx_urg_recv(conn, sk, msg, len, flags);
+	else
+		n = recv_all(ss, conn, msg, len, flags);
+	if (n > 0 && !(flags & MSG_PEEK))
+		this_cpu_add(conn->stats->v[SANX_STAT_RX_BYTES], n);
+	if (n >= 0)
+		sanx_recv_cmsg(conn, sk, msg, n);
+	if (n < 0 && READ_ONCE(ss->fell_back))
+		return sanx_native_ops(sock)->recvmsg(sock, msg, len, flags);
+	return n;
+}

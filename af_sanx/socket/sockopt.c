@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Options.  Those of SOL_SOCKET are the kernel's own and never come here; the
+ * others are the native socket's, except where TCP would act on a connection
+ * that it does not have.  Documentation/options.rst has a line for each.
+ */
+#include <linux/in6.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "internal.h"
+
+/* At any level: an option that the native socket does not know. */
+#define NO_OPTION	(-1)
+
+/*
+ * Copies the ops of the socket into a table of the whole system (tls, espintcp),
+ * or puts others in their place: it must never find ours there.
+ */
+static bool takes_ops(int level, int optname)
+{
+	return (level == SOL_TCP && optname == TCP_ULP) ||
+	       (level == SOL_IPV6 && optname == IPV6_ADDRFORM);
+}
+
+/* Options that turn TCP itself into something else. */
+static bool tcp_needs_tcp(int optname)
+{
+	switch (optname) {
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_REPAIR:
+	case TCP_ULP:
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+#ifdef TCP_AO_ADD_KEY
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_DEL_KEY:
+	case TCP_AO_INFO:
+	case TCP_AO_REPAIR:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool needs_tcp(int level, int optname)
+{
+	switch (level) {
+	case SOL_TCP:
+		return tcp_needs_tcp(optname);
+	case SOL_IP:
+		return optname == IP_IPSEC_POLICY || optname == IP_XFRM_POLICY;
+	case SOL_IPV6:
+		return optname == IPV6_IPSEC_POLICY ||
+		       optname == IPV6_XFRM_POLICY;
+	default:
+		return false;
+	}
+}
+
+/**
+ * sanx_set_rcvlowat() - proto_ops.set_rcvlowat
+ * @sk: the sock
+ * @val: bytes, SO_RCVLOWAT
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0.
+ */
+int sanx_set_rcvlowat(struct sock *sk, int val)
+{
+	int err = sanx_native_ops(sk->sk_socket)->set_rcvlowat(sk, val);
+
+	/* TCP looks at its own queue; who waits for ours looks again. */
+	sk->sk_data_ready(sk);
+	return err;
+}
+
+/*
+ * Before there is a connection, a socket that needs TCP becomes TCP, and one
+ * that listens does so for TCP only; but where TCP is to see the ops, both
+ * become TCP for good, as a listener can stop to be one while TCP still reads
+ * the option.  After, it is too late, and the option is refused as one that is
+ * not known; what asks for one of these has to do without on kernels that lack
+ * it, and so knows how.
+ * Return: false if it is too late.
+ */
+static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
+			  int optname)
+{
+	struct sock *sk = sock->sk;
+	bool ok = true;
+
+	lock_sock(sk);
+	if (READ_ONCE(ss->fell_back)) {
+		/* nothing to do */
+	} else if (ss->conn) {
+		ok = false;
+	} else if (sk->sk_state == TCP_LISTEN && !takes_ops(level, optname)) {
+		/* Its clients must sign, say, and over AF_SANX could not. */
+		ss->tcp_only = true;
+		sanx_listener_stop(&ss->lsk);
+	} else {
+		sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+	}
+	release_sock(sk);
+	return ok;
+}
+
+/* What an option that is to be refused can be refused for before that. */
+static int refuse(sockptr_t optval, unsigned int optlen, int *val, int err)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	if (copy_from_sockptr(val, optval, sizeof(*val)))
+		return -EFAULT;
+	return err;
+}
+
+/* As tcp_setsockopt() of a connected socket, where that is what it looks at. */
+static int tcp_set_connected(int optname, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	switch (optname) {
+	case TCP_FASTOPEN:
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_FASTOPEN_NO_COOKIE:
+		return refuse(optval, optlen, &val, -EINVAL);
+	case TCP_QUEUE_SEQ:
+		return refuse(optval, optlen, &val, -EPERM);
+	case TCP_WINDOW_CLAMP:
+		return refuse(optval, optlen, &val, 0) ?: val ? 1 : -EINVAL;
+	default:
+		return 1;
+	}
+}
+
+/*
+ * Likewise, for ipv6_setsockopt().  IPV6_ADDRFORM would put TCP's ops in the
+ * place of ours.
+ */
+static int ipv6_set_connected(const struct sock *sk,
+			      const struct sanx_conn *conn, int optname,
+			      sockptr_t optval, unsigned int optlen)
+{
+	int val = 0, err;
+
+	if (sk->sk_family != AF_INET6 ||
+	    (optname != IPV6_ADDRFORM && optname != IPV6_V6ONLY))
+		return 1;
+	if (optlen < sizeof(val) || sockptr_is_null(optval))
+		return -EINVAL;
+	err = refuse(optval, optlen, &val, -EINVAL);
+	if (err == -EFAULT || optname == IPV6_V6ONLY || val != PF_INET)
+		return err;
+	return ipv6_only_sock(sk) || !ipv6_addr_v4mapped(&conn->remote.addr) ?
+	       -EADDRNOTAVAIL : -ENOPROTOOPT;
+}
+
+/*
+ * An option of a socket that AF_SANX connected, and that to the native socket's
+ * eyes is not connected.
+ * Return: 0, -errno, or 1 where that makes no difference.
+ */
+static int set_connected(const struct sock *sk, struct sanx_conn *conn,
+			 int level, int optname, sockptr_t optval,
+			 unsigned int optlen)
+{
+	if (sanx_conn_tcp_state(conn) == TCP_CLOSE)
+		return 1;
+	switch (level) {
+	case SOL_TCP:
+		return tcp_set_connected(optname, optval, optlen);
+	case SOL_IPV6:
+		return ipv6_set_connected(sk, conn, optname, optval, optlen);
+	default:
+		return 1;
+	}
+}
+
+/*
+ * A TCP socket that came here: of a call that was on its way while it fell back,
+ * or of kernel_accept(), which left it our ops.
+ */
+static int set_native(struct socket *sock, int level, int optname,
+		      sockptr_t optval, unsigned int optlen)
+{
+	int err = takes_ops(level, optname) ? sanx_fallback_adopt(sock) : 0;
+
+	if (err)
+		return err;
+	return sanx_native_ops(sock)->setsockopt(sock, level, optname, optval,
+						 optlen);
+}
+
+/* Options that do something at once. */
+static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
+			int optname)
+{
+	int nonagle = tcp_sk(sk)->nonagle;
+
+	if (optname == TCP_CORK)
+		WRITE_ONCE(conn->cork.on, nonagle & TCP_NAGLE_CORK);
+	/* As __tcp_sock_set_cork() and __tcp_sock_set_nodelay() push. */
+	if ((optname == TCP_CORK && !(nonagle & TCP_NAGLE_CORK)) ||
+	    (optname == TCP_NODELAY && nonagle & TCP_NAGLE_OFF))
+		sanx_cork_pull(conn);
+	sanx_alive_options(conn, sk);
+}
+
+/**
+ * sanx_setsockopt() - proto_ops.setsockopt, for levels but SOL_SOCKET
+ * @sock: the socket
+ * @level: SOL_TCP, SOL_IP, SOL_IPV6 ...
+ * @optname: the option
+ * @optval: its value
+ * @optlen: bytes of it
+ *
+ * Return: 0, or -errno as setsockopt(2).
+ */
+int sanx_setsockopt(struct socket *sock, int level, int optname,
+		    sockptr_t optval, unsigned int optlen)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	struct sanx_conn *conn;
+	int err = 1;
+
+	if (!ss)
+		return set_native(sock, level, optname, optval, optlen);
+	conn = sanx_sock_conn(ss);
+	if (conn)
+		err = set_connected(sock->sk, conn, level, optname, optval,
+				    optlen);
+	if (err <= 0)
+		return err;
+	if (needs_tcp(level, optname) && !set_needs_tcp(sock, ss, level, optname))
+		optname = NO_OPTION;
+	err = ss->native->setsockopt(sock, level, optname, optval, optlen);
+	if (!err && conn && level == SOL_TCP)
+		tcp_was_set(sock->sk, conn, optname);
+	return err;
+}
+
+static int put_value(char __user *optval, int __user *optlen, const void *val,
+		     unsigned int size)
+{
+	unsigned int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, val, len))
+		return -EFAULT;
+	return 0;
+}
+
+static int put_int(char __user *optval, int __user *optlen, int val)
+{
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	return put_value(optval, optlen, &val, sizeof(val));
+}
+
+static int get_pathmtu(u32 mtu, char __user *optval, int __user *optlen)
+{
+	struct ip6_mtuinfo info = { .ip6m_mtu = mtu };
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < (int)sizeof(info))
+		return -EINVAL;
+	return put_value(optval, optlen, &info, sizeof(info));
+}
+
+/* IP_MTU and its like: TCP has a route, the native socket has none. */
+static int get_mtu(struct sock *sk, struct sanx_conn *conn, int level,
+		   int optname, char __user *optval, int __user *optlen)
+{
+	u32 mtu;
+
+	if (!(level == SOL_IP && optname == IP_MTU) &&
+	    !(level == SOL_IPV6 && sk->sk_family == AF_INET6 &&
+	      (optname == IPV6_MTU || optname == IPV6_PATHMTU)))
+		return 1;
+	mtu = sanx_route_mtu(sk, conn);
+	if (!mtu)
+		return -ENOTCONN;
+	if (level == SOL_IPV6 && optname == IPV6_PATHMTU)
+		return get_pathmtu(mtu, optval, optlen);
+	return put_int(optval, optlen, mtu);
+}
+
+/* Returns as set_connected(). */
+static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
+			 int optname, char __user *optval, int __user *optlen)
+{
+	if (sanx_conn_tcp_state(conn) == TCP_CLOSE)
+		return 1;
+	if (level == SOL_TCP && optname == TCP_MAXSEG)
+		return put_int(optval, optlen, sanx_conn_mss(conn, sk));
+	/* The native queue is empty for ever, and that is no answer. */
+	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
+		return -ENOPROTOOPT;
+	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM &&
+	    sk->sk_family == AF_INET6)
+		return put_int(optval, optlen, sk->sk_family);
+	/* Not what it is called, but the port. */
+	if (level == SOL_IP && optname == IP_PROTOCOL)
+		return put_int(optval, optlen, ntohs(conn->local.port));
+	return get_mtu(sk, conn, level, optname, optval, optlen);
+}
+
+/**
+ * sanx_getsockopt() - proto_ops.getsockopt, for levels but SOL_SOCKET
+ * @sock: the socket
+ * @level: SOL_TCP, SOL_IP, SOL_IPV6 ...
+ * @optname: the option
+ * @optval: room for its value
+ * @optlen: bytes of room; bytes of the value on return
+ *
+ * Return: 0, or -errno as getsockopt(2).
+ */
+int sanx_getsockopt(struct socket *sock, int level, int optname,
+		    char __user *optval, int __user *optlen)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	const struct proto_ops *native;
+	struct sanx_conn *conn;
+	int err = 1;
+
+	if (ss && level == SOL_TCP && optname == TCP_INFO)
+		return sanx_tcp_info(ss, optval, optlen);
+	conn = ss ? sanx_sock_conn(ss) : NULL;
+	if (conn)
+		err = get_connected(sock->sk, conn, level, optname, optval,
+				    optlen);
+	if (err <= 0)
+		return err;
+	native = sanx_native_ops(sock);
+	return native->getsockopt(sock, level, optname, optval, optlen);
+}
