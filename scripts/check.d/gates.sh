@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="warnings-6.12 checkpatch warnings-6.1 install warnings-debug generated-code options figures shellcheck kernel-doc"
+GATES="warnings-6.12 checkpatch warnings-6.1 install layers warnings-debug generated-code options figures shellcheck kernel-doc"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -64,6 +64,14 @@ gate_install() {
 	exec {lock}>"$LOGS/objects-6.12.lock"
 	flock "$lock"
 	"$SCRIPTS/check.d/install.sh"
+}
+
+# Includes and calls go down.  The objects must not be built anew meanwhile.
+gate_layers() {
+	local lock
+	exec {lock}>"$LOGS/objects-6.12.lock"
+	flock "$lock"
+	"$SCRIPTS/check.d/layers.sh"
 }
 
 gate_shellcheck() {
