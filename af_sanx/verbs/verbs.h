@@ -2,32 +2,43 @@
 /*
  * The verbs transport: connections over RDMA.
  *
- *	vnet	a namespace: listener and link groups		main.c
- *	vgroup	a lane to one node: a link, its orphans, and	group.c
- *		who waits for one
- *	vlink	one queue pair to that node			cm.c link.c recv.c
- *		what it sends, from the order down to work	xmit.c payload.c frames.c
- *		requests, and how much the peer can take	wr.c link_credit.h
- *	vconn	one connection, riding on a link		ask.c open.c conn.c send.c peer.c
- *		and its memory				grow.c shrink.c staging.c spill.c
+ *	vnet	a namespace: listeners and link groups	main.c
+ *	vgroup	one lane to a node: its links, its	group.c
+ *		suspended connections, and connections
+ *		that wait for a link
+ *	vlink	one RC queue pair to that node		cm.c link.c recv.c
+ *		its sending side: order, payload,	xmit.c payload.c
+ *		frames, work requests			frames.c wr.c
+ *		credits for frames			link_credit.h
+ *	vconn	one connection on a link		ask.c open.c conn.c
+ *							send.c peer.c
+ *		its memory				grow.c shrink.c
+ *							staging.c spill.c
  *							long.c
- *		and from one link to the next			orphan.c resume.c
- *		or to none any more				presence.h
- *	vring	memory that a queue pair may reach		ring.c
+ *		from a lost link to the next		orphan.c resume.c
+ *		if the peer's AF_SANX is gone		presence.h
+ *	vring	memory that a link's device accesses	ring.c
  *
- * References go upwards: a vconn has one of its vlink, a vlink one of its
+ * Terms that differ from the names here: suspended (orphan), send buffer
+ * (staging), backoff (held), generation (turn), advertised (told), rwnd-limited
+ * (tight), reclaim (shrink, trim), coalesce (gather), liveness (pulse).
+ *
+ * References go upwards: a vconn has one of its vlink, a vlink has one of its
  * vgroup, and a vgroup lives until its vnet stops.
  *
- * A connection can outlive its link (orphan.c) and go on by another.  So its
- * vlink changes: it is found with vconn_lock(), or used under RCU.
+ * A connection can outlive its link (orphan.c) and continue on another one
+ * (resume.c).  vconn.link therefore changes.  Code that needs it takes
+ * vconn_lock(), or reads it under RCU.
  *
- * Locks, outer to inner:
+ * Locks, outer to inner; Documentation/locking.rst has the whole order:
  *
- *	vnet.ctl	starting and stopping a namespace; may wait for links to go
+ *	vnet.ctl	start and stop of a namespace; may wait for links to
+ *			end
  *	(handler mutex of an rdma_cm_id, held by its event handler)
- *	vnet.lock	groups, their links and waiters; never held over
- *			rdma_destroy_id(), which waits for event handlers
- *	vlink.tx_lock	all of a link's sending side, and the flags of its
+ *	vnet.lock	groups, their links and waiting connections; never
+ *			held over rdma_destroy_id(), which waits for event
+ *			handlers
+ *	vlink.tx_lock	the sending side of a link, and the flags of its
  *			connections; taken in softirq
  *	(conn->lock of the core)
  */
@@ -53,44 +64,56 @@
 #include "link_credit.h"
 #include "presence.h"
 
-/* Receives that a link posts, and so frames that its peer may have under way. */
+/*
+ * Receives that a link posts: the most frames that its peer may have in flight.
+ */
 #define VLINK_RECVS	128U
-/* Frames that a link may have under way itself. */
+/* Frames that a link itself may have in flight. */
 #define VLINK_SLOTS	128U
-/* Work requests of one chain: a registration, two writes, the frame. */
+/* Work requests in one chain: a registration, two writes, the frame. */
 #define VLINK_CHAIN	4U
-/* Places in memory that one work request gathers from. */
+/* Scatter/gather entries of a work request: VPAYLOAD_MAX, not page aligned. */
 #define VLINK_SGES	17U
-/* Distance of frames in memory. */
+/* Bytes from one frame buffer to the next. */
 #define VFRAME_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
-/* Bytes that one chain moves at most, so that large sends overlap. */
+/* Most payload bytes in one chain.  The limit lets large sends overlap. */
 #define VPAYLOAD_MAX	65536U
-/* Staging memory, and rings, where completions say nothing of the peer. */
+/*
+ * Bytes of a send buffer, and of a ring at most, on devices that complete work
+ * before the peer has it (iWARP).
+ */
 #define VSTAGING_EARLY	131072U
-/* Against moving a piece of this, a chain of its own is little. */
+/*
+ * Pieces of this size are not coalesced: compared with moving the bytes, a
+ * chain of their own costs little.
+ */
 #define VPAYLOAD_PIECE	32768U
 
 /**
  * struct vnet - the transport in one network namespace
  * @net: the namespace
- * @ctl: guards @listen, @busy, @exiting and the changes of @running
- * @lock: guards @groups, what is in them, and @running for readers
- * @groups: &struct vgroup, one for each lane to each node we had to do with,
- *	the lanes 0 first
- * @listen: listeners, one an address family
+ * @ctl: guards @listen, @busy, @exiting and @idle_tries; changes of @running
+ *	need @ctl and @lock
+ * @lock: guards @groups, the groups as listed at &struct vgroup, and reads of
+ *	@running
+ * @groups: &struct vgroup, one for each lane to each node that was ever used;
+ *	lanes 0 come first
+ * @listen: listeners, one for each address family
  * @running: connections are possible
  * @busy: there are AF_SANX sockets
- * @exiting: the namespace or the module goes
- * @idle: stops what the last socket left, when its connections have ended
- * @idle_tries: how often @idle found connections
- * @n_links: links that are not yet gone
+ * @exiting: the namespace or the module is going away
+ * @idle: stops the transport after the last socket was closed, when its
+ *	connections have ended
+ * @idle_tries: how many times @idle found connections
+ * @n_links: links that are not freed yet
  * @gone: woken when @n_links becomes 0
- * @instance: drawn when it was made; tells peers that we started anew
+ * @instance: random number, drawn when the namespace was set up and then
+ *	constant; it tells peers that this node has restarted
  */
 struct vnet {
 	struct net		*net;
-	struct mutex		ctl; /* see above */
-	struct mutex		lock; /* see above */
+	struct mutex		ctl; /* guards: see above */
+	struct mutex		lock; /* guards: see above */
 	struct list_head	groups;
 	struct rdma_cm_id	*listen[2];
 	bool			running;
@@ -105,38 +128,38 @@ struct vnet {
 
 /**
  * struct vgroup - one lane to a node, and all links that it had
- * @refs: the namespace's list has one, each link one
- * @rcu: frees it
+ * @refs: the list of the namespace has one, each link has one
+ * @rcu: frees the group
  * @vnet: the namespace
  * @node: in vnet.groups
  * @peer: node id
- * @lane: which it is
- * @lanes: of lane 0: all to that node, by their number, itself too, or NULL
- * @links: &struct vlink, from its making to its end
+ * @lane: number of the lane
+ * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
+ *	in other lanes: not used
+ * @links: &struct vlink, from allocation to the end
  * @out: the link that takes our connections, with a reference, or NULL
- * @trying: our attempt to get one, with a reference, or NULL
+ * @trying: our attempt to set up a link, with a reference, or NULL
  * @waiters: &struct vconn that wait for @out, with a reference each
  * @rail: the rail that @trying or the next attempt uses
- * @rails_left: rails that have a turn after that
- * @try_end: when @trying has had its share of the time, in jiffies
+ * @rails_left: rails that will be tried after @rail
+ * @try_end: when the share of the time of @trying ends, in jiffies
  * @deadline: when @waiters are refused, in jiffies
- * @held: there was no link to be had lately
- * @hold_end: until when that counts, in jiffies
- * @timer: runs at @try_end, or at @deadline where there is no @trying
- * @orphans: &struct vconn whose link was lost, with the reference of their
- *	attachment
- * @n_orphans: how many
- * @tries: attempts at a link for @orphans, since the last one was lost
+ * @held: backoff: the last attempt at a link failed
+ * @hold_end: end of the backoff, in jiffies
+ * @timer: runs at @try_end, or at @deadline if there is no @trying
+ * @orphans: suspended &struct vconn, with the reference of their attachment
+ * @n_orphans: number of @orphans
+ * @tries: attempts at a link for @orphans since the last one was lost
  * @presence: what attempts for @orphans found at the peer, in jiffies
- * @resumed: when the peer last asked for one of @orphans, or could have begun
- *	to, in jiffies
- * @retry: makes an attempt, and looks after @orphans
- * @instance: the peer's, or 0
- * @ids: &struct vconn by our id, attached or orphaned; written under its own
- *	lock, read under RCU
- * @next_id: for the next connection; lock of @ids
+ * @resumed: when the peer last resumed one of @orphans, or when the link came
+ *	up on which it could begin to, in jiffies
+ * @retry: makes the next attempt, and checks the time limits of @orphans
+ * @instance: the peer's instance, or 0 if not known yet
+ * @ids: &struct vconn by our id, attached or suspended; written under the
+ *	xa_lock, read under RCU
+ * @next_id: where the search for the next id starts; xa_lock of @ids
  *
- * Guarded by vnet.lock, but for @refs, @ids and @next_id.
+ * vnet.lock guards all fields but @refs, @ids and @next_id.
  */
 struct vgroup {
 	struct kref		refs;
@@ -169,12 +192,12 @@ struct vgroup {
 };
 
 /**
- * enum vlink_state - where a link is
- * @VLINK_CONNECTING: our attempt, from the address on
+ * enum vlink_state - state of a link
+ * @VLINK_CONNECTING: our attempt, from address resolution on
  * @VLINK_ACCEPTING: the peer's attempt, until its first frame
- * @VLINK_UP: frames pass
- * @VLINK_DYING: no more users; being taken down
- * @VLINK_DEAD: nothing left but memory
+ * @VLINK_UP: frames are sent and received
+ * @VLINK_DYING: accepts no new users and is being taken down
+ * @VLINK_DEAD: only the memory is left
  */
 enum vlink_state {
 	VLINK_CONNECTING,
@@ -189,17 +212,19 @@ enum vlink_state {
 /**
  * struct vslot - a frame to send
  * @cqe: its completion
- * @link: whose it is
- * @node: in vlink.free or, in the order of posting, vlink.posted
- * @vc: the connection that it is about, kept from release until the
- *	completion, or NULL
- * @end: DATA: stream offset behind the payload
- * @len: DATA: bytes of payload in the frame
- * @posted: under way
- * @signaled: its completion was asked for
+ * @link: the link that owns the slot
+ * @node: in vlink.free; or in vlink.posted, in the order of posting
+ * @vc: the connection that the frame is about, or NULL; it is not released
+ *	before the completion
+ * @end: DATA: stream offset behind the payload; else 0
+ * @len: DATA: bytes of payload in the frame; else 0
+ * @posted: the frame is in flight
+ * @signaled: a completion was requested
  * @at: when it was posted, in jiffies
  * @buf: VFRAME_STRIDE bytes
- * @dma: their address for the device
+ * @dma: DMA address of @buf
+ *
+ * vlink.tx_lock guards all fields that change.
  */
 struct vslot {
 	struct ib_cqe		cqe;
@@ -218,9 +243,9 @@ struct vslot {
 /**
  * struct vrecv - a frame to receive
  * @cqe: its completion
- * @link: whose it is
+ * @link: the link that owns it
  * @buf: VFRAME_STRIDE bytes
- * @dma: their address for the device
+ * @dma: DMA address of @buf
  */
 struct vrecv {
 	struct ib_cqe		cqe;
@@ -230,15 +255,15 @@ struct vrecv {
 };
 
 /**
- * struct vopen - an OPEN or RESUME of the peer that the accept thread is to
- *	answer
+ * struct vopen - an OPEN or RESUME of the peer, to be served by the accept
+ * thread
  * @work: in the accept thread
- * @link: where it came in
+ * @link: the link that it arrived on
  * @node: in vlink.opens_free or vlink.rejects
- * @open: body of an OPEN, a copy
- * @peer_id: the connector's id
- * @win: its window
- * @f: header of a RESUME; its @type is that of OPEN else
+ * @open: OPEN: a copy of the body
+ * @peer_id: the connector's id of the connection
+ * @win: the connector's window
+ * @f: the header, without a body; its type tells OPEN from RESUME
  * @reject: enum sanx_reject, while in vlink.rejects
  */
 struct vopen {
@@ -255,9 +280,9 @@ struct vopen {
 /**
  * struct vframes - memory for frames, mapped for the device
  * @buf: page aligned
- * @dma: its address for the device
+ * @dma: DMA address of @buf
  * @bytes: size
- * @dir: who writes it
+ * @dir: direction of the mapping
  */
 struct vframes {
 	void			*buf;
@@ -268,80 +293,87 @@ struct vframes {
 
 /**
  * struct vlink - one queue pair to a node
- * @refs: memory: its own life has one, each connection one
- * @rcu: frees it
- * @group: whose it is, with a reference
+ * @refs: references to the memory: the link has one until it is dead, each
+ *	connection has one, vgroup.out and vgroup.trying have one each
+ * @rcu: frees the link
+ * @group: the group, with a reference
  * @node: in vgroup.links; vnet.lock
  * @active: our attempt, not the peer's
- * @rail: the peer's rail that it uses, of an active one
+ * @rail: active link: the peer's rail that it connects to
  * @tied: gives way to the peer's attempt; vnet.lock
- * @taken: vgroup_link_up() was here; written under vnet.lock
- * @self: our node id when it was made
- * @local: our address
- * @remote: the peer's address
- * @devname: the device's name
+ * @taken: vgroup_link_up() has finished for this link; written under vnet.lock
+ *	with release semantics, read without it with acquire semantics, both in
+ *	vgroup_link_up()
+ * @self: our node id when the link was allocated
+ * @local: our address; vnet.lock
+ * @remote: the peer's address; vnet.lock
+ * @devname: name of the device
  *
- * @id: the connection manager's part
- * @pd: protection domain, of this link alone: what is registered in it no
- *	other peer can name
- * @cq: of both directions
- * @qp: the queue pair, from setup to the end of teardown
- * @live: @qp has left the initial states and must be drained
- * @early: the device completes work before the peer has it
- * @reg_alone: no work that is not acknowledged may stand before a registration
- * @max_sge: places in memory that a work request gathers from, VLINK_SGES at most
- * @copy_ns: what a copy of 64 KiB takes here, or 0
+ * @id: the id of the connection manager
+ * @pd: protection domain, used by this link only; no other peer can name memory
+ *	that is registered in it
+ * @cq: completion queue for both directions
+ * @qp: the queue pair, from vlink_setup() to end_objects()
+ * @live: @qp has left its initial states and must be drained
+ * @early: the device completes work before the peer has it (iWARP)
+ * @reg_alone: no unacknowledged work may precede a registration (rxe)
+ * @max_sge: scatter/gather entries of a work request, at most VLINK_SGES
+ * @copy_ns: ns that a copy of 64 KiB takes on this node, or 0
  * @tx_mem: memory of @slots
  * @rx_mem: memory of @recvs
- * @chain_cqe: of work requests that are no frames; they complete only if they
- *	fail
+ * @chain_cqe: completion of work requests that are not frames; they complete
+ *	only on failure
  * @slots: frames to send
  * @recvs: frames to receive
  * @opens: SANX_OPENS_MAX requests
  *
- * @tx_lock: guards @state, @err and all that follows, but for @heard and
- *	@users
+ * @tx_lock: guards @state, @err and all fields behind them except @heard,
+ *	@swept, @users, @unused and the work items; also, for connections on
+ *	this link, the fields that &struct vconn lists
  * @state: changed by vlink_set_state() only
- * @err: errno (positive) that connections get; with ETIMEDOUT the peer was lost
- *	and may come back, and connections wait for that
+ * @err: errno (positive) for connections; ETIMEDOUT means that the peer was
+ *	lost and may come back, and open connections are suspended
  * @free: &struct vslot
- * @posted: &struct vslot under way, in order
- * @unsignaled: frames posted since the last with a completion
- * @credit: how many frames the peer can take, and what it was told of us
- * @instance: the peer's
- * @inline_max: bytes of payload that it takes in a frame
- * @lent: for work that is being posted from programs' pages; one more for where
- *	the peer's ring wraps
- * @timed: a PING whose acknowledgment is waited for, or NULL
- * @timed_at: when it was posted, ktime
- * @rtt_ns: what that took at the least, or 0
+ * @posted: &struct vslot in flight, in order
+ * @unsignaled: frames posted since the last one with a completion
+ * @credit: credits for frames: what the peer can take, and what was advertised
+ *	to it
+ * @instance: the peer's instance
+ * @inline_max: bytes of payload that the peer accepts in a frame
+ * @lent: scatter/gather entries of work that is being posted from programs'
+ *	pages; one more than VLINK_SGES for where the peer's ring wraps
+ * @timed: a PING whose round trip is being measured, or NULL
+ * @timed_at: when @timed was posted, ktime in ns
+ * @rtt_ns: the shortest round trip so far in ns, or 0
  * @ping: a PING is due
  * @pong: a PONG is due
- * @regs: &struct vconn with a registration that all else waits for
- * @pending: &struct vconn with frames to send, OPEN apart
+ * @regs: &struct vconn with a registration that all other work waits for
+ * @pending: &struct vconn with frames to send, except OPEN and RESUME
  * @openers: &struct vconn with an OPEN or RESUME to send
- * @opening: OPENs and RESUMEs posted and not answered, SANX_OPENS_MAX at most
- * @asking: &struct vconn whose OPEN is not answered and still in time, the oldest
- *	first
+ * @opening: OPENs and RESUMEs posted and not answered, at most SANX_OPENS_MAX
+ * @asking: &struct vconn whose OPEN is not answered and not late, oldest first
  * @late: OPENs that were not answered in time, since the last answer
  * @late_at: when the last of them was given up, in jiffies
- * @ready: &struct vconn whose sender can go on, to be told
- * @rejects: &struct vopen to be answered in the negative
+ * @ready: &struct vconn whose sender can continue and is to be woken
+ * @rejects: &struct vopen to be rejected
  * @opens_free: &struct vopen
  * @conns: &struct vconn that are attached
- * @n_conns: how many
+ * @n_conns: number of @conns
  *
- * @heard: when the last frame came, in jiffies
- * @swept: when connections were last looked through, in jiffies; its beat's own
- * @asked: when the first PING since then was due; earlier if none was
- * @users: those who must be gone before the queue pair goes: attached
- *	connections, requests in the accept thread, and one for itself
+ * @heard: when the last frame arrived, in jiffies; no lock
+ * @asked: when the first PING after @heard was requested, in jiffies; not after
+ *	@heard if none was
+ * @swept: when connections were last checked by vconn_sweep(), in jiffies; used
+ *	by @beat only
+ * @users: users that end before the queue pair is destroyed: attached
+ *	connections, requests in the accept thread, callers of vconn_link_get(),
+ *	and one for the link itself
  * @unused: completed with the last user
  *
- * @start: begins an active link
- * @up: tells the group
+ * @start: starts an active link
+ * @up: tells the group that the link is up
  * @beat: the heartbeat
- * @patience: gives up OPENs
+ * @patience: gives up late OPENs
  * @end: takes the link down
  */
 struct vlink {
@@ -374,7 +406,7 @@ struct vlink {
 	struct vrecv		*recvs;
 	struct vopen		*opens;
 
-	spinlock_t		tx_lock; /* see above */
+	spinlock_t		tx_lock; /* guards: see above */
 	enum vlink_state	state;
 	int			err;
 	struct list_head	free;
@@ -416,18 +448,18 @@ struct vlink {
 };
 
 /**
- * struct vring - memory that a queue pair may reach
+ * struct vring - memory that a queue pair may access
  * @buf: page aligned, contiguous for the CPU; NULL if there is none
  * @size: bytes, a power of two; the memory is whole pages
  * @dev: the device that it is mapped for, or NULL
- * @mr: its registration
- * @dma: address of each page for the device, or NULL where that needs no
- *	thought (software devices)
- * @dir: who writes it
- * @iova: address of the first byte in the registration
+ * @mr: its memory region, or NULL
+ * @dma: DMA address of each page; NULL if the device uses virtual addresses
+ *	(software devices)
+ * @dir: direction of the mapping
+ * @iova: address of the first byte in the memory region
  * @key: of the registration, local and remote
  * @registered: the registration was posted
- * @grown: counts as more than was asked for: vring_alloc_grown()
+ * @grown: counts as larger than the program asked for: vring_alloc_grown()
  */
 struct vring {
 	u8			*buf;
@@ -443,29 +475,29 @@ struct vring {
 };
 
 /*
- * Flags of a connection.  IDLE, OPENING and OPEN exclude each other; the rest
- * only ever gets set, but for ACCEPTING, CLOSE_SENT, ORPHAN, RESUMING, GROWING,
- * WINDOW and LEFT.
+ * Flags of a connection, guarded by vlink.tx_lock.  At most one of IDLE,
+ * OPENING and OPEN is set.  The others are never cleared, except ACCEPTING,
+ * CLOSE_SENT, ORPHAN, RESUMING, GROWING, WINDOW and LEFT.
  *
- * IDLE: attached, refused as busy; connect() will come again
- * OPENING: OPEN is pending or sent, not answered
- * ACCEPTING: OPEN came, our answer is not pending yet
+ * IDLE: attached, the peer was busy; connect() is called again
+ * OPENING: OPEN is pending or sent, and not answered
+ * ACCEPTING: OPEN was received, our answer is not pending yet
  * OPEN: both sides know each other's id
- * CLOSED: our socket is gone
- * RESET: and the peer's stream is to end in a reset
+ * CLOSED: closed or aborted at this end
+ * RESET: CLOSE carries RESET, and the peer's program gets ECONNRESET
  * CLOSE_SENT: CLOSE was posted
- * CLOSE_ACKED: and answered
- * FIN_RCVD: the peer sends no more
+ * CLOSE_ACKED: CLOSE was answered
+ * FIN_RCVD: the peer sends no more payload
  * PEER_CLOSED: the peer neither sends nor reads
- * OVER: aborted, refused or of a dead link
- * RELEASED: handed to vconn_release()
- * ORPHAN: the link was lost; not attached
- * RESUMING: attached again, RESUME is pending or sent, not answered
+ * OVER: aborted, refused, or its link ended without a chance to resume
+ * RELEASED: vconn_release() will run, or has run
+ * ORPHAN: suspended: the link was lost; not attached
+ * RESUMING: attached again, RESUME is pending or sent, and not answered
  * FIN_SENT: FIN was posted, on this link or an earlier one
- * GROWING: a ring for the peer to write, or a larger one, is being made, or
- *	was and the peer does not write there yet, or cannot be
- * WINDOW: and the peer was told of it
- * LEFT: the ring before is to be given back
+ * GROWING: a first or a larger ring is being made, or will be when there is
+ *	memory; or it was made and the peer does not write to it yet
+ * WINDOW: vconn.next was advertised
+ * LEFT: vconn.old is to be unmapped and freed
  */
 #define VCONN_IDLE		BIT(0)
 #define VCONN_OPENING		BIT(1)
@@ -486,88 +518,100 @@ struct vring {
 #define VCONN_WINDOW		BIT(16)
 #define VCONN_LEFT		BIT(17)
 
-/* Frames that a connection has pending; xmit_pending() has their order. */
-#define VCONN_P_OPEN		BIT(0)	/* or RESUME, of one that is RESUMING */
+/* Pending frames of a connection; xmit_pending() sends them in order. */
+#define VCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
 #define VCONN_P_OPEN_ACK	BIT(1)
 #define VCONN_P_CREDIT		BIT(2)
 #define VCONN_P_FIN		BIT(3)
 #define VCONN_P_CLOSE		BIT(4)
 #define VCONN_P_CLOSE_ACK	BIT(5)
 #define VCONN_P_RESUME_ACK	BIT(6)
-#define VCONN_P_DATA		BIT(7)	/* from the staging memory */
+#define VCONN_P_DATA		BIT(7)	/* from the send buffer */
 #define VCONN_P_WINDOW		BIT(8)
 #define VCONN_P_RETURN_ACK	BIT(9)
 
 /**
  * struct vconn - the transport's part of a connection
- * @link: the link, or the last that it had, with a reference from the first
- *	attach to the end of the connection; set under vnet.lock or the socket
- *	lock, changed under vnet.lock and the tx_lock of the old one
+ * @link: the current link, or the last one, with a reference from the first
+ *	attach to the end of the connection.  vconn_attach() sets it under the
+ *	tx_lock of the link; its callers hold lock_sock() or vnet.lock, or are
+ *	the accept thread.  resume_switch() changes it under vnet.lock and the
+ *	tx_lock of the old link, with release semantics; vconn_lock() and
+ *	vconn_frame() load it with acquire semantics.
  * @wait: in vgroup.waiters or vgroup.orphans; vnet.lock
  * @waiting: is in vgroup.waiters; vnet.lock
- * @parked: a RESUME that came while it was on another link; vnet.lock and
- *	tx_lock
- * @lost: when it became an orphan, in jiffies; vnet.lock
- * @id: ours
- * @peer_id: the peer's
- * @win: the peer's ring; its size is 0 as long as it has none
- * @turned: value of SANX_FRAME_F_TURN for what we send; tx_lock
- * @returned: RETURN was posted, and nothing came to that yet; tx_lock
- * @kept: the ring that it was about
- * @ring: our ring, which the peer writes, if it has been told of one; tx_lock, as
- *	all to @tight
- * @next: the one that is to follow, until the peer writes there
- * @old: the one before, until it is given back
+ * @parked: a RESUME that arrived while the connection was on another link;
+ *	vnet.lock and tx_lock
+ * @lost: when it was suspended, in jiffies; vnet.lock
+ * @id: our id
+ * @peer_id: the peer's id
+ * @win: the peer's ring; its size is 0 while there is none; written under
+ *	tx_lock, the size is also read without it
+ * @turned: value of SANX_FRAME_F_TURN in what we send; tx_lock
+ * @returned: RETURN was posted and is not answered; tx_lock
+ * @kept: the ring that this RETURN was about; tx_lock
+ * @ring: our ring, the current generation, which the peer writes; tx_lock, as
+ *	all fields up to @began
+ * @next: the generation that will follow, until the peer writes to it
+ * @old: the generation before, until it is unmapped and freed
  * @turn: value of SANX_FRAME_F_TURN with which the peer writes to @ring
- * @told: what was granted before the peer was told of @next
- * @first: what the connection began with, while that is of no use, or NULL; written
- *	under tx_lock
- * @base: stream offset from which it went by that
+ * @told: stream offset that was granted before @next was advertised
+ * @first: the memory that the connection began with, while it is not used, or
+ *	NULL
+ * @base: stream offset from which payload was last stored in that memory
  * @began: bytes of the first ring
- * @tight: the peer would have sent more; no lock
- * @mark: stream offset up to which a ring full was read last; rx_mutex, as
+ * @tight: the peer was rwnd-limited; no lock
+ * @mark: stream offset up to which the last full ring was read; rx_mutex, as
  *	@marked and @full_rings
- * @marked: when, local_clock()
- * @full_rings: how many of them in a row were read in good time
- * @staging: what is on its way to the peer's ring: staging.c; made by the first
- *	send that needs it; tx_mutex, and to change it tx_lock too
- * @longs: &struct vlong, what is on its way from the program's own pages; tx_lock
- * @bound: bytes that SO_SNDBUF permits it
- * @most: bytes that it can have, by the device and by what memory there was
- * @gather: small pieces that are held back
+ * @marked: when that was, local_clock() in ns
+ * @full_rings: how many rings in a row were read in time
+ * @staging: send buffer (staging.c), made by the first send that needs it.  The
+ *	sender replaces it under tx_mutex and tx_lock.  For a lost link,
+ *	save_staging() makes the first one under tx_lock; its release store of
+ *	the address pairs with the acquire load in staging_good().
+ * @longs: &struct vlong, payload in flight from the program's own pages;
+ *	tx_lock
+ * @bound: bytes that SO_SNDBUF permits in @staging; no lock
+ * @most: bytes that the device and the memory permit in @staging; no lock
+ * @gather: small pieces that are being coalesced
  * @corked: bytes behind @posted wait for more; tx_lock
- * @end: stream offset behind the last byte taken from the program, but for what is
- *	in @spill; tx_lock to change it, and tx_mutex if there is nothing
- * @spill: &struct vpiece, what there was no room for: spill.c; tx_lock
- * @spilled: bytes there; tx_lock to change it
- * @filling: of them, the one that a sender copies to; tx_lock
- * @move: moves it to @staging; with a reference of the connection while it is
- *	queued
- * @unsignaled: bytes sent since the last completion; link->tx_lock, as all
- *	that follows
- * @posted: stream offset of the next byte to be posted; less than tx.next
- *	while bytes are sent again on another link
- * @acked: stream offset up to which the device has completed all
- * @sure: what the peer had for sure when it came to another link
- * @said: what the peer said then that it had
- * @acked_at: since when, or since the connection is on a link or was closed, in
- *	jiffies
+ * @end: stream offset behind the last byte taken from the program, except for
+ *	the bytes in @spill; changes need tx_lock, and also tx_mutex while
+ *	@spill is empty
+ * @spill: &struct vpiece, bytes that @staging had no room for (spill.c);
+ *	tx_lock
+ * @spilled: bytes in @spill; changes need tx_lock.  The release store in
+ *	move_done() pairs with the acquire load in vspill_any().
+ * @filling: the piece that a sender copies to, or NULL; tx_lock
+ * @move: moves @spill to @staging; holds a reference of the connection while it
+ *	is queued
+ * @unsignaled: bytes sent since the last completion was requested; tx_lock, as
+ *	all fields up to @node
+ * @posted: stream offset of the next byte to be posted; less than tx.next while
+ *	bytes are sent again on another link
+ * @acked: stream offset up to which the device has completed all writes
+ * @sure: stream offset up to which the peer had all bytes when the connection
+ *	last lost a link or was resumed
+ * @said: offset in the peer's last RESUME or RESUME_ACK
+ * @acked_at: when @acked last changed, or the connection was attached, resumed
+ *	or closed, whichever is last; in jiffies
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
- * @full: someone waits for room in @staging, or until it is empty
- * @draining: @staging takes nothing until it is empty, and replaced
- * @early: on a device that completes work before the peer has it (iWARP)
+ * @full: a sender waits for room in @staging, or until it is empty
+ * @draining: @staging takes no bytes until it is empty and is replaced
+ * @early: is, or was once, on a device that completes work before the peer has
+ *	it (iWARP)
  * @flags: VCONN_*
  * @pending: VCONN_P_*
  * @inflight: frames posted and not completed
  * @reg: in vlink.regs
  * @pend: in vlink.pending or vlink.openers
  * @ask: in vlink.asking
- * @asked: since when, in jiffies
+ * @asked: when the OPEN became pending, in jiffies
  * @room: in vlink.ready
  * @node: in vlink.conns
- * @work: releases, or frees
- * @grow: makes @next, and gives @old back; with a reference of the connection
- *	while it is queued
+ * @work: releases or frees the connection
+ * @grow: makes @next, and frees @old; holds a reference of the connection while
+ *	it is queued
  */
 struct vconn {
 	struct vlink		*link;
@@ -658,10 +702,7 @@ extern unsigned int grow_ms;
 extern unsigned int long_min;
 struct vnet *vnet_of(const struct net *net);
 
-/*
- * On kernels that are there to make things fail, tests open windows that are small
- * elsewhere.
- */
+/* On kernels with fault injection, tests widen short race windows. */
 #ifdef CONFIG_FAULT_INJECTION
 extern unsigned int hold_up_ms;
 
@@ -712,7 +753,7 @@ void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
 const char *vlink_state_name(enum vlink_state state);
 void vlink_user_put(struct vlink *link);
 
-/* xmit.c; what it sends by is in xmit.h */
+/* xmit.c; the functions that it sends with are in xmit.h */
 bool vxmit_ok(const struct vlink *link);
 void vxmit_run(struct vlink *link);
 void vxmit_pend(struct vconn *vc, u32 frames);
@@ -723,10 +764,10 @@ void vxmit_return(struct vconn *vc);
 void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock);
 
 /**
- * enum vpayload_when - when payload is to go
- * @VPAYLOAD_NOW: as soon as it can
- * @VPAYLOAD_SOON: vxmit_flush() will come
- * @VPAYLOAD_CORKED: vxmit_uncork() will
+ * enum vpayload_when - when payload is sent
+ * @VPAYLOAD_NOW: as soon as possible
+ * @VPAYLOAD_SOON: coalesced, until vxmit_flush() is called
+ * @VPAYLOAD_CORKED: corked, until vxmit_uncork() is called
  */
 enum vpayload_when {
 	VPAYLOAD_NOW,
