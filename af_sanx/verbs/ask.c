@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a peer has to answer an OPEN.
+ * Time limit for the answer to an OPEN.
  *
- * A link can be up and a peer not serve what is asked for by it: it may be short of
- * memory, or broken, or hostile.  TCP's connect() comes to its end all the same, so a
- * program waits here for as long as it would wait for a link (link_timeout_ms),
- * and then goes on as TCP, which has retries and an error of its own for a node
- * that does not answer.
+ * A peer can keep a link up and not answer OPENs: it may be short of memory,
+ * broken or hostile.  TCP's connect() always ends.  So connect() waits here no
+ * longer than it waits for a link (link_timeout_ms), and then falls back to
+ * TCP, which has retries and an error of its own for a node that does not
+ * answer.
  *
- * The peer may still be at it, so an OPEN that was posted keeps its connection and
- * its place among the SANX_OPENS_MAX until the answer comes, which is a reset then, or
- * the link ends.  Who comes next shall not wait in vain, too: the link is mute, and
- * connects are TCP at once, for link_hold_ms, or as long as there is no place; or
- * until there is any answer.
+ * The peer may still be working on the OPEN.  So an OPEN that was posted keeps
+ * its connection, and counts towards SANX_OPENS_MAX, until it is answered or
+ * the link ends.  An OPEN_ACK that comes late is answered with a reset.
+ *
+ * Later connects should not wait in vain as well.  After a late OPEN the link
+ * is mute: connects fall back to TCP at once, for link_hold_ms or while
+ * SANX_OPENS_MAX requests are unanswered, whichever is longer.  Any answer to
+ * an OPEN ends this.
  */
 #include "verbs.h"
 
 static void ask_arm(struct vlink *link, unsigned long delay)
 {
 	lockdep_assert_held(&link->tx_lock);
-	/* vlink_kill_locked() comes before the work is cancelled. */
+	/*
+	 * end_starts() cancels this work after vlink_kill_locked() has changed
+	 * the state, so it must not be queued in any later state.
+	 */
 	if (link->state == VLINK_UP)
 		queue_delayed_work(vlink_wq, &link->patience, delay);
 }
 
 /**
- * vask_begin() - the time of an OPEN begins
+ * vask_begin() - start the time limit of an OPEN
  * @vc: an attached connection that is OPENING
  *
  * Context: tx_lock held.
@@ -41,8 +47,8 @@ void vask_begin(struct vconn *vc)
 }
 
 /**
- * vask_answered() - the peer answers an OPEN
- * @vc: the connection that it is about
+ * vask_answered() - stop the time limit of an OPEN that was answered
+ * @vc: the connection of the OPEN
  *
  * Context: tx_lock held.
  */
@@ -54,11 +60,11 @@ void vask_answered(struct vconn *vc)
 }
 
 /**
- * vask_mute() - would an OPEN wait in vain?
+ * vask_mute() - does the peer leave OPENs on this link unanswered?
  * @link: a link
  *
- * Context: any; without tx_lock a moment's estimate.
- * Return: true if so.
+ * Context: any; without tx_lock the result is an estimate.
+ * Return: true if connects should not use the link now.
  */
 bool vask_mute(const struct vlink *link)
 {
@@ -77,12 +83,16 @@ static void ask_give_up(struct vconn *vc)
 	list_del_init(&vc->ask);
 	WRITE_ONCE(link->late_at, jiffies);
 	WRITE_ONCE(link->late, link->late + 1);
-	/* There was no place for it, so the peer knows nothing of it. */
+	/* The OPEN was not sent, so the peer does not know the connection. */
 	if (vc->pending & VCONN_P_OPEN)
 		vconn_abort(vc);
 }
 
-/* The next whose time is over, with a reference; or the work comes again. */
+/*
+ * Takes the next late OPEN off the list.  If there is none that is late yet,
+ * the work is queued again for the oldest one.
+ * Return: its connection, with a reference, or NULL.
+ */
 static struct vconn *ask_next(struct vlink *link)
 {
 	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
@@ -103,7 +113,7 @@ static struct vconn *ask_next(struct vlink *link)
 }
 
 /**
- * vask_work() - look for OPENs whose time is over
+ * vask_work() - give up late OPENs
  * @work: vlink.patience
  *
  * Context: process.
@@ -115,7 +125,7 @@ void vask_work(struct work_struct *work)
 	struct vconn *vc;
 
 	while ((vc = ask_next(link))) {
-		/* Of one that was closed meanwhile nobody hears. */
+		/* No effect if the connection was closed meanwhile. */
 		sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
 		sanx_conn_put(vconn_conn(vc));
 	}

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames that a link sends: what is in them.
+ * Contents of the frames that a link sends.
  *
- * Each function here fills one frame, finishes it and posts it.  A frame with a
- * header brings a grant of link credits, whatever it is about (vframe_post()); where
- * it has a field for that, it also brings the credit of its connection.
- * Documentation/protocol.rst says what they mean, sanx_frame_build() has the bytes.
+ * Each function fills one frame and posts it.  A frame with a header carries a
+ * grant of link credits, whatever it is about (vframe_post()).  If the frame
+ * has a field for the credit of its connection, it carries that too.
+ * Documentation/protocol.rst defines the frames; sanx_frame_build() writes the
+ * header.
  *
- * The caller has seen to it that there is a slot and a link credit (vxmit_ok()), and
- * takes what it sends from vc->pending.
+ * The caller makes sure that there is a slot and a link credit (vxmit_ok()),
+ * and clears the bit in vc->pending.  For WINDOW, vgrow_told() clears it.
  */
 #include "xmit.h"
 
 /**
- * vframe_post() - finish a frame and post the chain that it ends
- * @link: the link
- * @slot: a slot of vwr_slot(), with the frame's body in it already; the link's from
- *	here on
- * @c: what goes before the frame
- * @vc: the connection that it is about, kept until the completion, or NULL
- * @f: what its header says; the grant is filled in
+ * vframe_post() - finish a frame, and post the chain that ends with it
+ * @link: the link, which owns @slot afterwards
+ * @slot: a slot of vwr_slot(), which already holds the body of the frame
+ * @c: work requests that precede the frame
+ * @vc: the connection that the frame is about, or NULL; it is not released
+ *	before the completion
+ * @f: values of the header; the grant is filled in here
  *
  * Context: tx_lock held.
  */
@@ -30,7 +31,7 @@ void vframe_post(struct vlink *link, struct vslot *slot, struct vchain *c,
 	vwr_post_send(link, slot, c, vc, f, sanx_frame_build(slot->buf, f));
 }
 
-/* A frame without a body. */
+/* Sends a frame without a body. */
 static void frame_plain(struct vlink *link, struct vconn *vc,
 			struct sanx_frame *f)
 {
@@ -79,7 +80,7 @@ void vframe_open(struct vlink *link, struct vconn *vc)
 	vframe_post(link, slot, &c, vc, &f);
 }
 
-/* A frame that says where our end of a connection is, and @ring, if it has one. */
+/* Sends a frame with our id of the connection and the window of @ring. */
 static void frame_place(struct vlink *link, struct vconn *vc,
 			struct vring *ring, struct sanx_frame *f)
 {
@@ -112,7 +113,7 @@ void vframe_open_ack(struct vlink *link, struct vconn *vc)
 }
 
 /**
- * vframe_window() - send WINDOW: the next ring is advertised
+ * vframe_window() - send WINDOW, which advertises the next ring
  * @link: the link
  * @vc: the connection, with a ring in vc->next
  *
@@ -128,7 +129,7 @@ void vframe_window(struct vlink *link, struct vconn *vc)
 }
 
 /**
- * vframe_return_ack() - send RETURN_ACK, with the ring that there is now
+ * vframe_return_ack() - send RETURN_ACK with the current ring, or "no ring"
  * @link: the link
  * @vc: the connection
  *
@@ -144,11 +145,12 @@ void vframe_return_ack(struct vlink *link, struct vconn *vc)
 
 /**
  * vframe_resume() - send RESUME or RESUME_ACK
- * @link: the link that the connection goes on by
+ * @link: the link on which the connection continues
  * @vc: the connection
  * @type: SANX_FRAME_RESUME or SANX_FRAME_RESUME_ACK
  *
- * It says what we have of the peer's stream, and where that may go on.
+ * The frame says how many bytes of the peer's stream were received, and where
+ * the peer may write from there on.
  *
  * Context: tx_lock held, after vxmit_ok().
  */
@@ -166,7 +168,7 @@ void vframe_resume(struct vlink *link, struct vconn *vc, u8 type)
 }
 
 /**
- * vframe_bare() - send a frame of a connection that is all header
+ * vframe_bare() - send a frame of a connection that has no body
  * @link: the link
  * @vc: the connection
  * @type: SANX_FRAME_CREDIT, FIN, CLOSE, CLOSE_ACK or RETURN
@@ -193,7 +195,7 @@ void vframe_bare(struct vlink *link, struct vconn *vc, u8 type, u8 flags)
 /**
  * vframe_reject() - send OPEN_REJ or RESUME_REJ
  * @link: the link
- * @o: the request; the caller's to put
+ * @o: the request; the caller still has to put it
  *
  * Context: tx_lock held, after vxmit_ok().
  */
@@ -212,10 +214,11 @@ void vframe_reject(struct vlink *link, const struct vopen *o)
 }
 
 /**
- * vframe_ping() - send PING: the peer is to answer, or to have a grant
+ * vframe_ping() - send PING, to get an answer or to advertise a grant
  * @link: the link
  *
- * Context: tx_lock held, after vxmit_ok() or, for a grant that is due, with a slot.
+ * Context: tx_lock held, after vxmit_ok(); for a grant that is due,
+ * link_credit_grant_due() and a free slot are enough.
  */
 void vframe_ping(struct vlink *link)
 {
@@ -225,11 +228,11 @@ void vframe_ping(struct vlink *link)
 }
 
 /**
- * vframe_pong() - send PONG, which is always completed
+ * vframe_pong() - send PONG, with a completion
  * @link: the link
- * @vc: a connection that is not to be released before that, or NULL
+ * @vc: a connection that must not be released before the completion, or NULL
  *
- * The peer need not have asked for it.
+ * A PONG may be sent without a PING.
  *
  * Context: tx_lock held, after vxmit_ok().
  */

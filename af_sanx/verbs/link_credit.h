@@ -1,59 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link credits: how many frames the peer of a link can take.
+ * Link credits: how many frames the peer of a link can receive.
  *
- * A receive queue that runs empty breaks an iWARP link and stalls others.  So each
- * side counts the receives that it has posted and advertises that count: this is a
- * grant.  The other side sends no frame beyond it.  Pure: no lock, no device, and no
- * more of the kernel than its types; kunit/link_credit_test.c walks it.
+ * A receive queue that runs empty breaks an iWARP link and stalls others.  So
+ * each side counts the receives that it has posted, and advertises the count:
+ * this is a grant.  The other side sends no frame beyond the grant.  This code
+ * takes no lock, uses no device and needs only the kernel's types;
+ * kunit/link_credit_test.c tests it.
  *
- * Invariant: each of the N receives of a side is one of four things at any time:
+ * Invariant: at any time each of the N receives of a side is one of these:
  *
  *	a credit of the peer			limit - sent, at the peer
- *	on its way to the peer in a grant	advertised here - limit at the peer
+ *	in a grant in flight to the peer	advertised here - limit at the
+ *						peer
  *	to be advertised			posted - advertised, here
- *	taken by a frame			sent at the peer - (posted here - N)
+ *	used by a frame				sent at the peer - (posted
+ *						here - N)
  *
- * Called as said below, no function makes one of them negative, and their sum is N.
- * So there are never more frames under way than receives posted for them, and never
- * more credits than the peer has receives.  Counters run modulo 2^32; each of the four
- * is at most N, which is far less, so differences are right across the wrap.
+ * If callers obey the comments below, none of the four becomes negative, and
+ * their sum is N.  So there are never more frames in flight than receives
+ * posted for them, and the peer never has more credits than there are receives.
+ * Counters are modulo 2^32.  Each of the four is at most N, which is far less
+ * than 2^32, so differences are correct across the wrap.
  *
  * Rules, with Q = N / 4 and R = LINK_CREDIT_RESERVE:
  *
- *  - A frame needs more than R credits, but for the grants of the next rule.
- *  - A side owes a grant when Q of its receives or more are to be advertised.  Any
- *    frame with a header brings it.  If there is none, a frame of its own (a PING)
- *    does, which needs one credit only.
+ *  - A frame needs more than R credits, except the grants of the next rule.
+ *  - A side owes a grant when Q or more of its receives are to be advertised.
+ *    Any frame with a header carries the grant.  If no such frame is due, a
+ *    frame of its own (a PING) carries it, which needs only one credit.
  *
- * Claim: the rules cannot deadlock.  Once ordinary frames stop, a finite number of
- * grants follows, and then both sides have more than R credits.  It takes R >= 1,
- * Q >= 2 and N >= Q + R, which LINK_CREDIT_RECVS_MIN says, and frames that arrive in
- * order.  The two sides need not have the same N.
+ * Claim: the rules cannot deadlock.  When ordinary frames stop, a finite number
+ * of grants follows, and then both sides have more than R credits.  This needs
+ * R >= 1, Q >= 2 and N >= Q + R (see LINK_CREDIT_RECVS_MIN), and frames that
+ * arrive in order.  The two sides need not have the same N.
  *
- * The number of grants is finite: a receive that is posted anew makes of a frame
- * that is under way a receive to be advertised; a grant makes of Q >= 2 of those one
- * frame.  So frames under way and receives to be advertised, of both sides together,
- * become fewer by Q - 1 with each grant.  (The PONG that answers it, an ordinary frame,
- * makes them one more at most: with the 16 receives that the protocol asks for, Q - 1
- * is three.)
+ * The number of grants is finite.  A receive that is posted again turns a frame
+ * in flight into a receive to be advertised.  A grant turns Q >= 2 receives to
+ * be advertised into one frame.  So each grant reduces the sum of frames in
+ * flight and receives to be advertised, over both sides, by at least Q - 1.
+ * (The PONG that answers the PING is an ordinary frame and adds at most one to
+ * the sum.  With the 16 receives that the protocol requires, Q - 1 is three.)
  *
- * Then both have more than R credits.  Proof: suppose that X has R or fewer, while
- * nothing is under way and no grant can be sent.
+ * Then both sides have more than R credits.  Proof: suppose that side X has R
+ * or fewer, nothing is in flight, and no grant can be sent.
  *
- *  - By the invariant its peer Y has N - R >= Q receives or more to advertise, and
- *    owes a grant.  As it cannot send that, it has no credit.  No credit is R or
- *    fewer, so the same holds the other way: X has none either.
- *  - Let t(S) be the time since which S has had R credits or fewer, and let X be the
- *    side with t(X) <= t(Y).  After t(Y), Y came from R credits to none.  So it sent
- *    m >= R frames, all of them grants of their own, and all arrived after t(X).
- *    Each raised the credits of X by Q >= 2 or more.
- *  - From the arrival of the first of them to that of the last, X posted m - 1
- *    receives anew.  Of the grants that X sent meanwhile, each but the first took
- *    two of those or more; so there were m - 1 of them at most, and no other frames,
- *    as X had no more than R credits.
- *  - So when the last had arrived, X had 2m - (m - 1) = m + 1 > R credits or more.
- *    That was after t(X), which contradicts what t(X) is.
+ *  - By the invariant its peer Y has at least N - R >= Q receives to advertise,
+ *    and owes a grant.  Y cannot send it, so Y has no credit.  That is R or
+ *    fewer, so the same argument holds with the sides exchanged: X has no
+ *    credit either.
+ *  - Let t(S) be the time since when side S has had R or fewer credits, and let
+ *    X be the side with t(X) <= t(Y).  After t(Y), Y went from R credits to
+ *    none.  So Y sent m >= R frames, all of them grants in frames of their own,
+ *    and all arrived after t(X).  Each raised the credits of X by Q >= 2 or
+ *    more.
+ *  - Between the arrivals of the first and the last of them, X posted m - 1
+ *    receives again.  Of the grants that X sent in that time, each but the
+ *    first advertised two or more of these receives.  So X sent at most m - 1
+ *    grants, and no other frames, because it had R or fewer credits.
+ *  - So when the last frame had arrived, X had at least 2m - (m - 1) = m + 1 >
+ *    R credits.  That was after t(X), which contradicts the definition of t(X).
  */
 #ifndef _SANX_LINK_CREDIT_H
 #define _SANX_LINK_CREDIT_H
@@ -61,24 +67,25 @@
 #include <linux/errno.h>
 #include <linux/types.h>
 
-/* R: the last credits, which only grants of their own may use. */
+/* R: the last credits, reserved for grants in frames of their own. */
 #define LINK_CREDIT_RESERVE	4U
-/* One of so many receives that are to be advertised makes a grant owed. */
+/* Q is N / LINK_CREDIT_SHARE: with so many unadvertised, a grant is owed. */
 #define LINK_CREDIT_SHARE	4U
-/* N at the least: Q >= 2, and N >= Q + R. */
+/* The least N: Q >= 2, and N >= Q + R. */
 #define LINK_CREDIT_RECVS_MIN	8U
 
 /**
  * struct link_credit - credits of one side of a link, in frames
  * @sent: frames sent since the link came up, modulo 2^32
- * @limit: what the peer has advertised: how many may be sent, likewise
- * @peer_recvs: N of the peer: what @limit began with
- * @posted: receives posted since the link came up, likewise
- * @advertised: value of @posted that the peer was told last
- * @recvs: N of this side: what @posted began with
+ * @limit: the peer's last grant: how many frames may be sent, modulo 2^32
+ * @peer_recvs: N of the peer: the first value of @limit
+ * @posted: receives posted since the link came up, modulo 2^32
+ * @advertised: the value of @posted that was last advertised to the peer
+ * @recvs: N of this side: the first value of @posted
  *
- * The caller serialises all calls for one object.  The exception is
- * link_credit_room(): read without that it is a hint.
+ * The caller serialises all calls for one object: by vlink.tx_lock, or because
+ * no frames are sent or received before the link is set up.  The
+ * exception is link_credit_room(): without the lock its result is a hint.
  */
 struct link_credit {
 	u32	sent;
@@ -90,10 +97,10 @@ struct link_credit {
 };
 
 /**
- * link_credit_init_rx() - this side has posted its receives
+ * link_credit_init_rx() - note that this side has posted its receives
  * @c: credits of a link that is not up
- * @recvs: how many, LINK_CREDIT_RECVS_MIN or more; the peer is told when the link
- *	is made, which is the first grant
+ * @recvs: number of receives, LINK_CREDIT_RECVS_MIN or more; the hello
+ *	advertises it, which is the first grant
  */
 static inline void link_credit_init_rx(struct link_credit *c, u32 recvs)
 {
@@ -103,9 +110,10 @@ static inline void link_credit_init_rx(struct link_credit *c, u32 recvs)
 }
 
 /**
- * link_credit_init_tx() - the peer has posted its receives
+ * link_credit_init_tx() - note the number of receives of the peer
  * @c: credits of a link that is not up
- * @recvs: how many, as it said when the link was made; LINK_CREDIT_RECVS_MIN or more
+ * @recvs: number of receives from the peer's hello, LINK_CREDIT_RECVS_MIN or
+ *	more
  */
 static inline void link_credit_init_tx(struct link_credit *c, u32 recvs)
 {
@@ -114,7 +122,7 @@ static inline void link_credit_init_tx(struct link_credit *c, u32 recvs)
 }
 
 /**
- * link_credit_left() - frames that the peer can take, the reserve included
+ * link_credit_left() - frames that the peer can receive, the reserve included
  * @c: credits of a link
  * Return: 0 to N of the peer.
  */
@@ -136,7 +144,8 @@ static inline u32 link_credit_room(const struct link_credit *c)
 }
 
 /**
- * link_credit_unadvertised() - receives that the peer has not been told of
+ * link_credit_unadvertised() - receives that were not advertised to the peer
+ * yet
  * @c: credits of a link
  * Return: 0 to N of this side.
  */
@@ -146,11 +155,11 @@ static inline u32 link_credit_unadvertised(const struct link_credit *c)
 }
 
 /**
- * link_credit_grant_due() - is a grant owed that may be sent?
+ * link_credit_grant_due() - is a grant owed, and may it be sent?
  * @c: credits of a link
  *
- * Return: true if a frame is to be sent for no more than the grant in it.  It may
- * use the reserve.
+ * Return: true if a frame should be sent only for the grant in it.  That frame
+ * may use the reserve.
  */
 static inline bool link_credit_grant_due(const struct link_credit *c)
 {
@@ -159,12 +168,13 @@ static inline bool link_credit_grant_due(const struct link_credit *c)
 }
 
 /**
- * link_credit_advertise() - the grant of the next frame
+ * link_credit_advertise() - get the grant of the next frame
  * @c: credits of a link
  *
- * The frame is to be sent next: grants arrive in the order of their values.
+ * The caller sends the frame before any other: grants must arrive in the order
+ * of their values.
  *
- * Return: what its header is to say.
+ * Return: the grant for the header of the frame.
  */
 static inline u32 link_credit_advertise(struct link_credit *c)
 {
@@ -173,9 +183,9 @@ static inline u32 link_credit_advertise(struct link_credit *c)
 }
 
 /**
- * link_credit_sent() - a frame was sent, with a grant in it or without
- * @c: credits of a link; link_credit_room() was not 0, or link_credit_grant_due()
- *	true and the frame for that
+ * link_credit_sent() - count a frame that was sent, with or without a grant
+ * @c: credits of a link; either link_credit_room() was not 0, or
+ *	link_credit_grant_due() was true and the frame was sent for the grant
  */
 static inline void link_credit_sent(struct link_credit *c)
 {
@@ -183,7 +193,7 @@ static inline void link_credit_sent(struct link_credit *c)
 }
 
 /**
- * link_credit_posted() - the receive of a frame that came was posted anew
+ * link_credit_posted() - count a receive that was posted again
  * @c: credits of a link
  */
 static inline void link_credit_posted(struct link_credit *c)
@@ -192,14 +202,16 @@ static inline void link_credit_posted(struct link_credit *c)
 }
 
 /**
- * link_credit_granted() - a frame with a grant came
+ * link_credit_granted() - take a grant from the peer
  * @c: credits of a link
  * @grant: as received, unchecked
  *
- * A grant does not go back, and is not ahead of what was sent by more than all
- * receives of the peer: both would be more frames under way than it can take.
+ * A grant does not go back, and does not exceed the number of frames sent by
+ * more than the peer's receives.  Either would mean more frames in flight than
+ * the peer can receive.
  *
- * Return: 0; or -EPROTO if no correct peer could have sent it, and nothing changes.
+ * Return: 0; or -EPROTO if no correct peer could have sent it, and then nothing
+ * has changed.
  */
 static inline int link_credit_granted(struct link_credit *c, u32 grant)
 {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Is AF_SANX still there at a peer that refuses links?
+ * Does a peer that refuses links still have AF_SANX?
  *
- * A node that a link was lost to may have no AF_SANX any more, and then suspended
- * connections end.  But while its RDMA device is new, its connection manager is there
- * before its listeners are, and refuses in the same way.  So only refusals that go on
- * for some time say that AF_SANX is gone.  Pure: no lock, no clock, and no more of the
- * kernel than its types; kunit/presence_test.c tries it.
+ * A node may have no AF_SANX any more after a link to it was lost.  Then its
+ * suspended connections end.  But when an RDMA device is new, its connection
+ * manager answers before AF_SANX listens there, and refuses in the same way.
+ * So only refusals that continue for some time mean that AF_SANX is gone.  This
+ * code takes no lock, reads no clock and needs only the kernel's types;
+ * kunit/presence_test.c tests it.
  *
- * Invariant: PEER_GONE is reached only from PEER_ABSENT, by a refusal more than the
- * limit after the first one, with no link between them.
+ * Invariant: PEER_GONE is reached only from PEER_ABSENT, by a refusal later
+ * than the limit after the first refusal, with no link in between.
  *
- *	PEER_ASKED --first refusal--> PEER_ABSENT --refusal after the limit--> PEER_GONE
- *	     ^                             |                                       |
- *	     +----- a link is up, or the first connection is suspended ------------+
+ *	PEER_ASKED --first refusal--> PEER_ABSENT --after the limit--> PEER_GONE
+ *	     ^                             |                              |
+ *	     +--- a link comes up, or the first connection is suspended --+
  *
- * A refusal by the peer's AF_SANX itself (REJECT_NEVER) is an answer of its own: it
- * ends suspended connections at once, and leaves the state as it is, as it says
- * nothing of absence.
+ * A refusal by the peer's AF_SANX itself (REJECT_NEVER) is different.  It ends
+ * suspended connections at once.  It does not change the state, because it says
+ * nothing about absence.
  */
 #ifndef _SANX_PRESENCE_H
 #define _SANX_PRESENCE_H
@@ -26,9 +27,9 @@
 
 /**
  * enum presence_state - what attempts at a link have found at the peer
- * @PEER_ASKED: none was refused for want of AF_SANX
- * @PEER_ABSENT: there was no AF_SANX, since presence.since
- * @PEER_GONE: there was none for longer than the limit
+ * @PEER_ASKED: no attempt was refused because AF_SANX was absent
+ * @PEER_ABSENT: AF_SANX was absent, first at presence.since
+ * @PEER_GONE: AF_SANX was absent for longer than the limit
  */
 enum presence_state {
 	PEER_ASKED,
@@ -37,11 +38,11 @@ enum presence_state {
 };
 
 /**
- * struct presence - what is known of AF_SANX at a peer; all 0 is PEER_ASKED
- * @state: where it is
- * @since: PEER_ABSENT: when it was first refused, in the caller's unit of time
+ * struct presence - is there AF_SANX at a peer? All 0 is PEER_ASKED
+ * @state: the state
+ * @since: PEER_ABSENT: time of the first refusal, in the caller's unit
  *
- * The caller serialises all calls for one object.
+ * The caller serialises all calls for one object (vnet.lock).
  */
 struct presence {
 	enum presence_state	state;
@@ -49,9 +50,9 @@ struct presence {
 };
 
 /**
- * presence_renew() - what was found before does not count any more
- * @p: a peer that there is a link to now, or that the first connection was suspended
- *	of, where there was none
+ * presence_renew() - forget earlier refusals
+ * @p: a peer to which a link came up, or whose first connection was suspended
+ *	when it had no other suspended one
  */
 static inline void presence_renew(struct presence *p)
 {
@@ -61,9 +62,10 @@ static inline void presence_renew(struct presence *p)
 /**
  * presence_refused() - the peer refused a link
  * @p: the peer
- * @never: its AF_SANX has said so; else there was none, this time
- * @now: the time, in any unit, modulo its range; it does not go back from call to call
- * @limit: how long there may be none, in that unit
+ * @never: the peer's AF_SANX refused; else AF_SANX was absent this time
+ * @now: the time, in any unit, modulo its range; it does not go back between
+ *	calls
+ * @limit: how long AF_SANX may be absent, in the same unit
  *
  * Return: true if suspended connections are to be reset.
  */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of a link's sending side have in common, from the bottom up:
+ * The sending side of a link: declarations that its files share.  From the
+ * bottom up:
  *
  *	wr.c		work requests: slots, chains, the doorbell, completions
- *	frames.c	frames of the protocol: what is in them
- *	payload.c	payload: which bytes go in the next frame, and how
- *	xmit.c		the order: who sends next
+ *	frames.c	contents of the frames of the protocol
+ *	payload.c	payload: the bytes of the next frame, and how they are
+ *			sent
+ *	xmit.c		the order in which pending frames are sent
  *
- * All of it is under link->tx_lock.
+ * link->tx_lock guards all of it.
  */
 #ifndef _SANX_VERBS_XMIT_H
 #define _SANX_VERBS_XMIT_H
@@ -15,17 +17,19 @@
 #include "verbs.h"
 
 /**
- * struct vchain - work requests on their way to be posted
+ * struct vchain - work requests that are about to be posted
  * @reg: registration
  * @write: RDMA writes; two where a ring wraps
- * @sge: of @write, from the send buffer
- * @n_lent: how many of link->lent are of @write, from a program's pages
+ * @sge: of @write, for payload in the send buffer
+ * @n_lent: entries of link->lent that @write uses, for payload in a program's
+ *	pages
  * @send: the frame
  * @send_sge: of @send
- * @first: first of the chain
- * @next: where the next one is linked in
+ * @first: first work request of the chain
+ * @next: where the next work request is linked
  *
- * It is on the stack: a device has taken what it needs of it when posting returns.
+ * A chain is on the stack of the caller.  The device has copied what it needs
+ * when ib_post_send() returns.
  */
 struct vchain {
 	struct ib_reg_wr	reg;
@@ -39,8 +43,8 @@ struct vchain {
 };
 
 /**
- * vwr_init() - begin a chain
- * @c: the chain; empty after this
+ * vwr_init() - start a chain
+ * @c: the chain; empty on return
  */
 static inline void vwr_init(struct vchain *c)
 {
