@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection manager's part: how a link comes to be, and who may have one.
+ * Connection manager: how a link is set up, and which peers may have one.
  *
- * Request and reply carry a &struct sanx_hello.  It names both nodes, and both
- * sides hold it against the node map: who asks must ask for us, be in the map,
- * and come from an address that is a rail of that node.
+ * The request and the reply carry a &struct sanx_hello, which names both nodes.
+ * Both sides check it against the node map.  The passive side accepts a request
+ * only if it names this node, comes from a node in the map, and comes from an
+ * address that is a rail of that node.
  *
- * The active side speaks first, as iWARP requires, and the passive side takes
- * its first frame for the sign that the link is up: that comes after the last
- * message of the connection manager, and cannot get lost.
+ * The active side sends the first frame, as iWARP requires (MPA, RFC 5044).
+ * The passive side considers the link up when that frame arrives.  The frame
+ * follows the last message of the connection manager, and unlike that message
+ * it cannot be lost.
  */
 #include <linux/in.h>
 #include <linux/sched/mm.h>
@@ -17,20 +19,20 @@
 
 #include "verbs.h"
 
-/* Private data of a rejection that only asks to wait for our own request. */
+/* Reject word: wait for our own request, which is in progress. */
 #define REJECT_TIE	0x534e5854	/* "SNXT" */
-/* Of one that says nothing of who may have a link: there was no memory, say. */
+/* Reject word: refused for now, for example for lack of memory. */
 #define REJECT_LATER	0x534e584c	/* "SNXL" */
-/* Of one that does: not in the node map, say. */
+/* Reject word: refused for good, for example because not in the node map. */
 #define REJECT_NEVER	0x534e584e	/* "SNXN" */
 
 /*
  * A packet may stay unacknowledged for 4.096 us * 2^18 = 1 s, and is sent 7
- * times.  The largest number of retries, 7, means for ever to some devices.
+ * times.  Some devices take 7, the largest number of retries, as infinite.
  */
 #define ACK_TIMEOUT	18
 #define RETRIES		6
-#define RNR_RETRIES	7	/* for ever; but see link_credit.h */
+#define RNR_RETRIES	7	/* infinite; but see link_credit.h */
 
 static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev);
 
@@ -84,7 +86,7 @@ static void hello_fill(struct sanx_hello *hello, const struct vlink *link)
 	sanx_hello_build(hello, &info);
 }
 
-/* What the peer said becomes ours before any frame passes. */
+/* Takes the values of the peer's hello, before frames are sent or received. */
 static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
 {
 	spin_lock_bh(&link->tx_lock);
@@ -107,7 +109,7 @@ static void param_fill(struct rdma_conn_param *param,
 	};
 }
 
-/* Gets a link what it needs, and what it has to say; @param points to @hello. */
+/* Sets up @link and fills @param and @hello; @param points to @hello. */
 static int cm_prepare(struct vlink *link, struct rdma_conn_param *param,
 		      struct sanx_hello *hello)
 {
@@ -148,7 +150,7 @@ static int cm_established(struct vlink *link, const struct rdma_conn_param *p)
 	return 0;
 }
 
-/* What the peer said with a rejection, or 0. */
+/* Returns the peer's reject word, or 0. */
 static u32 cm_reject_word(const struct rdma_conn_param *p)
 {
 	__le32 why;
@@ -160,9 +162,9 @@ static u32 cm_reject_word(const struct rdma_conn_param *p)
 }
 
 /*
- * A rejection without a word of ours is the connection manager's.  It may be for ever,
- * as the peer has no AF_SANX now; or for a moment, in which the peer's device is new,
- * and nobody listens there yet.
+ * A rejection without a reject word comes from the connection manager and not
+ * from AF_SANX.  Either the peer has no AF_SANX any more, or its device is new
+ * and AF_SANX does not listen there yet.
  */
 static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
 {
@@ -170,7 +172,7 @@ static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
 	struct vgroup *g = link->group;
 
 	mutex_lock(&g->vnet->lock);
-	/* A tie: the peer's request is on its way, ours is to be forgotten. */
+	/* Both sides tried, and the peer's request has precedence. */
 	if (why == REJECT_TIE)
 		link->tied = true;
 	else if (why != REJECT_LATER)
@@ -193,17 +195,20 @@ static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
 		cm_rejected(link, ev);
 		return 0;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		/* Whether it was meant the peer says when asked to go on. */
+		/*
+		 * If the peer ended the link on purpose, it refuses to resume
+		 * connections.
+		 */
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		/* There may be another rail, or this one again soon. */
+		/* Another rail may work, or this one again soon. */
 	default:
 		return -ETIMEDOUT;
 	}
 }
 
 /*
- * Context: process, the handler mutex of @id held.  The id is destroyed by
- * link_end() alone, so this returns 0 always.
+ * Context: process, the handler mutex of @id held.
+ * Return: 0 always, because only link_end() may destroy the id.
  */
 static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
@@ -225,7 +230,10 @@ static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	return 0;
 }
 
-/* Our rail for the peer's: that of the same number, or one of its family. */
+/*
+ * Chooses our rail for a rail of the peer: the one of the same number, or the
+ * next one of the same address family.
+ */
 static bool cm_source(const struct vlink *link, const struct in6_addr *dst,
 		      struct in6_addr *src)
 {
@@ -258,17 +266,21 @@ static int cm_resolve(struct vlink *link)
 	if (!cm_source(link, &info.rail[link->rail], &from))
 		return -EADDRNOTAVAIL;
 	addr_to_sockaddr(&src, &from, 0);
-	/* Not every device has a say in this. */
+	/* Some devices ignore this. */
 	rdma_set_ack_timeout(link->id, ACK_TIMEOUT);
-	/* Half its time: should news of a neighbour get lost, it looks then. */
+	/*
+	 * Half of the rail's share of the time.  If the notification of a
+	 * neighbour update is lost, address resolution finds the neighbour when
+	 * this expires.
+	 */
 	return rdma_resolve_addr(link->id, (struct sockaddr *)&src,
 				 (struct sockaddr *)&dst,
 				 link_timeout_ms / info.n_rails / 2);
 }
 
 /**
- * vcm_start() - begin an active link
- * @work: of a &struct vlink
+ * vcm_start() - start to set up an active link
+ * @work: vlink.start
  *
  * Context: process, may sleep.
  */
@@ -292,8 +304,8 @@ void vcm_start(struct work_struct *work)
 }
 
 /*
- * RoCE: the address that the peer claims is in a message, the one that it has
- * is in the path.
+ * RoCE: the request carries the address that the peer claims, and the path has
+ * the address that it uses.  They must be the same.
  */
 static bool cm_gid_ok(const struct rdma_cm_id *id)
 {
@@ -347,8 +359,8 @@ static u32 cm_refusal(int err)
 }
 
 /*
- * Return: 0, and the id is a link's; or else the connection manager destroys
- * it, and nothing of ours hangs on it.
+ * Return: 0, and the link owns @id; or -errno, and the connection manager
+ * destroys @id, to which nothing of ours refers.
  */
 static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *p)
@@ -380,7 +392,7 @@ static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	unsigned int noio;
 	int err;
 
-	/* A listener's own events (of devices) are the listening layer's. */
+	/* The RDMA CM handles events of a listener itself (devices). */
 	if (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
 	noio = memalloc_noio_save();
@@ -415,14 +427,16 @@ static struct rdma_cm_id *cm_listen(struct vnet *vnet, int family)
 }
 
 /**
- * vcm_listen() - take links from other nodes, on all devices that come and go
+ * vcm_listen() - accept links from other nodes
  * @vnet: the namespace; may listen already
  *
- * One listener an address family: iWARP devices cannot tell an IPv4 peer of a
- * listener for both.
+ * A listener is bound to no device: it listens on all present and future ones.
+ *
+ * There is one listener for each address family, because iWARP devices cannot
+ * recognise an IPv4 peer of a listener for both.
  *
  * Context: process, may sleep; vnet.ctl held.
- * Return: 0, or -errno if there is not even one.
+ * Return: 0, or -errno if there is no listener at all.
  */
 int vcm_listen(struct vnet *vnet)
 {
@@ -446,7 +460,7 @@ int vcm_listen(struct vnet *vnet)
 }
 
 /**
- * vcm_unlisten() - take no more links
+ * vcm_unlisten() - stop accepting links
  * @vnet: the namespace; may not be listening
  *
  * On return no request is being handled.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a link: what it is made of, its states, its heartbeat, its end.
+ * Links: set-up, states, heartbeat and end.
+ *
+ * Invariant: vlink_set_state() alone changes link->state, under link->tx_lock,
+ * and only as state_next permits.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -15,7 +18,7 @@ static const char *const state_names[__VLINK_STATES] = {
 	[VLINK_DEAD]		= "dead",
 };
 
-/* From a state, the states that may follow. */
+/* For each state, the states that may follow it. */
 static const u8 state_next[__VLINK_STATES] = {
 	[VLINK_CONNECTING]	= BIT(VLINK_UP) | BIT(VLINK_DYING),
 	[VLINK_ACCEPTING]	= BIT(VLINK_UP) | BIT(VLINK_DYING),
@@ -23,13 +26,13 @@ static const u8 state_next[__VLINK_STATES] = {
 	[VLINK_DYING]		= BIT(VLINK_DEAD),
 };
 
-/* After so many heartbeats without an answer the link is lost. */
+/* Heartbeats without an answer after which the link is lost. */
 #define BEATS_LOST	20
-/* How often closed connections that nobody reads from are looked for. */
+/* Interval between calls of vconn_sweep(), in jiffies. */
 #define SWEEP_EVERY	(60 * HZ)
 
 /**
- * vlink_state_name() - a state in a word
+ * vlink_state_name() - name of a state
  * @state: the state
  * Return: a constant string.
  */
@@ -39,9 +42,9 @@ const char *vlink_state_name(enum vlink_state state)
 }
 
 /**
- * vlink_set_state() - move a link on; nothing else changes its state
+ * vlink_set_state() - change the state of a link
  * @link: the link
- * @to: a state that may follow
+ * @to: a state that may follow the current one
  *
  * Context: tx_lock held.
  */
@@ -56,11 +59,13 @@ void vlink_set_state(struct vlink *link, enum vlink_state to)
 }
 
 /**
- * vlink_kill_locked() - begin a link's end, from whatever state
+ * vlink_kill_locked() - start to end a link, in any state
  * @link: the link
- * @err: errno (positive) for its connections.  ETIMEDOUT says that the peer was
- *	lost, and has them wait for it; any other that they are no more, and
- *	that counts even if the link was lost before
+ * @err: errno (positive) for its connections.  ETIMEDOUT means that the peer
+ *	was lost; open connections are then suspended.  Any other value resets
+ *	them, even if the link was lost before.
+ *
+ * link_end() does the rest.
  *
  * Context: tx_lock held.
  */
@@ -76,11 +81,11 @@ void vlink_kill_locked(struct vlink *link, int err)
 }
 
 /**
- * vlink_kill() - likewise, without the lock
+ * vlink_kill() - start to end a link, without tx_lock
  * @link: the link
- * @err: as there
+ * @err: see vlink_kill_locked()
  *
- * Context: any.
+ * Context: any; takes tx_lock.
  */
 void vlink_kill(struct vlink *link, int err)
 {
@@ -90,17 +95,22 @@ void vlink_kill(struct vlink *link, int err)
 }
 
 /**
- * vlink_wc_error() - a work request failed
+ * vlink_wc_error() - end a link after a failed completion
  * @link: the link
- * @wc: its completion
- * @what: what it was to do
+ * @wc: the completion
+ * @what: name of the operation, for the log
  *
- * Context: softirq.
+ * Context: softirq; takes tx_lock.
  */
 void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
 		    const char *what)
 {
-	/* What follows a failure is flushed, and says that there was one. */
+	/*
+	 * Work behind a failed request completes as flushed, so a flush alone
+	 * counts as a lost link.  If the failure means something else, the
+	 * completion of the failed request says so, in whatever order they
+	 * arrive (see vlink_kill_locked()).
+	 */
 	bool lost = wc->status == IB_WC_RETRY_EXC_ERR ||
 		    wc->status == IB_WC_RNR_RETRY_EXC_ERR ||
 		    wc->status == IB_WC_FATAL_ERR ||
@@ -121,13 +131,13 @@ static void chain_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * vlink_came_up() - frames pass from now on
+ * vlink_came_up() - let a link send frames
  * @link: a link that is connecting or accepting; else nothing happens
  *
- * The peer of an active link may send nothing before our first frame (iWARP),
- * so one is sent in any case.
+ * With iWARP the peer of an active link may not send before our first frame, so
+ * a PING is sent in any case.
  *
- * Context: any.
+ * Context: any; takes tx_lock.
  */
 void vlink_came_up(struct vlink *link)
 {
@@ -135,7 +145,7 @@ void vlink_came_up(struct vlink *link)
 	if (link->state < VLINK_UP) {
 		vlink_set_state(link, VLINK_UP);
 		WRITE_ONCE(link->heard, jiffies);
-		/* And so is seen how long the way is: vlong_cutoff(). */
+		/* It also measures the round trip for vlong_cutoff(). */
 		link->ping = true;
 		vxmit_run(link);
 		queue_work(vlink_wq, &link->up);
@@ -153,10 +163,10 @@ static void link_up_work(struct work_struct *work)
 }
 
 /**
- * vlink_ask() - have the peer say something
+ * vlink_ask() - request an answer of the peer
  * @link: the link
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, to be released by vxmit_unlock().
  */
 void vlink_ask(struct vlink *link)
 {
@@ -168,11 +178,12 @@ void vlink_ask(struct vlink *link)
 }
 
 /**
- * vlink_quiet() - does the peer leave us without an answer?
+ * vlink_quiet() - does the peer not answer?
  * @link: the link
  *
  * Context: tx_lock held.
- * Return: true if it was asked a heartbeat ago, and nothing was heard since.
+ * Return: true if a PING was requested at least a heartbeat ago, and nothing
+ * was received since.
  */
 bool vlink_quiet(const struct vlink *link)
 {
@@ -195,8 +206,9 @@ static void link_tell_quiet(struct vlink *link)
 }
 
 /*
- * What was sent so long ago is to have arrived, whatever the peer says meanwhile:
- * a program may wait for its pages (long.c).
+ * Is the oldest frame with a completion in flight for longer than @most
+ * jiffies? That ends the link even if the peer still sends, because a program
+ * may wait for its pages (long.c).
  */
 static bool link_stuck(struct vlink *link, unsigned long most)
 {
@@ -209,7 +221,10 @@ static bool link_stuck(struct vlink *link, unsigned long most)
 	return false;
 }
 
-/* Also the end of a peer's attempt that it does not follow up. */
+/*
+ * The heartbeat.  It starts with vlink_setup(), so it also ends an attempt of
+ * the peer that is not followed by a first frame.
+ */
 static void link_beat(struct work_struct *work)
 {
 	struct vlink *link = container_of(to_delayed_work(work), struct vlink,
@@ -236,7 +251,7 @@ static void link_beat(struct work_struct *work)
 }
 
 /**
- * vlink_user_put() - one less to wait for
+ * vlink_user_put() - drop a user of a link
  * @link: the link
  *
  * Context: any.
@@ -264,20 +279,23 @@ static void link_init_lists(struct vlink *link)
 static void link_end(struct work_struct *work);
 
 /**
- * vlink_alloc() - make a link that is nothing yet
+ * vlink_alloc() - allocate a link, without device resources
  * @g: its group
- * @active: ours, else the peer's
+ * @active: true for our attempt, false for the peer's
  *
  * Context: process, vnet.lock held.
- * Return: a link in @g with one reference, that of its own life, which ends
- * with vlink_kill(); or NULL for no memory.
+ * Return: a link in @g; or NULL if there is no memory.  The link has one
+ * reference, its own, which vgroup_link_gone() puts after vlink_kill().
  */
 struct vlink *vlink_alloc(struct vgroup *g, bool active)
 {
 	struct vlink *link;
 
 	lockdep_assert_held(&g->vnet->lock);
-	/* Who goes to another link waits for vnet.lock. */
+	/*
+	 * No I/O: a connection that moves to another link needs vnet.lock, and
+	 * reclaim may wait for that connection.
+	 */
 	link = kzalloc(sizeof(*link), GFP_NOIO);
 	if (!link)
 		return NULL;
@@ -314,8 +332,8 @@ static void link_free(struct kref *refs)
 }
 
 /**
- * vlink_put() - give back a reference
- * @link: the link, gone for the caller after this
+ * vlink_put() - put a reference
+ * @link: the link, not valid for the caller afterwards
  *
  * Context: any.
  */
@@ -406,7 +424,7 @@ static int setup_recvs(struct vlink *link)
 	return err;
 }
 
-/* One more of each than we use, for the work requests that drain. */
+/* One work request and one receive more than used, for ib_drain_qp(). */
 static int setup_qp(struct vlink *link)
 {
 	struct ib_qp_init_attr attr = {
@@ -423,7 +441,9 @@ static int setup_qp(struct vlink *link)
 
 	err = rdma_create_qp(link->id, link->pd, &attr);
 	if (err && link->max_sge > 1) {
-		/* Some have not room for so much: LONG is not for them. */
+		/*
+		 * Some devices do not support as many.  They do not use LONG.
+		 */
 		link->max_sge = 1;
 		attr.cap.max_send_sge = 1;
 		err = rdma_create_qp(link->id, link->pd, &attr);
@@ -456,13 +476,14 @@ static int setup_objects(struct vlink *link, struct ib_device *dev)
 }
 
 /**
- * vlink_setup() - get a link what it needs of its device
+ * vlink_setup() - allocate the device resources of a link, and post its
+ * receives
  * @link: a link whose id is bound to a device
  *
- * What is there after a failure goes with the link.
+ * After a failure link_end() frees what was allocated.
  *
  * Context: process, may sleep; in an event handler of the link's id.
- * Return: 0 or -errno; -EOPNOTSUPP if the device cannot do it.
+ * Return: 0 or -errno; -EOPNOTSUPP if the device lacks fast registration.
  */
 int vlink_setup(struct vlink *link)
 {
@@ -494,8 +515,10 @@ int vlink_setup(struct vlink *link)
 }
 
 /*
- * No new user comes: vlink_kill() set the state, which each asks for first.
- * The event handler does too, so once it has returned it starts no more.
+ * Stops everything that could start new work.  vlink_kill() has changed the
+ * state, and code that adds a user checks the state first.  So does the event
+ * handler: locking its mutex waits for a handler that runs now, and a later one
+ * does nothing.
  */
 static void end_starts(struct vlink *link)
 {
@@ -510,7 +533,10 @@ static void end_starts(struct vlink *link)
 	vgroup_link_ends(link);
 }
 
-/* The device has done with all that was posted, and so have completions. */
+/*
+ * Drains the queue pair.  Then the device is done with all work that was
+ * posted, and all completion handlers have returned.
+ */
 static void end_traffic(struct vlink *link)
 {
 	if (!link->live)
@@ -530,7 +556,7 @@ static void end_rejects(struct vlink *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* Connections let go of the link, and the accept thread. */
+/* Detaches all connections, and waits for them and the accept thread. */
 static void end_users(struct vlink *link)
 {
 	vconn_fail_all(link);
@@ -554,14 +580,14 @@ static void end_objects(struct vlink *link)
 	kfree(link->opens);
 	if (link->pd)
 		ib_dealloc_pd(link->pd);
-	/* A device that is being removed waits for this. */
+	/* The removal of a device waits for this. */
 	if (link->id)
 		rdma_destroy_id(link->id);
 }
 
 /*
- * The end of a link, in the only order that is safe: nobody starts anything,
- * nothing moves, nobody is left, nothing is left.
+ * Ends a link.  The order matters: first nothing may start new work, then the
+ * device stops, then the users leave, and then the resources are freed.
  */
 static void link_end(struct work_struct *work)
 {

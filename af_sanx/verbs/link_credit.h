@@ -84,8 +84,8 @@
  * @recvs: N of this side: the first value of @posted
  *
  * The caller serialises all calls for one object: by vlink.tx_lock, or because
- * no frames are sent or received before the link is set up.  The
- * exception is link_credit_room(): without the lock its result is a hint.
+ * no frames are sent or received before the link is set up.  The exception is
+ * link_credit_room(): without the lock its result is a hint.
  */
 struct link_credit {
 	u32	sent;

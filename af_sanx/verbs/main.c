@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The verbs transport: its beginning and end, in the module and in each
- * network namespace.
+ * The verbs transport: init and exit of the module and of each network
+ * namespace.
  *
- * An rdma_cm_id pins its namespace.  So, but for the initial one, a namespace
- * has a listener and links only while there are AF_SANX sockets: it could not
- * go away otherwise.
+ * An rdma_cm_id pins its namespace.  So a namespace other than the initial one
+ * has a listener and links only while it has AF_SANX sockets.  Otherwise it
+ * could never be freed.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -48,23 +48,30 @@ MODULE_PARM_DESC(hold_up_ms, "debug kernels only: what is done about a link that
 #endif
 
 /*
- * Links wait for connections to be released, so these have their own.  Reclaim may
- * wait for what a connection sends, and that for either: for another link, most of
- * all.  So what they do waits for no reclaim, see sanx_reclaim_enter().
+ * Work on vlink_wq (link_end()) waits for connections to be released.
+ * Connections are released on vconn_wq, so there are two workqueues.
+ *
+ * Memory reclaim may wait for bytes that a connection sends, and the connection
+ * may wait for work on either queue, above all for another link.  So both
+ * queues have a rescuer, and work that a sender may wait for allocates memory
+ * without I/O (sanx_reclaim_enter()).
  */
 struct workqueue_struct *vlink_wq;
 struct workqueue_struct *vconn_wq;
 
 static unsigned int vnet_id;
 
-/* How often and at what distance the last connections are waited for. */
+/*
+ * Number of checks for remaining connections of an idle namespace, and ms from
+ * one to the next.
+ */
 #define IDLE_TRIES	10000
 #define IDLE_MS		100
 
 /**
- * vnet_of() - the transport's part of a namespace
+ * vnet_of() - get the transport's part of a namespace
  * @net: the namespace
- * Return: it, as long as the namespace.
+ * Return: the &struct vnet, valid as long as @net.
  */
 struct vnet *vnet_of(const struct net *net)
 {
@@ -94,7 +101,7 @@ static void net_stop(struct vnet *vnet)
 	vgroup_stop(vnet);
 }
 
-/* Starts or stops what there should be or not be now. */
+/* Starts or stops the namespace, as its current state requires. */
 static void net_update(struct vnet *vnet)
 {
 	lockdep_assert_held(&vnet->ctl);
@@ -103,7 +110,9 @@ static void net_update(struct vnet *vnet)
 		return;
 	}
 	net_set_running(vnet, true);
-	/* Without a listener links still go out, and the next change retries. */
+	/*
+	 * Without a listener active links still work; the next change retries.
+	 */
 	vcm_listen(vnet);
 	vgroup_revalidate(vnet);
 }
@@ -115,7 +124,7 @@ static void net_idle_work(struct work_struct *work)
 
 	mutex_lock(&vnet->ctl);
 	if (vnet->busy) {
-		/* back in use */
+		/* in use again */
 	} else if (vgroup_has_conns(vnet) && vnet->idle_tries++ < IDLE_TRIES) {
 		queue_delayed_work(system_long_wq, &vnet->idle,
 				   msecs_to_jiffies(IDLE_MS));
@@ -132,13 +141,13 @@ static void net_exit(struct vnet *vnet)
 	net_stop(vnet);
 	mutex_unlock(&vnet->ctl);
 	cancel_delayed_work_sync(&vnet->idle);
-	/* The work that counted the last link down may not have returned. */
+	/* The work that decremented n_links to 0 may not have returned yet. */
 	flush_workqueue(vlink_wq);
 }
 
 /*
- * The last socket of a namespace is gone, but what it sent may still be on its
- * way: links stay until their connections have ended.
+ * The last socket of a namespace was closed.  Bytes that it sent may still be
+ * in flight, so links stay until their connections have ended.
  */
 static void verbs_net_idle(struct net *net, bool exit)
 {
@@ -197,7 +206,10 @@ static int __net_init verbs_net_init(struct net *net)
 	return 0;
 }
 
-/* Ours comes before the core's, whose net_idle() then finds nothing to do. */
+/*
+ * Runs before the core's exit function, whose net_idle() call then finds
+ * nothing to do.
+ */
 static void __net_exit verbs_net_exit(struct net *net)
 {
 	net_exit(vnet_of(net));
@@ -254,8 +266,8 @@ static void flush_accept(void)
 }
 
 /*
- * Each connection pins the module, so there is none.  Links may be up, and the
- * work that freed the last connection or request may not have returned.
+ * Each connection pins the module, so there are none.  Links may be up.  The
+ * work that freed the last connection or request may not have returned yet.
  */
 static void __exit verbs_exit(void)
 {
