@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a connection on a link, from attach to release.
+ * Connections on a link, from attach to release.
  *
- * The end of a connection.  FIN ends one direction.  CLOSE says that its sender
- * neither sends nor reads any more; CLOSE_ACK answers at once, whatever the
- * program there does, and promises to write and say nothing more.  So the
- * closer gets its ring and its id back after one round trip.  The side that
- * answers needs no CLOSE of its own later: nobody would read it.  When both
- * close at once both answer.  Until its last frame has been completed, and all
- * before it with that, a connection stays attached.
+ * End of a connection: FIN ends one direction.  CLOSE says that its sender
+ * neither sends nor reads any more.  The peer answers CLOSE_ACK at once,
+ * whatever its program does, and promises to write and send nothing more.  So
+ * the side that closes can reuse its ring and its id after one round trip.  The
+ * side that answers sends no CLOSE of its own later, because nobody would read
+ * it.  If both sides send CLOSE at once, both answer.  A connection stays
+ * attached until its last frame has been completed, and with it all frames
+ * before.
  *
- * A link that is lost takes nothing with it that may still be said: what is
- * not over becomes an orphan (orphan.c).
+ * When a link is lost, connections that are not over are suspended (orphan in
+ * names here; orphan.c) and lose no bytes.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
 
-/* How long what a program has sent and closed waits for a peer that is there. */
+/*
+ * How long a closed connection waits for a live peer that does not read, in
+ * jiffies.
+ */
 #define UNREAD_MAX	(15 * 60 * HZ)
 
 static void release_work(struct work_struct *work)
@@ -27,8 +31,8 @@ static void release_work(struct work_struct *work)
 }
 
 /**
- * vconn_init() - start a connection's part, not attached
- * @vc: zeroed, or refused before
+ * vconn_init() - initialise the transport's part of a connection
+ * @vc: zeroed, or refused before; not attached
  *
  * Context: process.
  */
@@ -50,11 +54,16 @@ void vconn_init(struct vconn *vc)
 }
 
 /**
- * vconn_lock() - lock the link that a connection is on, or was on last
+ * vconn_lock() - lock the current or last link of a connection
  * @vc: a connection that is, or was, attached
  *
+ * RCU keeps the memory of the link until its lock is taken.  The link is
+ * checked again then, because vc->link may have changed; it changes only under
+ * the tx_lock of the old link.
+ *
  * Context: any.
- * Return: the link, its tx_lock held; it stays for as long as that is.
+ * Return: the link, with tx_lock held; vc->link does not change until the
+ * caller releases it.
  */
 struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock)
 {
@@ -62,7 +71,7 @@ struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock)
 
 	rcu_read_lock();
 again:
-	/* Pairs with the release in resume_switch(). */
+	/* Pairs with smp_store_release() in resume_switch(). */
 	link = smp_load_acquire(&vc->link);
 	spin_lock_bh(&link->tx_lock);
 	if (unlikely(link != READ_ONCE(vc->link))) {
@@ -74,11 +83,13 @@ again:
 }
 
 /**
- * vconn_link_get() - the link that a connection is on, as a user
+ * vconn_link_get() - get the current or last link of a connection, as a user
  * @vc: a connection that is, or was, attached
  *
+ * The link keeps its device resources until the caller calls vlink_user_put().
+ *
  * Context: any.
- * Return: the link, for vlink_user_put(); or NULL if it is at its end.
+ * Return: the link, or NULL if it has no users any more.
  */
 struct vlink *vconn_link_get(struct vconn *vc)
 {
@@ -93,13 +104,13 @@ struct vlink *vconn_link_get(struct vconn *vc)
 }
 
 /**
- * vconn_find() - the connection of an id
+ * vconn_find() - find a connection by its id
  * @g: the group
- * @id: ours, as the peer knows it
+ * @id: our id, as the peer sends it
  *
  * Context: any.
- * Return: it, with a reference, attached, or an orphan, or neither any more; or
- * NULL.
+ * Return: the connection with a reference, or NULL.  It may be attached,
+ * suspended, or neither any more.
  */
 struct vconn *vconn_find(struct vgroup *g, u32 id)
 {
@@ -113,7 +124,7 @@ struct vconn *vconn_find(struct vgroup *g, u32 id)
 	return vc;
 }
 
-/* What it begins with: see grow.c. */
+/* Allocates the memory that a connection begins with: see grow.c. */
 static int attach_first(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
@@ -121,7 +132,7 @@ static int attach_first(struct vconn *vc)
 	u8 *buf;
 
 	memcg = set_active_memcg(conn->memcg);
-	/* Nobody is killed at the will of a peer. */
+	/* A peer must not be able to cause an OOM kill. */
 	buf = kmalloc(SANX_RING_FIRST, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
 				       __GFP_NORETRY);
 	set_active_memcg(memcg);
@@ -137,7 +148,7 @@ static void free_first(struct vconn *vc)
 
 	if (q->out.buf != vc->ring.buf && q->out.buf != vc->old.buf)
 		kfree(q->out.buf);
-	/* The reader has not come back to it. */
+	/* The queue moved back to it, and the reader has not followed yet. */
 	if (q->in.buf != vc->ring.buf && q->in.buf != q->out.buf)
 		kfree(q->in.buf);
 	kfree(vc->first);
@@ -146,11 +157,11 @@ static void free_first(struct vconn *vc)
 }
 
 /**
- * vconn_window_ok() - can anything be sent to a connection?
+ * vconn_window_ok() - can we send to a connection of the peer?
  * @link: its link
  * @win: the peer's ring, or none
  *
- * Return: 0, or -EPROTO if it has no ring and takes nothing in frames.
+ * Return: 0, or -EPROTO if it has no ring and accepts no payload in frames.
  */
 int vconn_window_ok(const struct vlink *link,
 		    const struct sanx_window_info *win)
@@ -159,12 +170,12 @@ int vconn_window_ok(const struct vlink *link,
 }
 
 /**
- * vconn_set_window() - the peer has told where its ring is
- * @vc: a connection that knew of none, or of a smaller one, or of the same on
- *	another link
- * @win: the ring; none is no news
+ * vconn_set_window() - note the ring that the peer advertised
+ * @vc: a connection whose peer had no ring, or a smaller one, or had this ring
+ *	on another link
+ * @win: the ring; if it is none, nothing changes
  *
- * Context: as sanx_txq_credit(), which is to follow; and tx_lock held.
+ * Context: tx_lock held; sanx_txq_credit() must follow, and its rules apply.
  */
 void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
 {
@@ -179,11 +190,11 @@ void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
 }
 
 /**
- * vconn_join() - from here on link_end() finds a connection
- * @vc: a connection with what rings it has mapped for @link
+ * vconn_join() - add a connection to its link, for link_end() to find
+ * @vc: a connection; its rings, if any, are mapped for @link
  * @link: a link that is up
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, to be released by vxmit_unlock().
  */
 void vconn_join(struct vconn *vc, struct vlink *link)
 {
@@ -215,11 +226,11 @@ static int attach_publish(struct vconn *vc, struct vlink *link, u32 flags)
 }
 
 /**
- * vconn_attach() - put a connection on a link
+ * vconn_attach() - attach a connection to a link
  * @vc: the connection, initialised
- * @link: the link, with a reference of the caller's, and if it is dying not
- *	yet without its device: by vnet.lock, or as a user
- * @flags: VCONN_* to begin with
+ * @link: the link; the caller has a reference, and vnet.lock or a user that
+ *	keeps its device resources even if it is dying
+ * @flags: the first VCONN_* flags
  *
  * Context: process, may sleep.
  * Return: 0, and the link has a reference of the connection until
@@ -249,7 +260,7 @@ static void conn_ask(struct vconn *vc)
 {
 	struct vlink *link = vconn_lock(vc);
 
-	/* Its link may have ended, and it with that. */
+	/* The link may have ended meanwhile, and the connection with it. */
 	if (!(vc->flags & VCONN_RELEASED))
 		vask_begin(vc);
 	vxmit_pend(vc, VCONN_P_OPEN);
@@ -257,9 +268,9 @@ static void conn_ask(struct vconn *vc)
 }
 
 /**
- * vconn_open() - ask the peer for a connection
+ * vconn_open() - request a connection of the peer
  * @vc: the connection, initialised
- * @link: a link, with a reference of the caller's
+ * @link: a link; the caller has a reference
  *
  * Context: process, may sleep.
  * Return: 0, and the answer will come; or -errno.
@@ -268,7 +279,7 @@ int vconn_open(struct vconn *vc, struct vlink *link)
 {
 	int err = -ENOTCONN;
 
-	/* What is to be got of the device has to be got while there is one. */
+	/* A user keeps the device resources until the attach is done. */
 	if (!refcount_inc_not_zero(&link->users))
 		return err;
 	if (READ_ONCE(link->state) == VLINK_UP)
@@ -280,7 +291,7 @@ int vconn_open(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vconn_reopen() - ask again, after the peer was busy
+ * vconn_reopen() - request a connection again, after the peer was busy
  * @vc: the connection
  *
  * Context: process, lock_sock() held.
@@ -313,7 +324,7 @@ static bool conn_over(const struct vconn *vc)
 	return vc->flags & VCONN_CLOSE_ACKED;
 }
 
-/* Who calls this sees to vconn_release(). */
+/* The caller arranges for vconn_release(). */
 static void conn_set_released(struct vconn *vc)
 {
 	vc->flags |= VCONN_RELEASED;
@@ -321,7 +332,8 @@ static void conn_set_released(struct vconn *vc)
 }
 
 /**
- * vconn_check_over() - release a connection about which all is said
+ * vconn_check_over() - release a connection if nothing is left to send or
+ * receive
  * @vc: an attached connection
  *
  * Context: tx_lock held.
@@ -336,8 +348,9 @@ void vconn_check_over(struct vconn *vc)
 }
 
 /**
- * vconn_abort() - nothing more is to be said about a connection
- * @vc: an attached connection that the peer does not know, or has refused
+ * vconn_abort() - end a connection without another frame
+ * @vc: a connection that the peer does not know, or has refused; or one that is
+ *	suspended and will not be resumed
  *
  * Context: tx_lock held.
  */
@@ -351,10 +364,11 @@ void vconn_abort(struct vconn *vc)
 }
 
 /**
- * vconn_release() - take a connection off its link
- * @vc: a connection that is RELEASED, by who calls this, once
+ * vconn_release() - detach a connection from its link
+ * @vc: a connection that the caller has marked RELEASED; called once
  *
- * Our ring may still be read after this, but not written.
+ * On return our ring may still be read, but no device can write it.  The link's
+ * reference of the connection is put.
  *
  * Context: process, may sleep.
  */
@@ -363,7 +377,7 @@ void vconn_release(struct vconn *vc)
 	struct vlink *link = vc->link;
 
 	xa_erase_bh(&link->group->ids, vc->id);
-	/* It was released before, so it stays an orphan or none. */
+	/* ORPHAN does not change any more once RELEASED is set. */
 	if (READ_ONCE(vc->flags) & VCONN_ORPHAN) {
 		vorphan_release(vc);
 		return;
@@ -379,7 +393,7 @@ void vconn_release(struct vconn *vc)
 	list_del_init(&vc->room);
 	list_del_init(&vc->node);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);
-	/* All others may have waited for its registration. */
+	/* Other work may have waited for its registration. */
 	vxmit_run(link);
 	vxmit_unlock(link);
 	vlink_user_put(link);
@@ -387,14 +401,14 @@ void vconn_release(struct vconn *vc)
 }
 
 /**
- * vconn_survives() - could anything still be said on another link?
+ * vconn_survives() - can a connection continue on another link?
  * @vc: a connection whose link ends
  *
- * Not of one that is not open, or was cut off, or whose peer has said its last
- * word.
+ * It cannot if the link was not lost but ended, or if the connection is not
+ * open, was reset, or was closed by the peer.
  *
  * Context: tx_lock held.
- * Return: true if so.
+ * Return: true if it can.
  */
 bool vconn_survives(const struct vconn *vc)
 {
@@ -405,7 +419,11 @@ bool vconn_survives(const struct vconn *vc)
 	       !(vc->flags & over) && !(vc->pending & VCONN_P_OPEN_ACK);
 }
 
-/* The next connection that nobody else releases, with a reference. */
+/*
+ * Finds the next connection of a link that is not RELEASED.  One that cannot
+ * survive is marked RELEASED for the caller.
+ * Return: the connection with a reference, or NULL.
+ */
 static struct vconn *fail_next(struct vlink *link, bool *survives, u32 *flags)
 {
 	struct vconn *vc;
@@ -434,7 +452,7 @@ static void fail_conn(struct vconn *vc, u32 flags, int err)
 	struct sanx_conn *conn = vconn_conn(vc);
 
 	if (flags & VCONN_CLOSED)
-		;	/* nobody to tell */
+		;	/* closed: no program to inform */
 	else if (flags & VCONN_OPENING)
 		sanx_conn_refused(conn, SANX_FALLBACK_LINK);
 	else if ((flags & VCONN_OPEN) && !(flags & VCONN_PEER_CLOSED))
@@ -443,8 +461,8 @@ static void fail_conn(struct vconn *vc, u32 flags, int err)
 }
 
 /**
- * vconn_fail_all() - the link is dead, and its connections are orphans or dead
- * @link: a link whose queue pair is drained, and whose slots are free
+ * vconn_fail_all() - suspend or end all connections of a link
+ * @link: a link whose queue pair is drained and whose slots are free
  *
  * Context: process, may sleep.
  */
@@ -455,7 +473,7 @@ void vconn_fail_all(struct vlink *link)
 	u32 flags;
 
 	while ((vc = fail_next(link, &survives, &flags))) {
-		/* If it turns out not to survive, it fails next time. */
+		/* If it no longer survives, it is found again and fails. */
 		if (!survives)
 			fail_conn(vc, flags, link->err);
 		else
@@ -475,7 +493,10 @@ static void close_attached(struct vconn *vc, bool reset)
 	list_del_init(&vc->room);
 	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED))
 		return;
-	/* The peer learns of it when it asks for the connection. */
+	/*
+	 * We refuse the peer's RESUME; if RESUME is up to us, the peer gives
+	 * the connection up after RESUME_MAX.
+	 */
 	if ((vc->flags & VCONN_ORPHAN) && reset) {
 		vconn_abort(vc);
 		return;
@@ -488,18 +509,18 @@ static void close_attached(struct vconn *vc, bool reset)
 		vxmit_pend(vc, VCONN_P_CLOSE);
 		return;
 	}
-	/* An OPEN that is under way gets its answer first. */
+	/* An OPEN that was sent is answered first. */
 	if ((vc->flags & VCONN_IDLE) || (vc->pending & VCONN_P_OPEN))
 		vconn_abort(vc);
 }
 
 /**
- * vconn_give_up() - what is left of a closed connection is not to be sent
+ * vconn_give_up() - drop the unsent bytes of a closed connection
  * @vc: an attached connection that is CLOSED
  *
- * The peer gets a reset.
+ * If there are any, the peer gets a reset.
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, to be released by vxmit_unlock().
  */
 void vconn_give_up(struct vconn *vc)
 {
@@ -512,15 +533,15 @@ void vconn_give_up(struct vconn *vc)
 }
 
 /**
- * vconn_cut_locked() - nothing more of a connection is to be sent but a reset
+ * vconn_cut_locked() - send nothing more of a connection but a reset
  * @vc: an attached connection; its program may have closed it
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, to be released by vxmit_unlock().
  */
 void vconn_cut_locked(struct vconn *vc)
 {
 	close_attached(vc, true);
-	/* What a program had closed in order it is too late for. */
+	/* The program had closed it in order: that becomes a reset. */
 	if (vc->flags & (VCONN_OVER | VCONN_PEER_CLOSED | VCONN_RESET))
 		return;
 	vc->pending &= ~(VCONN_P_DATA | VCONN_P_FIN);
@@ -529,13 +550,13 @@ void vconn_cut_locked(struct vconn *vc)
 }
 
 /**
- * vconn_sweep() - give up connections that a program has closed long ago, and
- *	whose peers do not read
+ * vconn_sweep() - give up closed connections whose peers do not read
  * @link: the link
  *
- * TCP lets them be until there are too many; but nobody can see to these.
+ * TCP keeps such connections until there are too many (tcp_max_orphans).  No
+ * tool can end these, so they have a time limit (UNREAD_MAX).
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, to be released by vxmit_unlock().
  */
 void vconn_sweep(struct vlink *link)
 {
@@ -553,19 +574,19 @@ void vconn_sweep(struct vlink *link)
  * @conn: the connection
  * @reset: as there
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes tx_mutex.
  */
 void vconn_close(struct sanx_conn *conn, bool reset)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link;
 
-	/* One that waits for a link may get attached at any time. */
+	/* vgroup_link_up() may attach a waiting connection at any time. */
 	if (!READ_ONCE(vc->link) && vgroup_cancel(vc))
 		return;
 	if (!READ_ONCE(vc->link))
 		return;
-	/* connect(AF_UNSPEC) closes what another call may be sending on. */
+	/* With connect(AF_UNSPEC) another call may still be sending. */
 	mutex_lock(&conn->tx_mutex);
 	sanx_gather_stop(&vc->gather);
 	mutex_unlock(&conn->tx_mutex);
@@ -578,7 +599,7 @@ void vconn_close(struct sanx_conn *conn, bool reset)
  * vconn_cut() - sanx_transport_ops.abort
  * @conn: the connection
  *
- * Context: any.
+ * Context: any; takes tx_lock.
  */
 void vconn_cut(struct sanx_conn *conn)
 {
@@ -590,12 +611,12 @@ void vconn_cut(struct sanx_conn *conn)
 }
 
 /**
- * vconn_reset_deaf() - bytes came that nobody will ever read
+ * vconn_reset_deaf() - reset a connection, for bytes that nobody will read
  * @vc: a connection that is sanx_conn_deaf()
  *
- * The program's own close() then finds all done.
+ * Later, close() by the program has nothing left to do.
  *
- * Context: softirq.
+ * Context: softirq; takes tx_lock.
  */
 void vconn_reset_deaf(struct vconn *vc)
 {
@@ -610,7 +631,7 @@ void vconn_reset_deaf(struct vconn *vc)
  * @conn: the connection
  * @pulse: as there
  *
- * Context: any.
+ * Context: any; takes tx_lock.
  */
 void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
 {
@@ -630,7 +651,7 @@ void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
  * vconn_probe() - sanx_transport_ops.probe
  * @conn: the connection
  *
- * Context: any.
+ * Context: any; takes tx_lock.
  */
 void vconn_probe(struct sanx_conn *conn)
 {

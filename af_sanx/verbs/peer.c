@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the peer says about a connection.
+ * Frames of the peer about a connection.
  *
- * Frames of a link come one at a time, in order, in softirq.  Each is held
- * against what the connection has been through: a peer that says what does not
- * fit loses the link.
+ * Frames of a link arrive one at a time, in order, in softirq.  Each is checked
+ * against the state of its connection.  A frame that does not fit is a protocol
+ * error and ends the link.
  */
 #include "verbs.h"
 
-/* Who is in one of these states is told nothing, or not yet. */
+/* In these states the peer sends no frame about the connection, or not yet. */
 #define NEVER	(VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED | \
 		 VCONN_CLOSE_ACKED | VCONN_ACCEPTING | VCONN_ORPHAN | \
 		 VCONN_RESUMING)
@@ -18,7 +18,10 @@ static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
 	const struct sanx_rxq *q = &vconn_conn(vc)->rx;
 	int err = -EPROTO;
 
-	/* By what is granted now: more can be while it is put there. */
+	/*
+	 * Check against the credit granted so far: more may be granted before
+	 * sanx_conn_arrive() checks it.
+	 */
 	if (f->offset == q->tail && f->count <= q->granted - q->tail)
 		err = vgrow_arrival(vc, f);
 	if (!err && (f->flags & SANX_FRAME_F_RING))
@@ -26,14 +29,17 @@ static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
 	return err;
 }
 
-/* What is about the other direction comes after the end of this one, too. */
+/* These frames are about the other direction, and may follow a FIN. */
 static bool frame_after_fin(const struct sanx_frame *f)
 {
 	return f->type == SANX_FRAME_CREDIT || f->type == SANX_FRAME_WINDOW ||
 	       f->type == SANX_FRAME_RETURN_ACK;
 }
 
-/* Is @f about an open connection, and if so about one that we still have? */
+/*
+ * May the peer send @f about this connection now? @ignore: our side has closed,
+ * and nobody reads payload any more.
+ */
 static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 			    bool *ignore)
 {
@@ -49,15 +55,16 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
 		err = frame_check_data(vc, f);
 	else if (f->type == SANX_FRAME_FIN)
 		vc->flags |= VCONN_FIN_RCVD;
-	/* What the peer sent before it got our CLOSE finds no reader. */
+	/* The peer may have sent it before it received our CLOSE. */
 	*ignore = vc->flags & VCONN_CLOSED;
 	spin_unlock_bh(&link->tx_lock);
 	return err;
 }
 
 /*
- * More room there: payload may have waited for it.  Senders wait for completions,
- * but where those say nothing.
+ * Takes a credit, for which payload may have waited.  Senders wait for
+ * completions instead.  Only on devices that complete early (iWARP) a
+ * completion says nothing about the peer, and senders wait for credits.
  */
 static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 {
@@ -69,7 +76,7 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 	    f->type != SANX_FRAME_RETURN_ACK)
 		return 0;
 	spin_lock_bh(&link->tx_lock);
-	/* Of room that was given up: shrink.c. */
+	/* RETURN gave up the room that this credit is about: shrink.c. */
 	if (!vc->returned)
 		n = sanx_txq_credit(&conn->tx, f->credit);
 	if (n > 0 && vc->pending & VCONN_P_DATA)
@@ -77,7 +84,9 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 	vxmit_unlock(link);
 	if (n <= 0)
 		return n;
-	/* A ring that is new says nothing of the reader. */
+	/*
+	 * The credit of a new ring does not mean that the peer's program read.
+	 */
 	if (f->type != SANX_FRAME_WINDOW && f->type != SANX_FRAME_RETURN_ACK)
 		WRITE_ONCE(conn->drain_time, jiffies);
 	if (vc->full && !vc->early)
@@ -88,16 +97,19 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /*
- * Bytes came for a program that has closed.  Nobody reads them, but they were
- * received: see resume_take().  If it was not all given to the peer what the
- * program had sent, it never will be: so does TCP.
+ * Takes payload for a program that has closed.  Nobody reads it, but it counts
+ * as received, also in a later RESUME (vframe_resume()).  Bytes of the program
+ * that are still unsent are dropped, as by TCP.
  */
 static int frame_unheard(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct vlink *link = vc->link;
 	int err = 0;
 
-	/* That does not go on elsewhere, and lacks the bytes that it was for. */
+	/*
+	 * A reset connection is not resumed, and the bytes before these may not
+	 * have been counted (vconn_reset_deaf()).
+	 */
 	if (!(READ_ONCE(vc->flags) & VCONN_RESET))
 		err = sanx_rxq_arrive(&vconn_conn(vc)->rx, f->offset, f->count);
 	spin_lock_bh(&link->tx_lock);
@@ -118,7 +130,7 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 		return err;
 	if (ignore)
 		return frame_unheard(vc, f);
-	/* Bytes that fetch a reset are not to be read, either. */
+	/* The bytes cause a reset, so they must not become readable. */
 	if (sanx_conn_deaf(conn)) {
 		vconn_reset_deaf(vc);
 		return 0;
@@ -151,12 +163,12 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 	err = frame_credit(vc, f);
 	if (err || ignore || f->type != SANX_FRAME_FIN)
 		return err;
-	/* It is no error if our program has closed meanwhile. */
+	/* Not an error, even if our program has closed meanwhile. */
 	sanx_conn_fin(conn);
 	return 0;
 }
 
-/* The peer has a ring now, or a larger one. */
+/* WINDOW: the peer has its first ring, or a larger one. */
 static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct sanx_window_info win;
@@ -180,7 +192,10 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 	return err ?: frame_credit(vc, f);
 }
 
-/* It writes to our ring no more, or has heard that we do not. */
+/*
+ * RETURN: the peer does not write our ring any more.  RETURN_ACK: the peer
+ * knows that we do not write its ring any more.
+ */
 static int frame_return(struct vconn *vc, const struct sanx_frame *f)
 {
 	bool ours = f->type == SANX_FRAME_RETURN_ACK;
@@ -189,7 +204,7 @@ static int frame_return(struct vconn *vc, const struct sanx_frame *f)
 	int err;
 
 	err = frame_check_open(vc, f, &ignore);
-	/* What our program sent before it closed may wait for the answer. */
+	/* Bytes sent before our program closed may wait for the answer. */
 	if (err || (ignore && !ours))
 		return err;
 	spin_lock_bh(&link->tx_lock);
@@ -213,14 +228,14 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 		return -EPROTO;
 	}
 	vc->flags |= VCONN_PEER_CLOSED;
-	/* What is not said yet nobody wants to hear any more. */
+	/* The peer reads no more, so pending frames are dropped. */
 	unsent = (vc->posted != vc->end && !vc->corked) ||
 		 vc->spilled;
 	vc->pending = 0;
 	vxmit_pend(vc, VCONN_P_CLOSE_ACK);
 	vxmit_unlock(link);
 
-	/* It goes unsent. */
+	/* The worker frees the spilled bytes, which are not sent any more. */
 	vspill_kick(vc);
 	if (flags & VCONN_CLOSED)
 		return 0;
@@ -228,7 +243,7 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 		sanx_conn_reset(conn, ECONNRESET);
 	else
 		sanx_conn_peer_closed(conn);
-	/* TCP's peer would have answered that with a reset. */
+	/* TCP's peer would have answered these bytes with a reset. */
 	if (unsent)
 		sanx_conn_reset(conn, ECONNRESET);
 	return 0;
@@ -251,7 +266,10 @@ static int frame_close_ack(struct vconn *vc)
 	return err;
 }
 
-/* Takes the answer to an OPEN into account, and says if there is one due. */
+/*
+ * Takes the answer to an OPEN.
+ * Return: true if an answer was due.
+ */
 static bool frame_answers(struct vconn *vc)
 {
 	struct vlink *link = vc->link;
@@ -293,7 +311,7 @@ static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
 		vxmit_run(link);
 	}
 	vxmit_unlock(link);
-	/* If nobody waits for it any more, close() came or will. */
+	/* If this fails, close() was called or will be. */
 	if (!closed)
 		sanx_conn_established(conn);
 	return 0;
@@ -328,21 +346,22 @@ static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vconn_frame() - a frame about a connection came in
- * @vc: the connection, with a reference of the caller's; maybe not yet, or no
- *	more, attached
- * @link: the link that it came by
+ * vconn_frame() - take a frame about a connection
+ * @vc: the connection; the caller has a reference; it may be not yet, or not
+ *	any more, attached
+ * @link: the link that the frame arrived on
  * @f: the frame
  *
- * Context: softirq, one at a time for a link.
- * Return: 0, or -EPROTO if no correct peer sends that now.
+ * Context: softirq, one at a time for a link; takes tx_lock.
+ * Return: 0, or -EPROTO if no correct peer sends the frame now.
  */
 int vconn_frame(struct vconn *vc, const struct vlink *link,
 		const struct sanx_frame *f)
 {
 	/*
-	 * It changes neither to nor from a link that still delivers.  Pairs
-	 * with the release in resume_switch().
+	 * A connection on @link does not move while frames arrive there: it
+	 * moves after @link was drained.  Pairs with smp_store_release() in
+	 * resume_switch().
 	 */
 	if (smp_load_acquire(&vc->link) != link)
 		return -EPROTO;
