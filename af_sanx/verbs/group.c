@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link groups: all that one node has to do with another.
+ * Link groups: the links, and the connections, from this node to another.
  *
- * What is sent on a link is sent under its lock, and what arrives there is dealt
- * with by one CPU at a time.  So where there are many CPUs there are several
- * links to a node, each in a lane of its own, and connections are shared out
- * among them.  A connection stays in its lane.  The first link is what somebody
- * waits for; the others are made beside it once connections would share one.
+ * Frames are sent under the lock of their link, and one CPU at a time processes
+ * the frames that arrive on it.  So nodes with several CPUs have several links
+ * to a node, each in a lane of its own, and connections are distributed among
+ * them.  A connection stays in its lane.  Connections wait for the first link
+ * only.  Further links are set up beside it when connections would share one.
  *
- * In a lane, at most one link at a time takes our connections (@out).  Where both
- * sides try at once, the link of the node with the lower id is the one: its
- * attempt makes it reject the other's, which waits instead.  A link that comes up
- * replaces what was there: its peer has started anew, or lost the other, or has
- * won the tie.
+ * Invariant: in a lane at most one link at a time takes our connections
+ * (vgroup.out, guarded by vnet.lock).  If both nodes try to set up a link at
+ * once, the attempt of the node with the lower id wins: that node rejects the
+ * request of the other, which then waits for the winner's link.  A link that
+ * comes up replaces an older one, because the peer has restarted, or lost the
+ * older link, or won the tie.
  *
- * On a link of a node to itself one queue pair is active and one passive; the
- * active one takes the connections, and nothing replaces anything.
+ * A link of a node to itself has one active and one passive queue pair.  The
+ * active one takes the connections, and neither is replaced.
  *
- * Who asks for a connection while no link is up waits for one, for a bounded
- * time.  When that has passed in vain, or a peer has refused, the node is held
- * to be unreachable for a while and nobody waits; a link from there ends that.
+ * If no link is up, a connect waits for one, for a bounded time.  When that
+ * time expires, or the peer refuses, a backoff (held in names here) follows, in
+ * which connects do not wait.  A link from the peer ends the backoff.
  */
 #include <linux/slab.h>
 
@@ -27,7 +28,7 @@
 
 static void group_timeout(struct work_struct *work);
 
-/* Lane 0, which knows the others. */
+/* Returns lane 0 of a peer, which has pointers to the others. */
 static struct vgroup *group_find(struct vnet *vnet, u32 peer)
 {
 	struct vgroup *g;
@@ -44,7 +45,10 @@ static struct vgroup *group_find(struct vnet *vnet, u32 peer)
 
 static struct vgroup *group_alloc(struct vnet *vnet, u32 peer, u32 lane)
 {
-	/* Who goes to another link waits for vnet.lock. */
+	/*
+	 * No I/O: a connection that moves to another link needs vnet.lock, and
+	 * reclaim may wait for that connection.
+	 */
 	struct vgroup *g = kzalloc(sizeof(*g), GFP_NOIO);
 
 	if (!g)
@@ -67,8 +71,8 @@ static struct vgroup *group_alloc(struct vnet *vnet, u32 peer, u32 lane)
 }
 
 /*
- * There are as many as node ids we had to do with, and lanes to them, until the
- * vnet stops.
+ * Finds or makes a group.  Groups are freed only when the vnet stops, so there
+ * is at most one for each node id and lane that was ever used.
  */
 static struct vgroup *group_get(struct vnet *vnet, u32 peer, u32 lane)
 {
@@ -94,8 +98,8 @@ static void group_free(struct kref *refs)
 }
 
 /**
- * vgroup_put() - give back a reference
- * @g: the group, gone for the caller after this
+ * vgroup_put() - put a reference
+ * @g: the group, not valid for the caller afterwards
  *
  * Context: any.
  */
@@ -135,7 +139,7 @@ static struct vconn *group_pop_waiter(struct vgroup *g)
 	return vc;
 }
 
-/* No link for those who wait, nor for who comes soon. */
+/* Refuses waiting connections, and starts a backoff for later ones. */
 static void group_refuse(struct vgroup *g)
 {
 	struct vconn *vc;
@@ -186,7 +190,7 @@ static void group_arm(struct vgroup *g, unsigned long until)
 			 time_before(now, until) ? until - now : 0);
 }
 
-/* What is left of the time is shared by the rails that have not had a turn. */
+/* Rails that were not tried yet have equal shares of the remaining time. */
 static void group_set_limit(struct vgroup *g)
 {
 	unsigned long now = jiffies;
@@ -196,7 +200,7 @@ static void group_set_limit(struct vgroup *g)
 	group_arm(g, g->try_end);
 }
 
-/* From now on there is so much time, and each rail has a turn. */
+/* Starts the time limit for a link, and plans to try each rail once. */
 static void group_set_deadline(struct vgroup *g)
 {
 	struct sanx_node_info info;
@@ -209,7 +213,7 @@ static void group_set_deadline(struct vgroup *g)
 	group_set_limit(g);
 }
 
-/* The peer's attempt is well under way; ours would be in its way. */
+/* A request of the peer was accepted; an attempt of ours would disturb it. */
 static bool group_accepting(const struct vgroup *g)
 {
 	struct vlink *link;
@@ -223,9 +227,10 @@ static bool group_accepting(const struct vgroup *g)
 }
 
 /**
- * vgroup_try() - try for a link that no connect() waits for
- * @g: a group without one
- * @n: the how manieth attempt it is; each begins with the next rail
+ * vgroup_try() - try to set up a link that no connect() waits for
+ * @g: a group without a link
+ * @n: number of the attempt; rail @n, modulo the number of rails, is tried
+ *	first
  *
  * Context: process, vnet.lock held.
  */
@@ -266,9 +271,10 @@ static unsigned int lanes_wanted(void)
 }
 
 /*
- * The link that has the fewest connections; of equals, the one of this CPU.
- * Return: the link; NULL if there is none; or an error if the peer leaves OPENs
- * without an answer on each.
+ * Finds the link with the fewest connections; among equals, the one of this
+ * CPU.
+ * Return: the link; NULL if no link is up; or an error pointer if the peer does
+ * not answer OPENs on any link that is up.
  */
 static struct vlink *lanes_best(const struct vgroup *first)
 {
@@ -290,7 +296,9 @@ static struct vlink *lanes_best(const struct vgroup *first)
 	return best ?: mute ? ERR_PTR(-EHOSTUNREACH) : NULL;
 }
 
-/* One lane more, by a rail that works, for those who come later. */
+/*
+ * Sets up one lane more for later connections, on a rail that is known to work.
+ */
 static void lanes_widen(struct vgroup *first, unsigned int rail)
 {
 	unsigned int i, n = lanes_wanted();
@@ -336,7 +344,7 @@ static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 
 /**
  * vgroup_connect() - sanx_transport_ops.connect
- * @vc: the connection; at a later attempt maybe still attached
+ * @vc: the connection; after the first attempt it may still be attached
  *
  * Context: process, lock_sock() held.
  * Return: as connect().
@@ -365,13 +373,13 @@ int vgroup_connect(struct vconn *vc)
 }
 
 /**
- * vgroup_cancel() - wait no longer for a link
- * @vc: a connection that is not attached, or may become so at any time if it
- *	waits
+ * vgroup_cancel() - stop waiting for a link
+ * @vc: a connection that is not attached; if it waits, it may become attached
+ *	at any time
  *
  * Context: process, may sleep.
- * Return: true if it waited and now no answer comes; false if it is attached,
- * or never asked.
+ * Return: true if it waited, and then no answer will come and its reference was
+ * put; false if it is attached, or does not wait.
  */
 bool vgroup_cancel(struct vconn *vc)
 {
@@ -390,7 +398,7 @@ bool vgroup_cancel(struct vconn *vc)
 	return waited;
 }
 
-/* Our attempt failed; is there another rail, and time? */
+/* After a failed attempt: tries the next rail, if there is one and time. */
 static void group_try_next(struct vgroup *g)
 {
 	struct sanx_node_info info;
@@ -416,13 +424,13 @@ static void group_timeout(struct work_struct *work)
 					timer);
 
 	mutex_lock(&g->vnet->lock);
-	/* It runs for attempts that succeeded, too. */
+	/* The timer is not cancelled when an attempt succeeds. */
 	if (g->trying && time_after_eq(jiffies, g->try_end)) {
 		vlink_kill(g->trying, ETIMEDOUT);
 		group_drop_trying(g);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
-		/* They wait for the peer's attempt. */
+		/* The connections wait for the peer's attempt. */
 		if (time_after_eq(jiffies, g->deadline))
 			group_refuse(g);
 		else
@@ -432,14 +440,14 @@ static void group_timeout(struct work_struct *work)
 }
 
 /**
- * vgroup_accept() - a peer asks for a link
+ * vgroup_accept() - decide on a request of a peer for a link
  * @vnet: the namespace
- * @peer: who
- * @lane: in which lane, below SANX_LANES_MAX
- * @id: its request; on success the link's
+ * @peer: node id of the peer
+ * @lane: lane of the link, less than SANX_LANES_MAX
+ * @id: id of the request; on success the link owns it
  *
  * Context: process, in the event handler of @id.
- * Return: a link that is accepting, with a reference for the caller, or an
+ * Return: a link that is accepting, with a reference for the caller; or an
  * error pointer: -EALREADY if our attempt has precedence, -ENETDOWN, -ENOMEM.
  */
 struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
@@ -474,7 +482,7 @@ out:
 	return link;
 }
 
-/* A peer that has started anew knows nothing of what is in other lanes. */
+/* Ends what is left in other lanes of a peer that has restarted. */
 static void group_forgotten(struct vgroup *g, const struct vlink *link)
 {
 	struct vgroup *first = group_find(g->vnet, g->peer);
@@ -514,11 +522,12 @@ static void group_replace(struct vgroup *g, struct vlink *link)
 }
 
 /**
- * vgroup_link_up() - a link takes connections from now on
- * @link: a link that came up; if this was called before, nothing happens
+ * vgroup_link_up() - let a link take connections
+ * @link: a link that came up; nothing happens if this was called before
  *
- * What the peer's instance means for the connections that there are is settled when
- * this returns, so nothing that the peer asks for is to be dealt with before.
+ * On return, the peer's instance was compared with that of the existing
+ * connections.  Those that a restarted peer has forgotten were reset, or their
+ * links are dying.  Requests of the peer must not be served before.
  *
  * Context: process, may sleep.
  */
@@ -528,7 +537,7 @@ void vgroup_link_up(struct vlink *link)
 	struct vnet *vnet = g->vnet;
 	struct vconn *vc;
 
-	/* Pairs with the release below. */
+	/* Pairs with smp_store_release() below. */
 	if (smp_load_acquire(&link->taken))
 		return;
 	mutex_lock(&vnet->lock);
@@ -536,20 +545,20 @@ void vgroup_link_up(struct vlink *link)
 	    (group_self(g) && !link->active))
 		goto out;
 	group_replace(g, link);
-	/* Under the lock, so that vgroup_cancel() sees them wait or attached. */
+	/* Under vnet.lock, so vgroup_cancel() sees each waiting or attached. */
 	while ((vc = group_pop_waiter(g))) {
 		if (vconn_open(vc, link))
 			sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
 		sanx_conn_put(vconn_conn(vc));
 	}
-	/* What was done is seen by who does not take the lock, above. */
+	/* Pairs with smp_load_acquire() above, which runs without vnet.lock. */
 	smp_store_release(&link->taken, true);
 out:
 	mutex_unlock(&vnet->lock);
 }
 
 /**
- * vgroup_link_ends() - a link takes no more connections
+ * vgroup_link_ends() - let a link take no more connections
  * @link: a dying link
  *
  * Context: process, may sleep.
@@ -565,8 +574,8 @@ void vgroup_link_ends(struct vlink *link)
 }
 
 /**
- * vgroup_link_gone() - the end of a link's life
- * @link: a dead link; its own reference is given back
+ * vgroup_link_gone() - remove a dead link from its group
+ * @link: a dead link; its own reference is put
  *
  * Context: process, may sleep.
  */
@@ -579,13 +588,18 @@ void vgroup_link_gone(struct vlink *link)
 	list_del_init(&link->node);
 	if (g->trying == link) {
 		group_drop_trying(g);
-		/* One that gave way to the peer's leaves its waiters to that. */
+		/*
+		 * A link that gave way to the peer's leaves the waiters to that
+		 * one.
+		 */
 		if (!link->tied)
 			group_try_next(g);
 	}
 	mutex_unlock(&vnet->lock);
 	vlink_put(link);
-	/* The last that touches vnet: who waits for it may free it. */
+	/*
+	 * Last access to vnet: net_exit() flushes vlink_wq before it is freed.
+	 */
 	if (atomic_dec_and_test(&vnet->n_links))
 		wake_up(&vnet->gone);
 }
@@ -596,17 +610,18 @@ static bool link_valid(const struct vlink *link)
 
 	if (link->self != sanx_node_self(net))
 		return false;
-	/* One that has no address yet is checked when it gets one. */
+	/* Not resolved yet: there is no address to check. */
 	return ipv6_addr_any(&link->remote) ||
 	       sanx_node_has_rail(net, link->group->peer, &link->remote);
 }
 
 /**
- * vgroup_revalidate() - the node map is another one
+ * vgroup_revalidate() - apply a changed node map
  * @vnet: the namespace
  *
- * Links to what is no longer a node or rail end, connections to what is no
- * longer a node too, and nobody is held to be unreachable any more.
+ * Ends links to nodes and rails that are no longer in the map, and all links if
+ * the id of this node has changed, resets suspended connections to such nodes,
+ * and ends all backoffs.
  *
  * Context: process, may sleep.
  */
@@ -642,7 +657,7 @@ static void group_stop(struct vgroup *g)
 }
 
 /**
- * vgroup_stop() - take down all links of a namespace, and wait for that
+ * vgroup_stop() - end all links of a namespace, and wait for that
  * @vnet: a namespace that is not running, without listeners
  *
  * Context: process, may sleep; vnet.ctl held.
@@ -670,11 +685,11 @@ void vgroup_stop(struct vnet *vnet)
 }
 
 /**
- * vgroup_has_conns() - are there connections, of whatever state?
+ * vgroup_has_conns() - are there connections, attached or suspended?
  * @vnet: the namespace
  *
  * Context: process, may sleep.
- * Return: true if so.
+ * Return: true if there are.
  */
 bool vgroup_has_conns(struct vnet *vnet)
 {
@@ -712,8 +727,8 @@ static int dump_link(struct vlink *link, struct sk_buff *skb,
 }
 
 /*
- * Shown so that one sees why connections to that node wait, or why new ones are
- * TCP.
+ * Reports a group without a link, to show why its connections wait, or why new
+ * ones are TCP.
  */
 static int dump_none(struct vgroup *g, struct sk_buff *skb,
 		     struct netlink_callback *cb)
