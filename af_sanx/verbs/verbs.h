@@ -64,9 +64,7 @@
 #include "link_credit.h"
 #include "presence.h"
 
-/*
- * Receives that a link posts: the most frames that its peer may have in flight.
- */
+/* Receives that a link posts: frames that its peer may have in flight. */
 #define VLINK_RECVS	128U
 /* Frames that a link itself may have in flight. */
 #define VLINK_SLOTS	128U
@@ -265,6 +263,9 @@ struct vrecv {
  * @win: the connector's window
  * @f: the header, without a body; its type tells OPEN from RESUME
  * @reject: enum sanx_reject, while in vlink.rejects
+ *
+ * vlink.tx_lock guards all fields while the request is in a list.  Otherwise
+ * the accept thread owns it, or vconn.parked refers to it.
  */
 struct vopen {
 	struct kthread_work	work;
@@ -329,7 +330,8 @@ struct vframes {
  *
  * @tx_lock: guards @state, @err and all fields behind them except @heard,
  *	@swept, @users, @unused and the work items; also, for connections on
- *	this link, the fields that &struct vconn lists
+ *	this link, the fields that &struct vconn lists.  Reads without it are
+ *	hints.
  * @state: changed by vlink_set_state() only
  * @err: errno (positive) for connections; ETIMEDOUT means that the peer was
  *	lost and may come back, and open connections are suspended
@@ -460,6 +462,8 @@ struct vlink {
  * @key: of the registration, local and remote
  * @registered: the registration was posted
  * @grown: counts as larger than the program asked for: vring_alloc_grown()
+ *
+ * A ring has no lock of its own: see @ring and @staging of &struct vconn.
  */
 struct vring {
 	u8			*buf;
