@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Payload: which bytes of a stream go in the next frame, and how.
+ * Payload: which bytes of a stream the next frame carries, and how.
  *
- * Invariant: bytes leave in the order of the stream, from vc->posted on, which never
- * exceeds vc->end (what was taken from the program) nor the peer's credit
- * (tx.limit).  vc->posted and vc->end are under link->tx_lock.
+ * Invariant: bytes are sent in stream order, from vc->posted on.  vc->posted
+ * never exceeds vc->end (the bytes taken from the program) nor conn->tx.limit
+ * (the peer's credit).  link->tx_lock guards vc->posted and changes of vc->end.
  *
- * A few bytes travel in the frame.  The device writes all else into the peer's ring,
- * from the send buffer or from the program's own pages, and a frame behind that
- * tells of it.  Where there is nothing to say that the 32 bits of immediate data do
- * not hold, the RDMA write tells of itself and the SEND is saved; iWARP has no such
- * writes.
+ * A few bytes travel in the frame itself.  The device writes everything else
+ * into the peer's ring by RDMA, from the send buffer or from the program's own
+ * pages, and a frame behind the write describes it.  If the 32 bits of
+ * immediate data can express all that the frame would say, the write carries
+ * them and the SEND is saved.  iWARP has no writes with immediate data.
+ *
+ * "Send buffer" is vc->staging (staging in the names here).
  */
 #include "xmit.h"
 
-/* Where a stretch wraps in one of the two, or in both. */
+/*
+ * A range that does not wrap in the smaller of the send buffer and the peer's
+ * ring wraps in neither, because both sizes are powers of two.
+ */
 static u32 payload_wraps(const struct vconn *vc)
 {
 	return min(vc->staging.size, vc->win.size);
 }
 
-/* Is it so long ago that the peer was told of receives, or of room? */
+/*
+ * Is a grant or a stream credit about to be due?  The limits are at most half
+ * of those at which a PING or a CREDIT would be sent for it.
+ */
 static bool payload_news(const struct vlink *link, const struct vconn *vc)
 {
 	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
@@ -31,8 +39,9 @@ static bool payload_news(const struct vlink *link, const struct vconn *vc)
 }
 
 /*
- * Can the write tell of itself?  It says neither credits nor grants, but those that
- * are due would go in frames of their own, so they are let ride in time.
+ * Can the write carry immediate data, without a frame?  Immediate data carries
+ * neither credit nor grant.  If one of them is about to be due, a frame now
+ * saves a CREDIT or a PING of its own later.
  */
 static bool payload_imm_ok(const struct vlink *link, const struct vconn *vc,
 			   u8 flags, int writes)
@@ -41,7 +50,7 @@ static bool payload_imm_ok(const struct vlink *link, const struct vconn *vc,
 	       vc->peer_id <= SANX_IMM_CONN_MAX && !payload_news(link, vc);
 }
 
-/* Return: how many writes it takes, 1 or 2. */
+/* Return: the number of RDMA writes, 1 or 2. */
 static int payload_writes(struct vchain *c, struct vconn *vc,
 			  const struct vlong *l, u64 offset, u32 len)
 {
@@ -62,8 +71,8 @@ static int payload_writes(struct vchain *c, struct vconn *vc,
 }
 
 /*
- * Payload of @len bytes, the next of the stream: @data, in the frame, or what is in
- * the send buffer, or the program's own.
+ * Posts the next @len bytes of the stream: from @data in the frame if it is not
+ * NULL, else from the program's pages @l, else from the send buffer.
  */
 static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
 			 const struct vlong *l, u32 len, u8 flags)
@@ -93,7 +102,11 @@ static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
 		f.flags |= SANX_FRAME_F_TURN;
 	if (vc->posted == conn->tx.limit)
 		f.flags |= SANX_FRAME_F_FULL;
-	/* The peer may answer with credit before this returns. */
+	/*
+	 * Before posting: the peer may answer with a credit before
+	 * ib_post_send() returns, and the credit is checked against tx.next.
+	 * Bytes that are sent again are counted already.
+	 */
 	if (vc->posted > conn->tx.next)
 		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
 	if (payload_imm_ok(link, vc, f.flags, n)) {
@@ -105,7 +118,10 @@ static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
 	vframe_post(link, slot, &c, vc, &f);
 }
 
-/* Payload up to the urgent byte goes apart. */
+/*
+ * Ends the frame at the urgent byte, because URGENT marks the last byte of a
+ * frame.
+ */
 static u32 payload_urgent(const struct vconn *vc, u32 len, u8 *flags)
 {
 	if (vc->urgent <= vc->posted || vc->urgent - vc->posted > len)
@@ -117,11 +133,11 @@ static u32 payload_urgent(const struct vconn *vc, u32 len, u8 *flags)
 /**
  * vpayload_next() - send the next bytes of the send buffer
  * @link: the link
- * @vc: the connection, with VCONN_P_DATA pending and the peer's credit for it
+ * @vc: the connection, with VCONN_P_DATA pending and stream credit for it
  *
- * They go in the frame if they are few, or if there is no ring to write.  It clears
- * VCONN_P_DATA with the last byte.  If the send buffer is to be registered alone
- * first, nothing is sent, and vxmit_reg() has been called.
+ * The bytes go in the frame if they are few, or if the peer has no ring.
+ * Clears VCONN_P_DATA with the last byte.  If the send buffer has to be
+ * registered alone first, nothing is sent and vxmit_reg() has been called.
  *
  * Context: tx_lock held, after vxmit_ok().
  */
@@ -153,7 +169,10 @@ void vpayload_next(struct vlink *link, struct vconn *vc)
 		vc->pending &= ~VCONN_P_DATA;
 }
 
-/* Does a connection take payload?  If not now, the core is about to be told. */
+/*
+ * Return: 0 if the connection takes payload; -EAGAIN if it was closed or reset,
+ * of which the core learns by other means; -EPIPE if it is not open.
+ */
 static int payload_takes(const struct vconn *vc)
 {
 	const u32 over = VCONN_CLOSED | VCONN_PEER_CLOSED | VCONN_OVER;
@@ -163,7 +182,10 @@ static int payload_takes(const struct vconn *vc)
 	return vc->flags & over ? -EAGAIN : 0;
 }
 
-/* Bytes that can be sent at once, past the send buffer. */
+/*
+ * Bytes that can be sent at once, without the send buffer.  None on iWARP,
+ * where sent bytes have to be kept (vc->early).
+ */
 static u32 payload_directly(const struct vconn *vc)
 {
 	const u32 later = VCONN_ACCEPTING | VCONN_ORPHAN | VCONN_RESUMING;
@@ -180,12 +202,12 @@ static u32 payload_directly(const struct vconn *vc)
  * vpayload_inline() - send payload in a frame, at once
  * @vc: the connection
  * @data: the bytes
- * @len: how many, at least 1
- * @urgent: the last one is urgent
+ * @len: number of bytes, at least 1
+ * @urgent: the last byte is urgent
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
- * Return: 0; -EAGAIN if that cannot be now; -EPIPE if the connection takes no
- * more.
+ * Return: 0; -EAGAIN if it cannot be sent now, or the connection was closed;
+ * -EPIPE if the connection is not open.
  */
 int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
 {
@@ -210,14 +232,16 @@ int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
 /**
  * vpayload_long() - send payload from a program's pages, at once
  * @vc: the connection
- * @link: its link, as far as is known
- * @l: the pages, mapped for that; its list's from here on, if any is sent
- * @len: bytes, at least 1
+ * @link: the link that @l is mapped for; nothing is sent if @vc has left it
+ * @l: the pages, mapped; if anything is sent, they belong to vc->longs
+ *	afterwards, else to the caller
+ * @len: bytes to send, at least 1
  *
- * Each frame is completed: the pages are to be given back soon.
+ * Each frame requests a completion, because the program waits until the device
+ * has read its pages.
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
- * Return: bytes that were sent; or 0 if none can be now.
+ * Return: bytes that were sent, 0 if none can be sent now.
  */
 u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len)
 {
@@ -246,15 +270,15 @@ u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len
 }
 
 /**
- * vpayload_taken() - payload is in the send buffer
+ * vpayload_taken() - publish payload that was copied to the send buffer
  * @vc: the connection
- * @len: bytes, at least 1, behind what was there
- * @urgent: the last one is urgent
- * @when: to be sent
+ * @len: bytes copied behind vc->end, at least 1
+ * @urgent: the last byte is urgent
+ * @when: when to send the bytes
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
- * Return: 0; -EAGAIN if the peer has closed, which the core is about to be told;
- * -EPIPE if the connection takes no more.
+ * Return: 0; -EAGAIN if the connection was closed or reset, of which the core
+ * learns by other means; -EPIPE if it is not open.
  */
 int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when when)
 {
@@ -262,7 +286,7 @@ int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when wh
 	int err = payload_takes(vc);
 
 	if (!err) {
-		/* What was before is not corked. */
+		/* Bytes before this call are not corked. */
 		if (when == VPAYLOAD_CORKED)
 			vxmit_flush(vc);
 		vc->corked = when == VPAYLOAD_CORKED;

@@ -2,27 +2,35 @@
 /*
  * Work requests of a link: slots, chains, the doorbell and completions.
  *
- * Invariant: a slot is in link->free, or in link->posted in the order of posting, or
- * with the one who took it and holds link->tx_lock since.  A connection whose frame
- * is in a slot under way (slot->vc, counted in vc->inflight) is not released.
+ * Invariants, guarded by link->tx_lock:
  *
- * One message is one chain of work requests and one doorbell: a registration if one
- * is due, up to two RDMA writes, and a SEND with the frame that tells of them, or
- * immediate data with the write in its place.
+ * - A slot is in link->free, or in link->posted in the order of posting, or
+ *   belongs to a function that took it and has held tx_lock since.
+ * - slot->vc of a posted slot is counted in vc->inflight.  A connection is not
+ *   released while vc->inflight is not 0 (conn_over()).
  *
- * Each completion tells of all work before it, so few are asked for: as many as it
- * takes that slots cannot run out with none under way and that little is sent again
- * on another link; and one for each frame that may be a connection's last, as its
- * release waits for that (wr_signal()).
+ * One message is one chain of work requests and one doorbell: a registration if
+ * one is due, up to two RDMA writes, and a SEND with the frame that describes
+ * them.  Instead of the SEND, the last write may carry immediate data.
+ *
+ * A completion covers all work that was posted before it, so few completions
+ * are requested (wr_signal()): one for each VLINK_SLOTS / 8 frames, so that the
+ * slots cannot run out with no completion under way; one for each quarter of a
+ * send buffer, so that little has to be sent again on another link; one for
+ * each frame from a program's pages, because the program waits; and one for
+ * each frame that may be the last of its connection, because the release of the
+ * connection waits for it.
  */
 #include "xmit.h"
 
 /**
  * vwr_slot() - take a slot for a frame
- * @link: the link; there is a slot: vxmit_ok(), or link->free is not empty
+ * @link: the link, with a free slot: after vxmit_ok(), or link->free is not
+ *	empty
  *
  * Context: tx_lock held.
- * Return: a slot that is the caller's until vwr_post_send() or vwr_post_imm().
+ * Return: a slot.  The caller owns it until it calls vwr_post_send() or
+ * vwr_post_imm().
  */
 struct vslot *vwr_slot(struct vlink *link)
 {
@@ -42,11 +50,11 @@ static void wr_add(struct vchain *c, struct ib_send_wr *wr)
 }
 
 /**
- * vwr_reg() - add a registration to a chain, if it is due
- * @c: the chain, with nothing in it
+ * vwr_reg() - add a registration to a chain, if one is due
+ * @c: the chain, still empty
  * @link: its link
- * @ring: memory mapped for the device of @link, or none; counts as registered
- *	after this
+ * @ring: memory that is mapped for the device of @link, or that is not mapped;
+ *	counts as registered afterwards
  *
  * Context: tx_lock held.
  */
@@ -62,11 +70,12 @@ void vwr_reg(struct vchain *c, struct vlink *link, struct vring *ring)
 /**
  * vwr_write() - add an RDMA write to the peer's ring to a chain
  * @c: the chain
- * @i: which of its writes, 0 or 1
+ * @i: index of the write in the chain, 0 or 1
  * @vc: the connection
- * @l: the program's pages that it is from; NULL: the send buffer
+ * @l: the program's pages to write from; NULL for the send buffer
  * @offset: stream offset of the first byte
- * @len: bytes; they wrap neither in the send buffer nor in the peer's ring
+ * @len: bytes; the range wraps neither in the send buffer (if that is the
+ *	source) nor in the peer's ring
  *
  * Context: tx_lock held.
  */
@@ -99,7 +108,7 @@ void vwr_write(struct vchain *c, int i, struct vconn *vc, const struct vlong *l,
 	wr_add(c, &c->write[i].wr);
 }
 
-/* Is a completion due with this frame? */
+/* Does this frame have to request a completion? */
 static bool wr_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
 		      bool lent)
 {
@@ -110,7 +119,10 @@ static bool wr_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
 		vc->unsignaled += len;
 		due |= vstaging_signal(vc);
 		break;
-	/* Whether a FIN has come decides on what the program sees: sanx_conn_over(). */
+	/*
+	 * A program sees the connection as over only after its last bytes and
+	 * FIN (sanx_conn_over()), so the completion must not be late.
+	 */
 	case SANX_FRAME_FIN:
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_CLOSE:
@@ -146,9 +158,9 @@ static void slot_fill(struct vslot *slot, struct vconn *vc,
 }
 
 /*
- * Posts a chain, of which @last is what the peer takes for @f.  A failure ends the
- * link, which is taken down as a whole, and counts as posted; so the caller need
- * not know of it.
+ * Posts a chain; @last is the work request that delivers @f to the peer.  If
+ * posting fails, the link ends, and the slot counts as posted: taking the link
+ * down handles it (vorphan_save()).  So the caller does not see the error.
  */
 static void wr_post(struct vlink *link, struct vslot *slot, struct vchain *c,
 		    struct ib_send_wr *last, struct vconn *vc,
@@ -168,7 +180,7 @@ static void wr_post(struct vlink *link, struct vslot *slot, struct vchain *c,
 		link->timed_at = ktime_get_ns();
 	}
 
-	/* What is under way when a link ends is sent again: orphan.c. */
+	/* Posted frames of a lost link are sent again: orphan.c. */
 	err = ib_post_send(link->qp, c->first, NULL);
 	if (!err)
 		return;
@@ -177,13 +189,14 @@ static void wr_post(struct vlink *link, struct vslot *slot, struct vchain *c,
 }
 
 /**
- * vwr_post_send() - post a chain that a frame of its own ends
+ * vwr_post_send() - post a chain that ends with a frame
  * @link: the link, with a link credit for the frame
- * @slot: with the frame in slot->buf; the link's from here on
- * @c: what goes before the frame
- * @vc: the connection that the frame is about, kept until the completion, or NULL
+ * @slot: slot with the frame in slot->buf; belongs to @link afterwards
+ * @c: the work requests before the frame
+ * @vc: the connection that the frame is about, or NULL; it is not released
+ *	before the completion
  * @f: the frame, parsed
- * @bytes: of the frame in slot->buf
+ * @bytes: bytes of the frame in slot->buf
  *
  * Context: tx_lock held.
  */
@@ -205,12 +218,12 @@ void vwr_post_send(struct vlink *link, struct vslot *slot, struct vchain *c,
 }
 
 /**
- * vwr_post_imm() - post a chain whose only write tells of itself
- * @link: as of vwr_post_send()
- * @slot: with nothing in it; the link's from here on
- * @c: the chain, which write[0] ends
- * @vc: the connection, kept until the completion
- * @f: DATA that immediate data can say
+ * vwr_post_imm() - post a chain whose only write carries immediate data
+ * @link: the link, with a link credit
+ * @slot: slot with an empty buffer; belongs to @link afterwards
+ * @c: the chain; write[0] is its last work request
+ * @vc: the connection; it is not released before the completion
+ * @f: a DATA frame that immediate data can express
  *
  * Context: tx_lock held.
  */
@@ -225,9 +238,10 @@ void vwr_post_imm(struct vlink *link, struct vslot *slot, struct vchain *c,
 }
 
 /**
- * vwr_post_reg() - post a registration alone, if it is due
+ * vwr_post_reg() - post a registration alone, if one is due
  * @link: the link
- * @ring: as of vwr_reg()
+ * @ring: memory that is mapped for the device of @link, or that is not mapped;
+ *	counts as registered afterwards
  *
  * Context: tx_lock held.
  */
@@ -244,7 +258,10 @@ void vwr_post_reg(struct vlink *link, struct vring *ring)
 		vlink_kill_locked(link, ETIMEDOUT);
 }
 
-/* A sender that waits looks again, and says so if it is to wait on. */
+/*
+ * Wakes a sender that waits for room.  It sets vc->full again if it has to wait
+ * longer (vstaging_await()).
+ */
 static void slot_freed_room(struct vconn *vc)
 {
 	if (!vc->full)
@@ -254,7 +271,10 @@ static void slot_freed_room(struct vconn *vc)
 		list_add_tail(&vc->room, &vc->link->ready);
 }
 
-/* What the completion of @slot means to the connection; @read: vlong_acked(). */
+/*
+ * Applies the completion of @slot to its connection.  Pages that the device has
+ * read go to @read (vlong_acked()).
+ */
 static void slot_done(struct vslot *slot, struct list_head *read)
 {
 	struct vconn *vc = slot->vc;
@@ -273,7 +293,9 @@ static void slot_done(struct vslot *slot, struct list_head *read)
 	vconn_check_over(vc);
 }
 
-/* What a PING takes to be acknowledged, in the best case so far. */
+/*
+ * Keeps the shortest time from posting a PING to its completion (link->rtt_ns).
+ */
 static void wr_timed(struct vlink *link, const struct vslot *slot)
 {
 	u64 ns;
@@ -287,9 +309,9 @@ static void wr_timed(struct vlink *link, const struct vslot *slot)
 }
 
 /**
- * vwr_done() - completion of a frame, and so of all before it
- * @cq: the link's
- * @wc: what came
+ * vwr_done() - completion of a frame, and of all work posted before it
+ * @cq: the link's completion queue
+ * @wc: the completion
  *
  * Context: softirq; takes tx_lock.
  */
@@ -300,7 +322,10 @@ void vwr_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vslot *s, *next;
 	LIST_HEAD(read);
 
-	/* Then it is as good as under way: see vorphan_save(). */
+	/*
+	 * The slot stays in link->posted: vorphan_save() treats it as in
+	 * flight.
+	 */
 	if (wc->status != IB_WC_SUCCESS) {
 		vlink_wc_error(link, wc, "send");
 		return;

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The order of sending: what is pending on a connection and on a link, and who goes
- * next.
+ * The xmit path of a link: which connection sends the next frame, and which
+ * frame.  In the names here, staging is the send buffer, and ORPHAN a suspended
+ * connection.
  *
- * Invariant: nothing that must be said is lost for lack of room.  A connection has a
- * bit for each frame that it has pending (vc->pending), and while it has one that may
- * go it is in link->pending or link->openers; the link has a list or a flag for all
- * else.  vxmit_run() sends what there is a slot and a link credit for, and runs again
- * with each completion, each frame that came and each thing that becomes pending.
- * All of it is under link->tx_lock.
+ * Invariants, all guarded by link->tx_lock:
  *
- * Connections take turns, a frame each.  Registrations that stand alone go before
- * anything else; then what is short and frees the peer (rejections), connections,
- * OPENs, and what only the link has to say.
+ * - vc->pending has one bit for each frame that a connection still has to send.
+ *   A bit is cleared when its frame is posted, or when the frame has become
+ *   pointless, never for lack of room.
+ * - A connection with a pending frame that may be sent now is in link->pending,
+ *   or in link->openers for OPEN and RESUME.
+ * - Everything else that a link has to send is in link->regs, link->rejects,
+ *   link->ping or link->pong.
  *
- * Registrations on rxe: it repeats one together with what it has to send again,
- * finds the region taken, and ends the queue pair.  So on such a device (see
- * vlink.reg_alone) nothing that may have to be sent again stands before one: sending
- * waits until all is acknowledged, then some registrations go out, and behind them a
- * PONG for each connection, which tells when the region may be given back.
+ * vxmit_run() posts frames as long as there are slots and link credits.  It
+ * runs again after each completion, after each received frame, and whenever a
+ * frame becomes pending.  So a frame that found no room is sent later.
+ *
+ * Order: registrations that must be posted alone, then OPEN_REJ and RESUME_REJ
+ * (short, and they free what the peer keeps for the request), then connections
+ * in round robin with one frame each, then OPEN and RESUME, then PONG and PING.
+ *
+ * Registrations on rxe: when rxe retransmits, it executes a registration in the
+ * retransmitted work a second time.  The memory region is then not free any
+ * more, and the queue pair fails.  So on such a device (vlink.reg_alone) no
+ * unacknowledged work may precede a registration.  The xmit path waits until
+ * all work is acknowledged, posts up to XMIT_REGS registrations, and posts one
+ * PONG for each of their connections behind them.  The completion of the PONG
+ * tells when the region may be released.
  */
 #include "xmit.h"
 
-/* Connections whose registrations are posted behind each other. */
+/* Connections whose registrations one round trip may carry. */
 #define XMIT_REGS	16U
 
 static_assert(XMIT_REGS <= VLINK_SLOTS);
@@ -39,9 +49,10 @@ static bool xmit_room(const struct vlink *link)
  * vxmit_ok() - can an ordinary frame be sent now?
  * @link: the link
  *
- * Context: tx_lock held, or to be asked again with it.
- * Return: true if there is a slot and a link credit, and no registration that
- * all has to wait for.
+ * Context: tx_lock held.  Without tx_lock the answer is a hint and must be
+ * checked again.
+ * Return: true if there is a slot and a link credit, and no registration waits
+ * to be posted alone.
  */
 bool vxmit_ok(const struct vlink *link)
 {
@@ -49,8 +60,8 @@ bool vxmit_ok(const struct vlink *link)
 }
 
 /*
- * What can be said now: payload when the peer permits, and what ends the stream
- * behind it.
+ * The frames that may be sent now.  DATA needs stream credit.  FIN and CLOSE
+ * end the stream, so they wait for all payload, spilled bytes included.
  */
 static u32 xmit_todo(const struct vconn *vc)
 {
@@ -65,7 +76,10 @@ static u32 xmit_todo(const struct vconn *vc)
 	return todo;
 }
 
-/* Sends the first of what a connection has pending, if any of it can be. */
+/*
+ * Sends the first pending frame that may be sent.
+ * Return: the pending frames that could be sent, 0 if none.
+ */
 static bool xmit_pending(struct vlink *link, struct vconn *vc)
 {
 	u32 todo = xmit_todo(vc);
@@ -81,7 +95,7 @@ static bool xmit_pending(struct vlink *link, struct vconn *vc)
 		vc->pending &= ~VCONN_P_RETURN_ACK;
 		vframe_return_ack(link, vc);
 	} else if (todo & VCONN_P_WINDOW) {
-		/* vgrow_told() clears VCONN_P_WINDOW. */
+		/* vframe_window() clears VCONN_P_WINDOW (vgrow_told()). */
 		vframe_window(link, vc);
 	} else if (todo & VCONN_P_DATA) {
 		vpayload_next(link, vc);
@@ -111,7 +125,11 @@ static bool reg_due(const struct vconn *vc)
 	       vring_unregistered(&vc->staging);
 }
 
-/* Posts registrations, and then a PONG for each connection that has one. */
+/*
+ * Posts registrations, and then one PONG for each connection that has one.  The
+ * PONG counts in vc->inflight, so the connection is not released before its
+ * registration has completed.
+ */
 static void reg_alone(struct vlink *link)
 {
 	u32 i, n = 0, most = min(XMIT_REGS, link_credit_room(&link->credit));
@@ -129,12 +147,16 @@ static void reg_alone(struct vlink *link)
 		vframe_pong(link, vcs[i]);
 }
 
-/* Registrations that stand alone, some a round trip; mostly nothing waits. */
+/*
+ * Posts registrations alone, up to XMIT_REGS connections per round trip.  If
+ * unacknowledged work is in the way and none of it asks for a completion, a
+ * PONG, which is always signaled, gets one.
+ */
 static void xmit_regs(struct vlink *link)
 {
 	if (list_empty(&link->regs) || !xmit_room(link))
 		return;
-	/* All slots are free then. */
+	/* With nothing posted, all slots are free. */
 	if (list_empty(&link->posted))
 		reg_alone(link);
 	else if (link->unsignaled)
@@ -142,8 +164,9 @@ static void xmit_regs(struct vlink *link)
 }
 
 /*
- * The peer keeps memory for SANX_OPENS_MAX requests, so that it need not get
- * any, nor leave a request in a receive and so hold up what comes behind it.
+ * The peer has preallocated SANX_OPENS_MAX requests (vlink.opens), and the
+ * protocol forbids more.  So the peer never has to allocate in softirq, nor to
+ * leave a request in a receive, where it would block the frames behind it.
  */
 static void xmit_opens(struct vlink *link)
 {
@@ -173,7 +196,10 @@ static void xmit_conns(struct vlink *link)
 					      pend);
 		if (!vc)
 			break;
-		/* In turn, should it have more to say; see also frame_credit(). */
+		/*
+		 * Round robin.  A connection without stream credit leaves the
+		 * list with DATA still pending; frame_credit() queues it again.
+		 */
 		if (xmit_pending(link, vc) && vc->pending)
 			list_move_tail(&vc->pend, &link->pending);
 		else
@@ -203,7 +229,10 @@ static void xmit_pings(struct vlink *link)
 		link->pong = false;
 		vframe_pong(link, NULL);
 	}
-	/* A grant may use the reserve, and waits for no registration. */
+	/*
+	 * A PING that carries a grant may use the reserved link credits, and
+	 * does not wait for registrations.
+	 */
 	due = link_credit_grant_due(&link->credit) &&
 	      link->state == VLINK_UP && !list_empty(&link->free);
 	if (due || (link->ping && vxmit_ok(link))) {
@@ -213,10 +242,10 @@ static void xmit_pings(struct vlink *link)
 }
 
 /**
- * vxmit_run() - send what is pending, as far as there is room
+ * vxmit_run() - send pending frames while there are slots and link credits
  * @link: the link
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, and released with vxmit_unlock().
  */
 void vxmit_run(struct vlink *link)
 {
@@ -224,7 +253,10 @@ void vxmit_run(struct vlink *link)
 	xmit_regs(link);
 	xmit_rejects(link);
 	xmit_conns(link);
-	/* Payload may turn out to need a registration first. */
+	/*
+	 * Payload may have found that the send buffer must be registered alone
+	 * first (vpayload_next()).
+	 */
 	if (!list_empty(&link->regs)) {
 		xmit_regs(link);
 		xmit_conns(link);
@@ -234,10 +266,14 @@ void vxmit_run(struct vlink *link)
 }
 
 /**
- * vxmit_unlock() - give tx_lock back and tell senders who may go on
- * @link: the link; not touched once the lock is given back for good
+ * vxmit_unlock() - release tx_lock and wake senders that can go on
+ * @link: the link; the function does not touch it after it has released tx_lock
+ *	for the last time
  *
- * Context: any; no lock of the core held.
+ * Takes connections off link->ready.  It releases tx_lock before it wakes each
+ * of them, because a wake-up runs socket callbacks.
+ *
+ * Context: any; tx_lock held, and no other spinlock.
  */
 void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock)
 {
@@ -253,7 +289,10 @@ void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock)
 	while (!list_empty(&link->ready)) {
 		vc = list_first_entry(&link->ready, struct vconn, room);
 		list_del_init(&vc->room);
-		/* It is attached, so there is a reference to go by. */
+		/*
+		 * A connection in link->ready is attached, and its attachment
+		 * holds a reference.
+		 */
 		conn = sanx_conn_get(vconn_conn(vc));
 		spin_unlock_bh(&link->tx_lock);
 		vspill_tx_ready(vc);
@@ -267,9 +306,11 @@ void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock)
 /**
  * vxmit_pend() - have frames of a connection sent
  * @vc: an attached connection
- * @frames: VCONN_P_*
+ * @frames: VCONN_P_*; 0 to send what is pending already
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Does nothing for a connection that is OVER or RELEASED.
+ *
+ * Context: tx_lock held, and released with vxmit_unlock().
  */
 void vxmit_pend(struct vconn *vc, u32 frames)
 {
@@ -280,8 +321,9 @@ void vxmit_pend(struct vconn *vc, u32 frames)
 		return;
 	vc->pending |= frames;
 	/*
-	 * An acceptor says nothing before its OPEN_ACK, and nobody anything
-	 * before it is known what the peer has of what was said before.
+	 * An acceptor sends nothing before OPEN_ACK.  While a connection is
+	 * suspended (VCONN_ORPHAN) or RESUMING, only RESUME may be sent: the
+	 * answer has to tell first what the peer has received.
 	 */
 	if (vc->flags & (VCONN_ACCEPTING | VCONN_ORPHAN) ||
 	    (vc->flags & VCONN_RESUMING && !(frames & VCONN_P_OPEN)))
@@ -293,29 +335,29 @@ void vxmit_pend(struct vconn *vc, u32 frames)
 }
 
 /**
- * vxmit_reg() - a connection has a ring to be registered
- * @vc: an attached connection, its ring or its send buffer mapped
+ * vxmit_reg() - have a connection's memory registered
+ * @vc: an attached connection, with a ring or a send buffer mapped
  *
- * Where that need not stand alone it is registered with the first frame that needs
- * it, and this does nothing.
+ * On a device without vlink.reg_alone this does nothing: there the first frame
+ * that needs the memory carries the registration in its chain.
  *
- * Context: tx_lock held; vxmit_run() is up to the caller.
+ * Context: tx_lock held; the caller calls vxmit_run().
  */
 void vxmit_reg(struct vconn *vc)
 {
 	struct vlink *link = vc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	/* Once is enough for both. */
+	/* One entry covers all memory of the connection. */
 	if (link->reg_alone && list_empty(&vc->reg) && reg_due(vc))
 		list_add_tail(&vc->reg, &link->regs);
 }
 
 /**
- * vxmit_return() - we write to the peer's ring no more
+ * vxmit_return() - send RETURN: give the peer's ring back
  * @vc: an attached connection, with nothing pending
  *
- * Context: tx_lock held, after vxmit_ok(), and given back with vxmit_unlock().
+ * Context: tx_lock held, after vxmit_ok(), and released with vxmit_unlock().
  */
 void vxmit_return(struct vconn *vc)
 {
@@ -324,10 +366,10 @@ void vxmit_return(struct vconn *vc)
 }
 
 /**
- * vxmit_flush() - what is held back is to go, unless it is corked
+ * vxmit_flush() - send bytes that are coalesced, unless they are corked
  * @vc: a connection that is, or was, attached
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, and released with vxmit_unlock().
  */
 void vxmit_flush(struct vconn *vc)
 {
@@ -339,10 +381,10 @@ void vxmit_flush(struct vconn *vc)
 }
 
 /**
- * vxmit_uncork() - what is held back is to go
- * @vc: as of vxmit_flush()
+ * vxmit_uncork() - send bytes that are corked or coalesced
+ * @vc: a connection that is, or was, attached
  *
- * Context: tx_lock held, and given back with vxmit_unlock().
+ * Context: tx_lock held, and released with vxmit_unlock().
  */
 void vxmit_uncork(struct vconn *vc)
 {
