@@ -1,45 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ring that the peer may write: made when there is a need, and a larger one
- * when a stream needs that.
+ * The ring that the peer may write: makes the first one when it is needed, and
+ * a larger one when the stream is rwnd-limited.
+ *
+ * Names here: told is advertised, tight rwnd-limited, turn a generation, orphan
+ * a suspended connection.
  *
  * Most connections of a server are idle most of the time, and many never carry
- * more than a few bytes; but a ring is memory, and to register it is dear.  So
- * a connection begins without, and with room for a few frames' payload
- * (SANX_RING_FIRST) in memory that no device knows.  When half of that is
- * filled, or all that is granted was sent, or GROW_AFTER bytes have come, a
- * ring is made, as large as SO_RCVBUF says then; or smaller, if there is no memory
- * for that, or later.
+ * more than a few bytes.  But a ring costs memory, and its registration is
+ * expensive.  So a connection starts with SANX_RING_FIRST bytes of memory that
+ * no device knows, and payload arrives in frames.  The first ring is made when
+ * half of that memory is unread, when all granted credit is used, or when
+ * GROW_AFTER bytes have arrived.  Its size is what SO_RCVBUF says at that time.
+ * If memory is short, the ring is smaller, or is made later.
  *
- * A stream whose sender uses all of it gets a larger one, as TCP's window grows
- * to tcp_rmem[2] where SO_RCVBUF was not set: one that holds what its reader
- * reads in grow_ms, in steps of GROW_TIMES, and each after so many rings full that
- * were read in that time and of which the sender had no more room for (F_FULL).  A
- * reader that is slow needs none.  What all connections have so is a part of the
- * memory at most (vring_alloc_grown()).
+ * A rwnd-limited stream gets a larger ring, as TCP's window grows to
+ * tcp_rmem[2] unless SO_RCVBUF is set.  The goal is a ring that holds what the
+ * reader reads in grow_ms.  The ring grows by a factor of GROW_TIMES, each time
+ * after GROW_TIMES rings full in a row that were read within grow_ms each, and
+ * for which the sender had used all credit (F_FULL).  A slow reader needs no
+ * larger ring.  All rings that have grown share a limited part of the node's
+ * memory (vring_alloc_grown()).
  *
- * The peer is told with WINDOW.  What it writes there continues what it sent
- * before, and says so (F_TURN): the queue moves (sanx_rxq_move()), the reader
- * follows it, and then the ring before is given back.  As much is granted as
- * there is room for, before and after, so that a sender finds nothing changed but
- * the room.
+ * WINDOW advertises the new ring.  The sender writes it from its next payload
+ * on, and says so with the flag TURN.  The queue then moves to the new ring
+ * (sanx_rxq_move()), the reader follows (sanx_rxq_follow()), and the ring
+ * before is freed.  Credits count all free room, before and after the move, so
+ * a sender notices only that there is more room.
  *
- *	ring		next		old
- *	-		-		-	begins
- *	-		made, told	-	WINDOW
- *	written		-		-	F_TURN
- *	written		made, told	-	WINDOW
- *	written		-		read	F_TURN
- *	written		-		-	read to its end
+ * link->tx_lock guards vc->ring, vc->next, vc->old, vc->turn, vc->told,
+ * vc->first, vc->base and vc->began.  conn->rx_mutex guards vc->mark,
+ * vc->marked and vc->full_rings.  vc->tight has no lock: it is a hint to the
+ * reader.  sanx_rxq_move() stores rx.in.buf with release, and sanx_rxq_follow()
+ * loads it with acquire; sanx_rxq_follow() stores rx.out.buf with release, and
+ * sanx_rxq_turning() loads it with acquire.
+ *
+ * The states of the rings:
+ *
+ *	ring		next			old
+ *	-		-			-	at the start
+ *	-		made, advertised	-	WINDOW is sent
+ *	written		-			-	TURN has arrived
+ *	written		made, advertised	-	WINDOW is sent
+ *	written		-			read	TURN has arrived
+ *	written		-			-	old was read to its end
  */
 #include <linux/sched/clock.h>
 
 #include "verbs.h"
 
-/* A stream whose reader keeps up fills nothing, and yet is one. */
+/*
+ * In bytes.  A stream whose reader keeps up never fills its memory, but gains
+ * from a ring.
+ */
 #define GROW_AFTER	(8 * SANX_RING_FIRST)
 #define GROW_TIMES	4
-/* When memory is asked for again. */
+/* Delay before memory for the first ring is requested again, in jiffies. */
 #define GROW_AGAIN	HZ
 
 static bool grow_publish(struct vconn *vc, struct vlink *link,
@@ -47,7 +63,10 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 {
 	const u32 never = VCONN_RELEASED | VCONN_ORPHAN | VCONN_RESUMING |
 			  VCONN_CLOSED | VCONN_OVER | VCONN_PEER_CLOSED;
-	/* What these say of a ring is not to change while they wait. */
+	/*
+	 * These frames describe vc->ring, which must not change while they are
+	 * pending.
+	 */
 	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
 	bool ours;
 
@@ -65,14 +84,17 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 	return ours;
 }
 
-/* There is not memory for more: whoever waits for that has what there will be. */
+/*
+ * There is no memory for a larger ring.  Lowers conn->rx_max to what there will
+ * be, and wakes a reader that waits for more than that.
+ */
 static void grow_settle(struct sanx_conn *conn, u32 size)
 {
 	WRITE_ONCE(conn->rx_max, size);
 	sanx_conn_rx_ready(conn);
 }
 
-/* Return: 0, -EAGAIN if there is no link for it now, or -ENOMEM. */
+/* Return: 0; -EAGAIN if the connection has no usable link now; -ENOMEM. */
 static int grow_make(struct vconn *vc, u32 size)
 {
 	struct vlink *link = vconn_link_get(vc);
@@ -82,7 +104,10 @@ static int grow_make(struct vconn *vc, u32 size)
 	if (!link)
 		return -EAGAIN;
 	size = min(size, vring_max(link));
-	/* The sender keeps all that is unread: staging.c. */
+	/*
+	 * On iWARP the sender keeps all unread bytes, in a send buffer of that
+	 * size: staging.c.
+	 */
 	if (link->early)
 		size = min(size, VSTAGING_EARLY);
 	if (!vc->ring.buf)
@@ -110,7 +135,7 @@ static int grow_make(struct vconn *vc, u32 size)
 static int grow_first(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	/* It may have been settled for less. */
+	/* grow_settle() may have lowered rx_max. */
 	u32 size = max3(conn->rx_max, sanx_conn_rcvbuf_set(conn),
 			SANX_RING_MIN);
 	int err;
@@ -132,7 +157,11 @@ static int grow_larger(struct vconn *vc)
 				   sanx_conn_rcvbuf(vconn_conn(vc))));
 }
 
-/* What came meanwhile asked in vain.  On the next link it is asked. */
+/*
+ * vgrow_check() did nothing while VCONN_GROWING was set or vc->old existed, so
+ * it is called again.  A connection that has to resume first is checked when it
+ * has resumed.
+ */
 static void grow_ask_again(struct vconn *vc)
 {
 	const u32 later = VCONN_ORPHAN | VCONN_RESUMING;
@@ -144,7 +173,7 @@ static void grow_ask_again(struct vconn *vc)
 		vgrow_check(vc, vconn_conn(vc)->rx.tail);
 }
 
-/* It was not to be: who may ask again, and when? */
+/* Decides when a failed attempt is repeated. */
 static void grow_failed(struct vconn *vc, int err)
 {
 	const u32 over = VCONN_RELEASED | VCONN_OVER | VCONN_CLOSED |
@@ -152,7 +181,7 @@ static void grow_failed(struct vconn *vc, int err)
 	struct vlink *link;
 
 	link = vconn_lock(vc);
-	/* There is not memory for the first one: later, maybe. */
+	/* Without memory for the first ring, try again after GROW_AGAIN. */
 	if (err == -ENOMEM && !vc->ring.buf && !(vc->flags & over)) {
 		sanx_conn_get(vconn_conn(vc));
 		if (!queue_delayed_work(vconn_wq, &vc->grow, GROW_AGAIN))
@@ -174,9 +203,10 @@ static void grow_ring(struct vconn *vc)
 }
 
 /*
- * The peer writes there no more, it has said, and the device is to hold it to
- * that.  Of an orphan, or one that ends, it is unmapped by who takes its link
- * from it, and given back later.
+ * Unmaps and frees vc->old.  The peer has said with TURN that it does not write
+ * there any more; unmapping makes the device enforce it.  For a suspended or
+ * RELEASED connection, vorphan_take() or vconn_release() unmaps the ring, and
+ * vgrow_settle(), vgrow_work() or vgrow_free() frees it later.
  */
 static void grow_give_back(struct vconn *vc)
 {
@@ -188,7 +218,7 @@ static void grow_give_back(struct vconn *vc)
 	do {
 		user = vconn_link_get(vc);
 		link = vconn_lock(vc);
-		/* It came to another link in between. */
+		/* The connection moved to another link in between. */
 		again = user && user != link;
 		if (user == link && vc->flags & VCONN_LEFT &&
 		    !(vc->flags & theirs)) {
@@ -205,8 +235,10 @@ static void grow_give_back(struct vconn *vc)
 }
 
 /*
- * A reader would come to it with the next byte that it reads, but need not read
- * one.  It may be in a call that does not, and for as long as it likes.
+ * Lets the queue's reader follow to the new ring.  A reader follows with its
+ * next read, but the program need not read again.  A call may also hold
+ * rx_mutex for an unbounded time without reading, so this only tries the mutex
+ * and queues itself again.
  */
 static void grow_follow(struct vconn *vc)
 {
@@ -226,7 +258,11 @@ static void grow_follow(struct vconn *vc)
 	mutex_unlock(&conn->rx_mutex);
 }
 
-/* Is one to be made?  What was made already can be turned to meanwhile. */
+/*
+ * Is a ring to be made?  While VCONN_GROWING is set and vc->next exists, the
+ * ring is made, and the peer may switch to it at any time (grow_turn()), hence
+ * tx_lock.
+ */
 static bool grow_wanted(struct vconn *vc)
 {
 	struct vlink *link = vconn_lock(vc);
@@ -237,10 +273,10 @@ static bool grow_wanted(struct vconn *vc)
 }
 
 /**
- * vgrow_work() - make a connection's ring, or give the one before back
- * @work: vconn.grow, with a reference of the connection
+ * vgrow_work() - make a connection's ring, or free the ring before
+ * @work: vconn.grow; owns a reference of the connection, which this puts
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes rx_mutex (trylock), tx_lock.
  */
 void vgrow_work(struct work_struct *work)
 {
@@ -265,9 +301,9 @@ static void grow_queue(struct vconn *vc, u32 flag)
 }
 
 /**
- * vgrow_check() - is there enough room?
+ * vgrow_check() - make a ring if the first memory is too small
  * @vc: an open connection
- * @tail: stream offset up to which bytes have come, or are about to
+ * @tail: stream offset up to which bytes have arrived, or are about to arrive
  *
  * Context: tx_lock held.
  */
@@ -279,17 +315,24 @@ void vgrow_check(struct vconn *vc, u64 tail)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (vc->ring.buf || (vc->flags & (VCONN_GROWING | VCONN_CLOSED)))
 		return;
-	/* The one before was given up just now; it is asked again then. */
+	/*
+	 * The ring before is still being freed.  grow_give_back() checks again.
+	 */
 	if (vc->old.buf)
 		return;
-	/* Neither filled, nor used up, nor in use for long. */
+	/*
+	 * Not half full, credit left, and fewer than GROW_AFTER bytes so far.
+	 */
 	if (tail - READ_ONCE(q->head) <= SANX_RING_FIRST / 2 &&
 	    tail != q->granted && tail - vc->base < GROW_AFTER)
 		return;
 	grow_queue(vc, VCONN_GROWING);
 }
 
-/* Has a ring full been read, and in time?  Then the next one begins. */
+/*
+ * Has the reader read a whole ring since vc->mark, and within grow_ms?  Starts
+ * the next measurement when a whole ring was read.
+ */
 static bool grow_in_flow(struct vconn *vc, u64 head)
 {
 	u64 now, most = (u64)READ_ONCE(grow_ms) * NSEC_PER_MSEC;
@@ -308,10 +351,13 @@ static bool grow_in_flow(struct vconn *vc, u64 head)
 }
 
 /**
- * vgrow_read() - bytes were read, of which the sender had no more room for
- * @vc: a connection
+ * vgrow_read() - bytes of a rwnd-limited sender were read
+ * @vc: a connection with vc->tight set
  *
- * Context: process, rx_mutex held.
+ * Counts the rings that were read in time, and makes a larger ring after
+ * GROW_TIMES of them in a row.
+ *
+ * Context: process, rx_mutex held; takes tx_lock.
  */
 void vgrow_read(struct vconn *vc)
 {
@@ -332,7 +378,7 @@ void vgrow_read(struct vconn *vc)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* The peer writes to @next from here on. */
+/* The next generation: the peer writes vc->next from here on. */
 static void grow_turn(struct vconn *vc)
 {
 	sanx_rxq_move(&vconn_conn(vc)->rx, vc->next.buf, vc->next.size);
@@ -343,12 +389,12 @@ static void grow_turn(struct vconn *vc)
 }
 
 /**
- * vgrow_turned() - by which ring does the peer go?
+ * vgrow_turned() - take note of the generation that the peer writes
  * @vc: an open connection
- * @f: a DATA or RETURN
+ * @f: a DATA or RETURN frame
  *
  * Context: softirq, tx_lock held.
- * Return: 0, or -EPROTO if it is not one that it was told of.
+ * Return: 0; -EPROTO if TURN has a new value and no ring was advertised.
  */
 int vgrow_turned(struct vconn *vc, const struct sanx_frame *f)
 {
@@ -364,13 +410,15 @@ int vgrow_turned(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vgrow_arrival() - bytes are about to arrive: where, and is there enough room?
+ * vgrow_arrival() - check payload that is about to arrive
  * @vc: an open connection
- * @f: the frame that tells of them
+ * @f: the DATA frame that describes it
+ *
+ * Has a ring made if the first memory is too small.
  *
  * Context: softirq, tx_lock held, before sanx_conn_arrive().
- * Return: 0, or -EPROTO if they are said to be where the peer was not told of, or
- * to be more than was granted there.
+ * Return: 0; -EPROTO if the payload is in a ring that was not advertised, or
+ * exceeds what was granted for that ring.
  */
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 {
@@ -379,7 +427,10 @@ int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (err)
 		return err;
-	/* Of what was granted for the ring to come it has not heard. */
+	/*
+	 * The peer sent this before it received WINDOW, so it had no more
+	 * credit than was granted before WINDOW.
+	 */
 	if (vc->flags & VCONN_WINDOW && f->count > vc->told - f->offset)
 		return -EPROTO;
 	if (f->flags & SANX_FRAME_F_RING && !vc->ring.buf)
@@ -391,8 +442,11 @@ int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vgrow_told() - the peer is told of the ring to come, with this frame
- * @vc: a connection
+ * vgrow_told() - WINDOW is being sent: vc->next becomes the advertised ring
+ * @vc: a connection with a ring in vc->next
+ *
+ * Keeps the last credit that was granted before, and counts credits by the size
+ * of the new ring from here on.
  *
  * Context: tx_lock held, before sanx_rxq_grant() for the frame.
  */
@@ -412,9 +466,12 @@ void vgrow_told(struct vconn *vc)
 /**
  * vgrow_left() - sanx_transport_ops.left
  * @conn: the connection
- * @left: as there
+ * @left: the memory that the reader has left
  *
- * Context: process, rx_mutex held.
+ * A ring is freed by the worker.  The memory that the connection started with
+ * becomes vc->first again.
+ *
+ * Context: process, rx_mutex held; takes tx_lock.
  */
 void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left)
 {
@@ -430,8 +487,8 @@ void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left)
 }
 
 /**
- * vgrow_follow() - have the reader come to where the queue has moved
- * @vc: a connection
+ * vgrow_follow() - have the worker follow in the reader's stead
+ * @vc: a connection whose queue has moved
  *
  * Context: tx_lock held.
  */
@@ -441,14 +498,15 @@ void vgrow_follow(struct vconn *vc)
 }
 
 /**
- * vgrow_settle() - on another link, there is one ring
- * @vc: an orphan
+ * vgrow_settle() - reduce a suspended connection to one ring, for another link
+ * @vc: a suspended connection
  *
- * The peer will be told of it with RESUME, and goes by that, whatever it was
- * told on the link that was lost.  Of a ring that it was not told of nobody knows,
- * and another device may not take one so large.
+ * RESUME or RESUME_ACK will advertise the ring, and replaces every WINDOW of
+ * the lost link.  A ring that was advertised becomes vc->ring.  A ring that was
+ * not advertised is freed: the peer does not know it, and another device may
+ * not be able to register one of its size.  TURN starts at 0 again.
  *
- * Context: process, vnet.lock held.
+ * Context: process, vnet.lock held; takes tx_lock.
  */
 void vgrow_settle(struct vconn *vc)
 {
@@ -473,10 +531,10 @@ void vgrow_settle(struct vconn *vc)
 }
 
 /**
- * vgrow_resumed() - a connection is on another link
+ * vgrow_resumed() - a connection was attached to another link
  * @vc: an attached connection
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; vnet.lock held; takes tx_lock.
  */
 void vgrow_resumed(struct vconn *vc)
 {
@@ -487,15 +545,17 @@ void vgrow_resumed(struct vconn *vc)
 	if (vc->flags & VCONN_LEFT)
 		grow_queue(vc, VCONN_LEFT);
 	spin_unlock_bh(&link->tx_lock);
-	/* The sender has no more to keep it in. */
+	/*
+	 * On iWARP the peer's send buffer has no more than this for unread
+	 * bytes.
+	 */
 	if (early && READ_ONCE(conn->rx_max) > VSTAGING_EARLY)
 		grow_settle(conn, VSTAGING_EARLY);
 }
 
 /**
- * vgrow_unmap() - end all access by the device to what the peer may write
- * @vc: a connection that is RELEASED, an orphan, or one that is not on its new
- *	link yet
+ * vgrow_unmap() - end the device's access to all memory that the peer may write
+ * @vc: a connection that is RELEASED, or suspended, or not yet on its new link
  *
  * Context: process, may sleep.
  */
@@ -509,7 +569,7 @@ void vgrow_unmap(struct vconn *vc)
 /**
  * vgrow_free_sleeps() - does vgrow_free() need to sleep?
  * @vc: a connection
- * Return: true if so.
+ * Return: true if vgrow_free() may sleep.
  */
 bool vgrow_free_sleeps(const struct vconn *vc)
 {
@@ -518,10 +578,10 @@ bool vgrow_free_sleeps(const struct vconn *vc)
 }
 
 /**
- * vgrow_free() - give all of it back
- * @vc: a connection that nobody reads any more
+ * vgrow_free() - free all rings of a connection
+ * @vc: a connection without readers, its rings unmapped
  *
- * Context: any, but process if vgrow_free_sleeps().
+ * Context: any; process if vgrow_free_sleeps().
  */
 void vgrow_free(struct vconn *vc)
 {

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that rest do without memory, as when they began.
+ * Reclaim of ring memory: a connection that was idle for net.sanx.idle_ms gives
+ * its memory back and is as it was at first.
  *
- * The sender begins.  It gives back its send buffer, and tells the peer with RETURN
- * that it writes to the ring no more, and goes by what can be sent in frames to a
- * connection that has none (SANX_RING_FIRST).  It alone can: what was permitted
- * cannot be taken back by who permitted it.  The receiver, if all is read, moves its
- * queue to the memory that it began with, and says so with RETURN_ACK; or it says
- * there that the ring stays.  A new one is made when there is a need (grow.c).
+ * Names here: trim and shrink are reclaim, staging is the send buffer, told is
+ * advertised, turn a generation, orphan a suspended connection.
  *
- * Until the answer comes, credits are of the time before, and do not count.  If
- * the receiver had just told of a larger ring, that is the answer: it ignores RETURN,
- * which it knows by F_TURN to have been sent before that was received, and the
- * sender goes by the larger one.
+ * The sender starts it, because a receiver cannot revoke credit that it has
+ * granted.  The sender frees its send buffer.  It sends RETURN, which says that
+ * it does not write the peer's ring any more, and reduces its credit to what a
+ * connection without a ring may send (SANX_RING_FIRST).  If all bytes were
+ * read, the receiver moves its queue back to the memory that it started with
+ * (vc->first) and answers RETURN_ACK without a window.  Else RETURN_ACK says
+ * that the ring stays.  A new ring is made when it is needed (grow.c).
+ *
+ * Until the answer arrives, vc->returned is set, and credits, which are from
+ * before, are ignored.  If the receiver had just advertised a larger ring, that
+ * WINDOW is the answer.  It ignores RETURN then: TURN in RETURN has the old
+ * value, so RETURN was sent before WINDOW was received.  The sender uses the
+ * larger ring.
+ *
+ * See "Giving a ring back" in Documentation/protocol.rst.  vc->returned and
+ * vc->kept are guarded by link->tx_lock.
  */
 #include "verbs.h"
 
@@ -28,7 +37,10 @@ static bool shrink_quiet(const struct vconn *vc)
 	       vc->posted == vc->end && !vc->spilled;
 }
 
-/* Completions are asked for seldom, and what rests may get none of its own. */
+/*
+ * Few frames request a completion, and an idle connection sends no more frames
+ * that would.  A PONG is always signaled and completes them all.
+ */
 static void shrink_ask(struct vlink *link)
 {
 	if (!link->unsignaled)
@@ -37,7 +49,7 @@ static void shrink_ask(struct vlink *link)
 	vxmit_run(link);
 }
 
-/* Return: true if there is a ring, and it cannot be now. */
+/* Return: true if there is a ring and it cannot be given back now. */
 static bool shrink_ring(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
@@ -47,8 +59,8 @@ static bool shrink_ring(struct vconn *vc)
 	if (vc->inflight && (vc->win.size || vc->staging.buf))
 		shrink_ask(link);
 	/*
-	 * On iWARP, what was sent is kept until it is read, and a ring is small.
-	 * And the peer may take nothing in frames.
+	 * Not on iWARP, where sent bytes are kept until they are read, and
+	 * rings are small.  Not if the peer accepts no payload in frames.
 	 */
 	if (!vc->win.size || vc->early || !link->inline_max)
 		goto out;
@@ -72,15 +84,15 @@ out:
  * vshrink_trim() - sanx_transport_ops.trim
  * @conn: the connection
  *
- * Context: process, may sleep.
- * Return: as there.
+ * Context: process, may sleep; takes tx_mutex (trylock), tx_lock.
+ * Return: true if there is memory left that cannot be given back now.
  */
 bool vshrink_trim(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
 	bool more;
 
-	/* A sender that waits for its pages has it for as long. */
+	/* A sender whose copy faults holds tx_mutex for an unbounded time. */
 	if (!mutex_trylock(&conn->tx_mutex))
 		return true;
 	more = vstaging_trim(vc);
@@ -89,7 +101,7 @@ bool vshrink_trim(struct sanx_conn *conn)
 	return more;
 }
 
-/* Is there nothing in it, and does nobody write there, now or soon? */
+/* Is all of the queue read, and is no other ring in use or being made? */
 static bool shrink_free(const struct vconn *vc)
 {
 	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
@@ -108,21 +120,24 @@ static void shrink_move(struct vconn *vc)
 	vc->ring = (struct vring){};
 	vc->base = conn->rx.tail;
 	WRITE_ONCE(conn->rx.size, SANX_RING_FIRST);
-	/* The next one begins as this did. */
+	/* The next ring need not be larger than the first one was. */
 	if (conn->rx_max > vc->began)
 		WRITE_ONCE(conn->rx_max, vc->began);
-	/* From here on there is no more for the peer than that. */
+	/*
+	 * Grant what the memory holds: tail equals head, so that is
+	 * SANX_RING_FIRST.
+	 */
 	sanx_rxq_grant(&conn->rx);
 	vgrow_follow(vc);
 }
 
 /**
- * vshrink_returned() - the peer goes by frames
+ * vshrink_returned() - the peer gives our ring back
  * @vc: an open connection
  * @f: its RETURN
  *
- * Context: softirq, tx_lock held; the answer is up to vxmit_unlock().
- * Return: 0, or -EPROTO if no correct peer sends that now.
+ * Context: softirq, tx_lock held; the caller releases it with vxmit_unlock().
+ * Return: 0; -EPROTO if RETURN is not permitted now, or its offset is wrong.
  */
 int vshrink_returned(struct vconn *vc, const struct sanx_frame *f)
 {
@@ -130,31 +145,34 @@ int vshrink_returned(struct vconn *vc, const struct sanx_frame *f)
 			  VCONN_CLOSED;
 
 	lockdep_assert_held(&vc->link->tx_lock);
-	/* Since it was looked at. */
+	/* tx_lock was released since frame_check_open() looked at the flags. */
 	if (vc->flags & never)
 		return 0;
 	if (f->offset != vconn_conn(vc)->rx.tail || vgrow_turned(vc, f) ||
 	    !vc->ring.buf || vc->pending & VCONN_P_RETURN_ACK)
 		return -EPROTO;
-	/* It was told of another one meanwhile. */
+	/* A larger ring was advertised: the WINDOW is the answer. */
 	if (vc->flags & VCONN_WINDOW)
 		return 0;
 	if (shrink_free(vc))
 		shrink_move(vc);
 	else if (sanx_rxq_turning(&vconn_conn(vc)->rx))
-		/* When it comes again, there is no ring before this. */
+		/*
+		 * Have the worker follow, so that a later RETURN finds no ring
+		 * before this one.
+		 */
 		vgrow_follow(vc);
 	vxmit_pend(vc, VCONN_P_RETURN_ACK);
 	return 0;
 }
 
 /**
- * vshrink_answer() - there is no ring any more, or still the same
+ * vshrink_answer() - the peer answers RETURN: no ring, or the same ring
  * @vc: an open connection
- * @f: the peer's RETURN_ACK; its credit is to follow
+ * @f: the peer's RETURN_ACK; the caller applies its credit afterwards
  *
  * Context: softirq, tx_lock held.
- * Return: 0, or -EPROTO if no correct peer sends that now.
+ * Return: 0; -EPROTO if no RETURN is unanswered, or the window is another one.
  */
 int vshrink_answer(struct vconn *vc, const struct sanx_frame *f)
 {
@@ -175,12 +193,14 @@ int vshrink_answer(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vshrink_crossed() - a larger ring, told of before the peer got our RETURN
+ * vshrink_crossed() - check a WINDOW, which may have crossed our RETURN
  * @vc: an open connection
- * @win: the ring
+ * @win: the ring in it
+ *
+ * If RETURN is unanswered, the WINDOW is its answer.
  *
  * Context: softirq, tx_lock held.
- * Return: true if it is one; it is to be used.
+ * Return: true if the ring is larger than the ring before, as it must be.
  */
 bool vshrink_crossed(struct vconn *vc, const struct sanx_window_info *win)
 {
