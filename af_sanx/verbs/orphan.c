@@ -1,36 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections whose link was lost.
+ * Suspended connections (orphan in the names here): connections whose link was
+ * lost.
  *
- * To a program nothing happens when a cable is cut or a peer falls silent, as
- * with TCP: what it sends waits, and it learns of a lost peer by keepalive, by
- * TCP_USER_TIMEOUT, or after as many retries as TCP would make.  So a
- * connection of a link that was lost (vlink.err is ETIMEDOUT) becomes an
- * orphan.  It keeps its id, its rings and what the peer may not have received,
- * and gives back all that belongs to a device.  Both nodes try for a new link
- * while there are orphans, and go on by it where they were: resume.c.
+ * A program notices nothing when a cable is cut or a peer falls silent, as with
+ * TCP.  Its data waits, and the connection ends by keepalive, by
+ * TCP_USER_TIMEOUT, or after as many retries as TCP would make.  So the
+ * connections of a lost link (vlink.err is ETIMEDOUT) are suspended.  A
+ * suspended connection keeps its id, its rings, and the payload that the peer
+ * may not have.  It gives back everything that belongs to a device.  Both nodes
+ * try for a new link while they have suspended connections, and continue them
+ * there: resume.c.
  *
- * An orphan ends early if its peer turns out to have forgotten it: it has
- * started anew (another instance in its hello), refuses a link, has no AF_SANX any
- * more, does not know the connection, or has a link and does not ask for what it
- * opened.
+ * A suspended connection ends early if the peer turns out to have forgotten it.
+ * The peer has started anew (another instance in its hello), refuses a link,
+ * has no AF_SANX any more, does not know the connection, or has a link and does
+ * not ask for a connection that it opened.
+ *
+ * vnet.lock guards vgroup.orphans, .n_orphans, .tries, .resumed and .presence,
+ * and vconn.wait, .lost and .parked.  VCONN_ORPHAN is set under link->tx_lock.
+ *
+ * In the names here, staging is the send buffer.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
 
-/* How long what a program has closed waits for a link, as TCP's retries do. */
+/*
+ * How long a connection that its program has closed waits for a link, in
+ * jiffies.  TCP limits this by its retries.
+ */
 #define CLOSED_MAX	(60 * HZ)
-/* How long the side that opened a connection has to ask for it. */
+/* How long an acceptor waits for the connector's RESUME, in jiffies. */
 #define RESUME_MAX	(10 * HZ)
-/* How long there may be no AF_SANX at the peer: presence.h. */
+/*
+ * How long links may be rejected for want of AF_SANX, in jiffies: presence.h.
+ */
 #define ABSENT_MAX	(5 * HZ)
-/* From one attempt at a link to the next. */
+/* Delay between attempts at a link, in jiffies. */
 #define TRY_FIRST	(HZ / 4)
 #define TRY_MAX		(5 * HZ)
 
-/* Staging memory for a connection that did without; as if sent from there. */
+/*
+ * Makes a send buffer for a connection without one.  Payload that was sent in
+ * frames is copied there, as if it had been sent from there.  Without memory
+ * the connection becomes RESET, and so ends with its link.
+ */
 static void save_staging(struct vlink *link, struct vconn *vc)
 {
 	struct vring ring = {};
@@ -44,7 +60,10 @@ static void save_staging(struct vlink *link, struct vconn *vc)
 	} else if (!vc->staging.buf) {
 		vc->staging.size = ring.size;
 		vc->staging.dir = ring.dir;
-		/* Pairs with the acquire in staging_good(). */
+		/*
+		 * Pairs with the acquire of vc->staging.buf in staging_good():
+		 * a sender that sees the buffer sees its size.
+		 */
 		smp_store_release(&vc->staging.buf, ring.buf);
 		ring.buf = NULL;
 	}
@@ -59,7 +78,11 @@ static bool save_wants_staging(const struct vlink *link,
 	       !slot->vc->staging.buf && !(slot->vc->flags & VCONN_RESET);
 }
 
-/* Where the peer's program has read it, its place may be another byte's. */
+/*
+ * Copies payload of a frame to the send buffer, but no byte before
+ * vstaging_first(): the peer has those, and the place of such a byte may hold a
+ * later one.
+ */
 static void save_payload(struct vconn *vc, const struct vslot *slot)
 {
 	const void *data = slot->buf + sizeof(struct sanx_frame_hdr);
@@ -85,13 +108,13 @@ static void save_slot(struct vlink *link, struct vslot *slot)
 }
 
 /**
- * vorphan_save() - keep what the peer may not have received
+ * vorphan_save() - keep payload that the peer may not have received
  * @link: a link whose queue pair is drained
  *
- * All payload that was not completed is in the staging memory of its
- * connection then, at its place, and all slots are free.
+ * Afterwards all slots are free, and the payload of frames that were not
+ * completed is in the send buffers of their connections.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes tx_lock.
  */
 void vorphan_save(struct vlink *link)
 {
@@ -105,7 +128,10 @@ void vorphan_save(struct vlink *link)
 			save_slot(link, slot);
 			continue;
 		}
-		/* It has a frame under way, and so is attached. */
+		/*
+		 * vc->inflight is not 0, so the connection stays attached
+		 * without tx_lock.
+		 */
 		vc = slot->vc;
 		spin_unlock_bh(&link->tx_lock);
 		save_staging(link, vc);
@@ -114,7 +140,7 @@ void vorphan_save(struct vlink *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* What was said on the link, and may be lost with it, is to be said again. */
+/* FIN and CLOSE may be lost with the link, so they are sent again. */
 static void orphan_pend_again(struct vconn *vc)
 {
 	vc->pending &= VCONN_P_FIN | VCONN_P_CLOSE;
@@ -146,13 +172,15 @@ static bool orphan_detach(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vorphan_take() - a connection loses its link, and waits for another
- * @vc: a connection that is open, with a reference of the caller's
+ * vorphan_take() - suspend a connection
+ * @vc: an open connection; the caller has a reference
  * @link: its link, drained and with its slots free
  *
- * Or, if it was released or reset meanwhile, nothing happens.
+ * The reference of the attachment becomes that of vgroup.orphans, and @link
+ * loses a user.  Nothing happens if the connection was RELEASED or reset
+ * meanwhile.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes vnet.lock, tx_lock.
  */
 void vorphan_take(struct vconn *vc, struct vlink *link)
 {
@@ -184,16 +212,21 @@ void vorphan_take(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vorphan_release() - the end of an orphan
- * @vc: a connection that is RELEASED, by who calls this
+ * vorphan_release() - take a suspended connection off the list, for good
+ * @vc: a connection that the caller has marked RELEASED
  *
- * Context: process, may sleep.
+ * Puts the reference of vgroup.orphans.
+ *
+ * Context: process, may sleep; takes vnet.lock.
  */
 void vorphan_release(struct vconn *vc)
 {
 	struct vgroup *g = vc->link->group;
 
-	/* Who tries to attach it finds it released, and leaves it as it was. */
+	/*
+	 * resume_attach() fails for a RELEASED connection, and leaves it
+	 * unmapped.
+	 */
 	mutex_lock(&g->vnet->lock);
 	list_del_init(&vc->wait);
 	g->n_orphans--;
@@ -202,11 +235,11 @@ void vorphan_release(struct vconn *vc)
 }
 
 /**
- * vorphan_reset() - an orphan ends
- * @vc: the orphan; it is there until the lock is given back
+ * vorphan_reset() - end a suspended connection
+ * @vc: the connection; valid until vnet.lock is released
  * @err: errno (positive) for its program
  *
- * Context: process, vnet.lock held.
+ * Context: process, vnet.lock held; takes tx_lock.
  */
 void vorphan_reset(struct vconn *vc, int err)
 {
@@ -221,11 +254,11 @@ void vorphan_reset(struct vconn *vc, int err)
 }
 
 /**
- * vorphan_reset_all() - nobody knows the orphans of a group any more
+ * vorphan_reset_all() - end all suspended connections of a group
  * @g: the group
  * @err: errno (positive) for their programs
  *
- * Context: process, vnet.lock held.
+ * Context: process, vnet.lock held; takes tx_lock.
  */
 void vorphan_reset_all(struct vgroup *g, int err)
 {
@@ -237,9 +270,9 @@ void vorphan_reset_all(struct vgroup *g, int err)
 }
 
 /**
- * vorphan_refused() - the peer rejects a link
+ * vorphan_refused() - the peer has rejected a link
  * @g: the group
- * @never: its AF_SANX has said so; else there was none, this time
+ * @never: the peer's AF_SANX has refused; else no AF_SANX answered, this time
  *
  * Context: process, vnet.lock held.
  */
@@ -251,10 +284,10 @@ void vorphan_refused(struct vgroup *g, bool never)
 }
 
 /**
- * vorphan_stop() - end all orphans of a group for good, and wait for that
+ * vorphan_stop() - end a group's suspended connections, and wait for that
  * @g: a group without links, of a namespace that is not running
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes vnet.lock.
  */
 void vorphan_stop(struct vgroup *g)
 {
@@ -265,7 +298,10 @@ void vorphan_stop(struct vgroup *g)
 	cancel_delayed_work_sync(&g->retry);
 }
 
-/* A link that goes, or memory that comes, makes another attempt worthwhile. */
+/*
+ * Asks the peer to continue a connection.  Without a link or without memory, a
+ * later attempt may succeed; other errors end the connection.
+ */
 static void orphan_ask(struct vconn *vc, struct vlink *link)
 {
 	int err = vresume_ask(vc, link);
@@ -274,7 +310,10 @@ static void orphan_ask(struct vconn *vc, struct vlink *link)
 		vorphan_reset(vc, ECONNRESET);
 }
 
-/* Where there is a link, who opened the connection asks for it. */
+/*
+ * Asks for a connection that we opened if there is a link, and ends a
+ * connection whose time is over.
+ */
 static void orphan_look_after(struct vgroup *g, struct vconn *vc)
 {
 	bool closed = READ_ONCE(vc->flags) & VCONN_CLOSED;
@@ -282,7 +321,10 @@ static void orphan_look_after(struct vgroup *g, struct vconn *vc)
 
 	if (time_after(g->resumed, since))
 		since = g->resumed;
-	/* Its program may have set options meanwhile, or sent. */
+	/*
+	 * The liveness timer has to run: the program may have set options, or
+	 * sent.
+	 */
 	if (!closed)
 		sanx_conn_quiet(vconn_conn(vc));
 	if (closed && time_after(jiffies, vc->lost + CLOSED_MAX))
@@ -294,9 +336,11 @@ static void orphan_look_after(struct vgroup *g, struct vconn *vc)
 }
 
 /**
- * vorphan_link_up() - there is a link again
+ * vorphan_link_up() - a group has a link again
  * @g: a group
  * @link: the link that takes its connections from now on
+ *
+ * Ends all suspended connections if the peer has started anew.
  *
  * Context: process, vnet.lock held.
  */
@@ -321,10 +365,10 @@ static unsigned long orphan_delay(const struct vgroup *g)
 }
 
 /**
- * vorphan_work() - look after orphans, and try for a link
+ * vorphan_work() - look after suspended connections, and try for a link
  * @work: vgroup.retry
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes vnet.lock.
  */
 void vorphan_work(struct work_struct *work)
 {

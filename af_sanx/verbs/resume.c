@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection goes on by another link.
+ * Resumes a suspended connection (orphan in the names here) on another link.
  *
- * Who opened it asks, with RESUME, once there is a link to the same peer.  Each
- * side tells what it has received of the other's stream, where its ring is now,
- * and how much of it is free.  What the other has not received is then written
- * again from the staging memory.  A byte has its place in the stream, so that
- * none is lost and none comes twice (Documentation/protocol.rst, "Resuming").
+ * The connector sends RESUME once there is a link to the same peer in the lane.
+ * Each side says how much of the other's stream it has received, where its ring
+ * is now, and how much room the ring has.  Each side then sends again, from its
+ * send buffer (staging in the names here), what the other has not received.
+ * Bytes are identified by their stream offset, so none is lost and none is
+ * delivered twice ("Resuming" in Documentation/protocol.rst).
  *
- * The peer may ask before this node has noticed that the old link is lost.
- * That it asks is proof, so the old link is taken down, and the request waits
- * until it is gone: what came by it counts, and nothing more can come.
+ * The peer may send RESUME before this node has noticed that the old link is
+ * lost.  Its RESUME proves that the old link is lost, so that link is taken
+ * down.  The request waits in vc->parked until the link is down: frames that
+ * arrived on it count, and then none can arrive any more.
+ *
+ * vnet.lock serialises all attempts to attach a connection.  vc->link changes
+ * under vnet.lock and the tx_lock of the old link.
  */
 #include "verbs.h"
 
@@ -34,7 +39,9 @@ static void resume_unmap(struct vconn *vc)
 	vring_unmap(&vc->staging);
 }
 
-/* From here on, vconn_lock() finds the new link. */
+/*
+ * Moves the connection to the new link: vconn_lock() returns it from here on.
+ */
 static int resume_switch(struct vconn *vc, struct vlink *link)
 {
 	struct vlink *old = vconn_lock(vc);
@@ -43,7 +50,11 @@ static int resume_switch(struct vconn *vc, struct vlink *link)
 	if (!(vc->flags & VCONN_RELEASED)) {
 		list_del_init(&vc->room);
 		kref_get(&link->refs);
-		/* Pairs with the acquire in vconn_lock(). */
+		/*
+		 * Publishes the mappings that resume_map() made.  Pairs with
+		 * the acquire loads of vc->link in vconn_lock() and
+		 * vconn_frame().
+		 */
 		smp_store_release(&vc->link, link);
 		err = 0;
 	}
@@ -69,8 +80,9 @@ static int resume_publish(struct vconn *vc, struct vlink *link)
 }
 
 /*
- * Puts an orphan on a link; under vnet.lock.  If that fails it is an orphan
- * still, unless it was released, and then vorphan_release() waits for us.
+ * Attaches a suspended connection to a link.  If that fails, the connection
+ * stays suspended.  If it was RELEASED meanwhile, vorphan_release() takes it
+ * off the list once it gets vnet.lock.
  */
 static int resume_attach(struct vconn *vc, struct vlink *link)
 {
@@ -97,12 +109,13 @@ static int resume_attach(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vresume_ask() - ask the peer to go on with a connection that we opened
- * @vc: an orphan
+ * vresume_ask() - ask the peer to continue a connection that we opened
+ * @vc: a suspended connection
  * @link: a link that is up
  *
- * Context: process, may sleep; vnet.lock held.
- * Return: 0, and the answer will come; or -errno, and it is an orphan still.
+ * Context: process, may sleep; vnet.lock held; takes tx_lock.
+ * Return: 0, and the peer will answer; or -errno, and the connection is still
+ * suspended.
  */
 int vresume_ask(struct vconn *vc, struct vlink *link)
 {
@@ -119,10 +132,13 @@ int vresume_ask(struct vconn *vc, struct vlink *link)
 }
 
 /*
- * What the peer has received lies between what it has said to have, or to have
- * read, and what was sent on the link that was lost.  It may be less than what its
- * device has acknowledged: that can die before memory has it.  Then the stream has
- * a hole, as nobody has kept that.
+ * Checks the number of bytes that the peer says it has received.  It lies
+ * between what the peer has said before, or has read, and what was sent on the
+ * lost link.  It may be less than what the peer's device has acknowledged,
+ * because the device can fail before memory has the bytes.  Nobody has kept
+ * such bytes, so the connection cannot continue.
+ * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if bytes are
+ * missing.
  */
 static int resume_offset(const struct vconn *vc, const struct sanx_frame *f)
 {
@@ -139,10 +155,11 @@ static int resume_offset(const struct vconn *vc, const struct sanx_frame *f)
 }
 
 /*
- * Takes what the peer says of itself; vxmit_pend() is to follow, if only for what
- * is pending.
- * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if there is a hole:
- * the peer will be told, and our program is to be.
+ * Applies a RESUME or RESUME_ACK.  Unless it returns -EPROTO, the caller calls
+ * vxmit_pend() afterwards, for what became pending.
+ * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if bytes are
+ * missing: the connection then sends CLOSE with RESET, and the caller resets it
+ * here (resume_tell()).
  */
 static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		       const struct sanx_window_info *win)
@@ -168,7 +185,10 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	if (err) {
 		pr_debug("node %u lacks what it acknowledged of connection %u\n",
 			 vc->link->group->peer, vc->id);
-		/* As it is RESUMING, a RESUME_ACK can go before that. */
+		/*
+		 * While RESUMING is set, CLOSE is not sent yet, so that the
+		 * acceptor's RESUME_ACK goes first.
+		 */
 		vconn_cut_locked(vc);
 		vc->flags &= ~VCONN_RESUMING;
 		return err;
@@ -188,7 +208,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	return 0;
 }
 
-/* The program is told how resume_take() went. */
+/* Tells the program the result of resume_take(); tx_lock is not held. */
 static int resume_tell(struct vconn *vc, int err)
 {
 	if (!err)
@@ -198,7 +218,10 @@ static int resume_tell(struct vconn *vc, int err)
 	return err == -ECONNRESET ? 0 : err;
 }
 
-/* An answer to RESUME, if one is due. */
+/*
+ * Takes the answer to RESUME into account.
+ * Return: true if a RESUME of ours is unanswered.
+ */
 static bool resume_answers(struct vconn *vc)
 {
 	struct vlink *link = vc->link;
@@ -213,12 +236,12 @@ static bool resume_answers(struct vconn *vc)
 }
 
 /**
- * vresume_answer() - the peer goes on with a connection
+ * vresume_answer() - the peer continues a connection
  * @vc: the connection
  * @f: its RESUME_ACK
  *
- * Context: softirq.
- * Return: 0, or -EPROTO if no correct peer says that now.
+ * Context: softirq; takes tx_lock.
+ * Return: 0; -EPROTO if RESUME_ACK is not permitted now, or is invalid.
  */
 int vresume_answer(struct vconn *vc, const struct sanx_frame *f)
 {
@@ -238,11 +261,13 @@ int vresume_answer(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vresume_refused() - the peer does not know a connection any more
+ * vresume_refused() - the peer refuses to continue a connection
  * @vc: the connection
  *
- * Context: softirq.
- * Return: 0, or -EPROTO if it was not asked.
+ * The connection ends.  Its program gets ECONNRESET, unless it has closed.
+ *
+ * Context: softirq; takes tx_lock.
+ * Return: 0; -EPROTO if no RESUME is unanswered.
  */
 int vresume_refused(struct vconn *vc)
 {
@@ -261,7 +286,7 @@ int vresume_refused(struct vconn *vc)
 	return 0;
 }
 
-/* Is it the connection that the peer means, and is it one to go on with? */
+/* Is this the connection that the peer asks for, and can it continue? */
 static bool serve_known(struct vconn *vc, const struct vopen *o)
 {
 	const u32 never = VCONN_RELEASED | VCONN_OVER | VCONN_PEER_CLOSED |
@@ -272,9 +297,10 @@ static bool serve_known(struct vconn *vc, const struct vopen *o)
 }
 
 /*
- * Return: 0 if it is an orphan, to be attached; -EINPROGRESS if the request
- * waits for that; -EPROTO if it is on the link that it comes by; else the
- * reason to refuse.
+ * Return: 0 if the connection is suspended and can be attached; -EINPROGRESS if
+ * the request waits in vc->parked until it is; -EPROTO if the connection is on
+ * the link of the request, or another request of that link is parked already;
+ * else the reason to refuse.
  */
 static int serve_check(struct vconn *vc, struct vopen *o)
 {
@@ -288,7 +314,10 @@ static int serve_check(struct vconn *vc, struct vopen *o)
 		    (vc->parked && vc->parked->link == o->link))) {
 		err = -EPROTO;
 	} else if (!(vc->flags & VCONN_ORPHAN)) {
-		/* The link of an earlier one is gone, too. */
+		/*
+		 * The peer asks on another link, so the link of the earlier
+		 * request is lost.  vopen_work() drops the request.
+		 */
 		if (vc->parked)
 			vopen_requeue(vc->parked);
 		vc->parked = o;
@@ -304,7 +333,10 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	struct vlink *link = o->link;
 	int err;
 
-	/* On a link that goes the refusal does not, and the peer asks again. */
+	/*
+	 * -ENOTCONN: the link is going down and carries no refusal.  The peer
+	 * asks again on the next link, so the connection stays.
+	 */
 	err = resume_attach(vc, link);
 	if (err) {
 		if (err != -ENOTCONN)
@@ -320,12 +352,12 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 }
 
 /**
- * vresume_serve() - the peer asks to go on with a connection that it opened
+ * vresume_serve() - the peer asks to continue a connection that it opened
  * @o: its request
  *
- * Context: the accept thread.
- * Return: 0 if there is nothing more to do with @o, -EINPROGRESS if it will be
- * served again and is not the caller's any more, else the reason to refuse.
+ * Context: the accept thread; takes vnet.lock, tx_lock.
+ * Return: 0 if @o is done with; -EINPROGRESS if @o was parked, will be served
+ * again, and does not belong to the caller any more; else the reason to refuse.
  */
 int vresume_serve(struct vopen *o)
 {
@@ -336,7 +368,7 @@ int vresume_serve(struct vopen *o)
 
 	if (!vc)
 		return SANX_REJECT_DENIED;
-	/* Nobody was told its id yet: the peer guesses. */
+	/* The peer does not know this id yet, so it guesses. */
 	if (!READ_ONCE(vc->link)) {
 		sanx_conn_put(vconn_conn(vc));
 		return SANX_REJECT_DENIED;
