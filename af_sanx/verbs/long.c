@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LONG: the device reads from the program's own pages (sci-socket.txt 5.3, and
- * the zero-copy side of WSDLite's cut-off).
+ * LONG: the device reads from the program's own pages (sci-socket.txt 5.3; the
+ * zero-copy side of WSDLite's cut-off).
  *
- * A large send() that may wait spares itself the copy into the staging memory.
- * It lends its pages to the device and returns when that has read them, so the
- * program may do with them what it likes afterwards.  To the stream nothing
- * differs: the bytes have their places in the staging memory, which are only not
- * filled; should the link be lost, they are filled then from the pages, and all is
- * as if the bytes had been there from the start (vlong_save()).  A program that
- * is killed does not wait; its pages stay until the device is through.
+ * In the names here, staging is the send buffer, and orphan a suspended
+ * connection.
  *
- * It is dearer where little is sent: the copy goes on while the device works, and
- * this waits for an answer of the peer's device.  What is little is measured for
- * each link: as much as is copied in a round trip (vlong_tune()).
+ * A large send() that may block avoids the copy to the send buffer.  It lends
+ * its pages to the device and returns when the device has read them, so the
+ * program may reuse them afterwards.  The stream does not change: the bytes
+ * have their offsets in the send buffer, which is just not filled.  If the link
+ * is lost, vlong_save() copies them there, as if they had been there from the
+ * start.  A program that is killed does not wait, and its pages stay referenced
+ * until the device has read them.
  *
- * No memory is registered for it: the device is given the pages themselves, by
- * the key of the protection domain that no peer can name.
+ * LONG is slower for few bytes: a copy overlaps with the device's work, and
+ * LONG waits for an answer of the peer's device.  The cut-off is measured for
+ * each link: the number of bytes that a copy moves in one round trip
+ * (vlong_tune(), vlong_cutoff()).
+ *
+ * No memory is registered for this.  The device gets the pages themselves, with
+ * the local DMA key of the protection domain, which no peer can name.
+ *
+ * link->tx_lock guards vc->longs.  Its order is the order of the stream.
  */
 #include <linux/completion.h>
 #include <linux/highmem.h>
@@ -26,30 +32,35 @@
 
 #include "verbs.h"
 
-/* Pages that one lends at a time. */
+/* Pages that one send() lends at a time. */
 #define LONG_PAGES	64U
 /*
- * Below this, no measurement says anything; and what goes whole, so that it does not
- * mix with others' (sanx_ring_slack()), is less.
+ * Bytes.  For fewer, no measurement is reliable.  It is also more than
+ * sanx_ring_slack(): a message that must not mix with those of other writers is
+ * smaller, and is copied whole.
  */
 #define LONG_LEAST	32768U
-/* Nobody should have to wait for a link of which nothing was heard for longer. */
+/*
+ * No send() lends pages to a link that was silent for longer, in jiffies: it
+ * might have to wait until the link is lost.
+ */
 #define LONG_HEARD	(3 * HZ / 2)
-/* What is copied to see how long it takes. */
+/* Bytes that vlong_tune() copies to measure how long it takes. */
 #define LONG_SAMPLE	65536U
 
 /**
- * struct vlong - pages of a program
- * @node: in vconn.longs
- * @refs: that list has one, who waits another
- * @done: the device has read them, or they were copied, or nobody wants them
+ * struct vlong - pages of a program that the device reads
+ * @node: in vconn.longs, or in the list of vlong_acked(); tx_lock
+ * @refs: the list has one, a waiter another
+ * @done: completed when the device has read the pages, or they were copied, or
+ *	nobody needs them any more
  * @from: stream offset of the first byte
- * @to: behind the last one
- * @dev: the device that they are mapped for
- * @start: where in the first page the first byte is
- * @n: pages
- * @mapped: how many of them are
- * @page: each
+ * @to: stream offset behind the last byte; set by vlong_lent() under tx_lock
+ * @dev: the device that the pages are mapped for
+ * @start: offset of the first byte in the first page
+ * @n: number of pages
+ * @mapped: number of pages that are mapped
+ * @page: the pages, and their addresses for the device
  */
 struct vlong {
 	struct list_head	node;
@@ -73,7 +84,10 @@ static void long_put(struct vlong *l)
 		kfree(l);
 }
 
-/* The device is through; who waits may come later, when that is gone. */
+/*
+ * Unmaps and releases the pages, and wakes the waiter, which may hold the
+ * struct longer than the device exists.
+ */
 static void long_give_back(struct vlong *l)
 {
 	u32 i;
@@ -103,7 +117,7 @@ static int long_map(struct vlong *l, struct ib_device *dev)
 	return 0;
 }
 
-/* Takes the next of @from's pages; what it cannot have is copied instead. */
+/* References the next pages of @from.  The caller copies what it cannot get. */
 static struct vlong *long_get(struct iov_iter *from, size_t *len)
 {
 	struct page *pages[LONG_PAGES];
@@ -134,14 +148,14 @@ static struct vlong *long_get(struct iov_iter *from, size_t *len)
 }
 
 /**
- * vlong_sges() - where bytes of a program are, for the device
- * @l: its pages
- * @lkey: key for the device's own memory
- * @offset: stream offset of the first
- * @len: how many, in @l
- * @sge: filled; one for each page that has some of them
+ * vlong_sges() - fill the SGEs for bytes of a program's pages
+ * @l: the pages
+ * @lkey: local DMA key of the protection domain
+ * @offset: stream offset of the first byte
+ * @len: number of bytes, all in @l
+ * @sge: filled; one for each page with some of the bytes
  *
- * Return: how many were filled.
+ * Return: number of SGEs that were filled.
  */
 int vlong_sges(const struct vlong *l, u32 lkey, u64 offset, u32 len,
 	       struct ib_sge *sge)
@@ -163,9 +177,9 @@ int vlong_sges(const struct vlong *l, u32 lkey, u64 offset, u32 len,
 }
 
 /**
- * vlong_room() - what can be sent from a program's pages in one go
+ * vlong_room() - bytes that can be sent from a program's pages in one go
  * @vc: the connection
- * @from: what to send
+ * @from: the data to send
  *
  * Context: process, tx_mutex held.
  * Return: bytes.
@@ -177,14 +191,14 @@ size_t vlong_room(struct vconn *vc, const struct iov_iter *from)
 }
 
 /**
- * vlong_wants() - is a send to be made from the program's pages?
+ * vlong_wants() - should a send() lend its pages?
  * @vc: the connection
- * @from: what to send
+ * @from: the data to send
  * @len: bytes of it
  * @flags: as of sanx_transport_ops.send
  *
  * Context: process, tx_mutex held.
- * Return: true if so, as far as is known before it is tried.
+ * Return: true if so; a hint, as vlong_send() may still find that it cannot.
  */
 bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
 		 int flags)
@@ -207,18 +221,19 @@ bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
 
 /**
  * vlong_send() - send from the program's pages
- * @vc: the connection, with staging memory
- * @from: what to send; advanced by what was
+ * @vc: the connection, with a send buffer
+ * @from: the data to send; advanced by the bytes that were sent
  * @len: bytes of it that there is room for
  *
- * vlong_wait() is to follow.
+ * Moves conn->lent.  The core waits for the pages afterwards, with vlong_wait()
+ * (sanx_transport_ops.settle).
  *
- * Context: process, tx_mutex held.
- * Return: bytes; or 0 if it has to be done otherwise.
+ * Context: process, tx_mutex held; may fault; takes tx_lock.
+ * Return: bytes that were sent; 0 if they have to be copied instead.
  */
 size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len)
 {
-	/* This may fault, for which no link should wait. */
+	/* This may fault, so it comes before the link is used. */
 	struct vlong *l = long_get(from, &len);
 	struct vlink *link;
 	u32 n = 0;
@@ -230,7 +245,7 @@ size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len)
 	if (link && !long_map(l, link->pd->device))
 		n = vpayload_long(vc, link, l, len);
 	iov_iter_revert(from, len - n);
-	/* It may be over already. */
+	/* The device may have read the pages already, and @l be freed. */
 	if (n)
 		vconn_conn(vc)->lent = vc->end;
 	else
@@ -241,10 +256,10 @@ size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len)
 }
 
 /**
- * vlong_lent() - the device has them now
+ * vlong_lent() - the device reads these pages now
  * @vc: the connection
- * @l: pages, which are vc->longs' from here on
- * @to: stream offset behind the last byte that is posted
+ * @l: the pages, which belong to vc->longs afterwards
+ * @to: stream offset behind the last byte that was posted
  *
  * Context: tx_lock held.
  */
@@ -261,9 +276,9 @@ static void long_over(struct vlong *l)
 }
 
 /**
- * vlong_acked() - the device has read what is acknowledged
+ * vlong_acked() - take off the pages that the device has read
  * @vc: the connection
- * @read: where what it has read of programs' pages goes, for vlong_read()
+ * @read: list to which those pages are added, for vlong_read()
  *
  * Context: tx_lock held.
  */
@@ -280,11 +295,11 @@ void vlong_acked(struct vconn *vc, struct list_head *read)
 }
 
 /**
- * vlong_read() - programs get their pages back
- * @read: as vlong_acked() left it
+ * vlong_read() - give programs their pages back
+ * @read: list that vlong_acked() filled
  *
- * Context: softirq, in the handler of the completion: who drains a queue pair waits
- * for that.
+ * Context: softirq, without tx_lock, still in the completion handler: so
+ * ib_drain_qp() returns only after the pages were unmapped.
  */
 void vlong_read(struct list_head *read)
 {
@@ -308,10 +323,10 @@ static void long_copy(struct vconn *vc, const struct vlong *l, u64 offset)
 }
 
 /**
- * vlong_save() - what the peer may not have goes to the staging memory
- * @vc: an orphan that nobody attaches yet, its link drained
+ * vlong_save() - copy lent pages that the peer may not have to the send buffer
+ * @vc: a suspended connection; its link is drained, and nobody attaches it yet
  *
- * Context: process, vnet.lock held.
+ * Context: process, vnet.lock held; takes tx_lock.
  */
 void vlong_save(struct vconn *vc)
 {
@@ -321,7 +336,10 @@ void vlong_save(struct vconn *vc)
 	while (!list_empty(&vc->longs)) {
 		l = list_first_entry(&vc->longs, struct vlong, node);
 		spin_unlock_bh(&link->tx_lock);
-		/* Who waits finds it in the list until it is done. */
+		/*
+		 * Copy without tx_lock.  The pages stay in the list until they
+		 * were copied, so vlong_wait() finds them.
+		 */
 		long_copy(vc, l, max(l->from, vstaging_first(vc)));
 		spin_lock_bh(&link->tx_lock);
 		long_over(l);
@@ -330,10 +348,10 @@ void vlong_save(struct vconn *vc)
 }
 
 /**
- * vlong_drop() - nobody is to get it any more
- * @vc: a connection that is RELEASED, its device done with it
+ * vlong_drop() - give pages back whose bytes are not sent any more
+ * @vc: a connection that is RELEASED, and that the device is done with
  *
- * Context: process.
+ * Context: process; takes tx_lock.
  */
 void vlong_drop(struct vconn *vc)
 {
@@ -347,9 +365,11 @@ void vlong_drop(struct vconn *vc)
 /**
  * vlong_wait() - sanx_transport_ops.settle
  * @conn: the connection
- * @to: as there
+ * @to: stream offset up to which pages are waited for
  *
- * Context: process, no lock held.
+ * Returns early if the program is killed.
+ *
+ * Context: process, no lock held; sleeps; takes tx_lock.
  */
 void vlong_wait(struct sanx_conn *conn, u64 to)
 {
@@ -371,11 +391,11 @@ void vlong_wait(struct sanx_conn *conn, u64 to)
 }
 
 /**
- * vlong_cutoff() - from how many bytes on a link is it worth it?
+ * vlong_cutoff() - smallest send() for which LONG pays on a link
  * @link: the link
  *
  * Context: any.
- * Return: bytes.
+ * Return: bytes; U32_MAX for never.
  */
 u32 vlong_cutoff(const struct vlink *link)
 {
@@ -393,11 +413,11 @@ u32 vlong_cutoff(const struct vlink *link)
 }
 
 /**
- * vlong_tune() - see how quick copies are
+ * vlong_tune() - measure how fast this node copies
  * @link: a link that is being set up
  *
- * What is copied is in no cache the first time; the best of three counts, as a
- * program has mostly just written what it sends.
+ * The best of three copies counts.  The first one is slow, because nothing is
+ * in the cache; a program has mostly just written the bytes that it sends.
  *
  * Context: process, may sleep.
  */

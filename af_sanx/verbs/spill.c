@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a sender may keep beyond its staging memory (spare.c of the core).
+ * Spilled bytes: what a sender may keep beyond the send buffer (spare.c of the
+ * core).  In the names here, staging is the send buffer.
  *
- * Staging memory is registered, and as large as the peer's ring, so that a stream in
- * flow has what it needs and no more.  Where the peer's reader does not read, what
- * send() takes further is put into plain memory, in pieces, and a worker moves it to
- * the staging memory as that empties.  As long as there is some, it is the only
- * writer there, and all that is sent goes behind it.
+ * The send buffer is registered, and as large as the peer's ring, which
+ * suffices for a stream whose reader keeps up.  If the peer's reader does not
+ * read, further bytes of send() go to plain memory, in pieces.  A worker moves
+ * them to the send buffer as that empties.  While bytes are spilled, the worker
+ * is the only writer of the send buffer, and everything that is sent goes
+ * behind them.
  *
  *	first		posted		end			+ spilled
- *	  | not known	  | not given	 |			 |
- *	  | to be there	  | to the link	 | in pieces		 |
+ *	  | sent, may	  | not posted	 |			 |
+ *	  | be lost	  | yet		 | in pieces		 |
  *
- * To the link and to the protocol there is none of it; the end of the stream waits
- * until all is moved.  A link that is lost has nothing to do with it, either.
+ * The link and the protocol do not know of spilled bytes.  FIN and CLOSE wait
+ * until all of them were moved (xmit_todo()).  The loss of a link does not
+ * affect them.
+ *
+ * link->tx_lock guards vc->spill, vc->filling and changes of vc->spilled, and
+ * changes of vc->end too.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -24,10 +30,11 @@
 #define SPILL_PIECE	65536U
 
 /**
- * struct vpiece - bytes that were sent
+ * struct vpiece - memory with spilled bytes
  * @node: in vconn.spill
- * @from: where the first is that was not moved
- * @to: behind the last
+ * @from: position in @buf of the first byte that was not moved; written by the
+ *	worker under tx_lock
+ * @to: position behind the last byte; written by the sender under tx_lock
  * @buf: SPILL_PIECE bytes
  */
 struct vpiece {
@@ -55,7 +62,7 @@ static void pieces_free(struct list_head *pieces)
 	INIT_LIST_HEAD(pieces);
 }
 
-/* Nobody is killed for want of memory: the sender waits. */
+/* __GFP_NORETRY: no process is killed for this memory.  The sender waits. */
 static struct vpiece *piece_alloc(struct mem_cgroup *payer)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
@@ -76,23 +83,26 @@ static struct vpiece *piece_alloc(struct mem_cgroup *payer)
 }
 
 /**
- * vspill_any() - is there something in pieces?
+ * vspill_any() - are there spilled bytes?
  * @vc: the connection
  *
- * Context: any; under tx_mutex, if there is nothing it stays so.
+ * Context: any; under tx_mutex, false does not change.
  * Return: true if so.
  */
 bool vspill_any(const struct vconn *vc)
 {
-	/* Who sees that all is moved sees to where: move_done(). */
+	/*
+	 * Pairs with the release in move_done(): a sender that sees 0 sees the
+	 * final vc->end, and all bytes before it in the send buffer.
+	 */
 	return smp_load_acquire(&vc->spilled);
 }
 
 /**
- * vspill_end() - behind the last byte that was taken from the program
+ * vspill_end() - stream offset behind the last byte taken from the program
  * @vc: the connection
  *
- * Context: any; exact under tx_lock, else a moment's estimate.
+ * Context: any; exact under tx_lock, else a hint.
  * Return: the stream offset.
  */
 u64 vspill_end(const struct vconn *vc)
@@ -103,7 +113,7 @@ u64 vspill_end(const struct vconn *vc)
 }
 
 /**
- * vspill_waits() - and is it still to be sent?
+ * vspill_waits() - are there spilled bytes that are still to be sent?
  * @vc: the connection
  *
  * Context: tx_lock held.
@@ -118,8 +128,10 @@ bool vspill_waits(const struct vconn *vc)
 }
 
 /**
- * vspill_kick() - there may be room in the staging memory
- * @vc: a connection that is there
+ * vspill_kick() - have the worker look for room in the send buffer
+ * @vc: a connection with a reference
+ *
+ * The work gets a reference of its own.
  *
  * Context: any.
  */
@@ -133,8 +145,8 @@ void vspill_kick(struct vconn *vc)
 }
 
 /**
- * vspill_tx_ready() - sanx_conn_tx_ready(), for whoever has something to put there
- * @vc: a connection that is there
+ * vspill_tx_ready() - wake the worker and the sender: there is room
+ * @vc: a connection with a reference
  *
  * Context: any.
  */
@@ -145,9 +157,9 @@ void vspill_tx_ready(struct vconn *vc)
 }
 
 /*
- * What the peer's ring lacks of what SO_RCVBUF may have TCP take: over iWARP it stays
- * as it was made, and the peer may have asked for any size up to tcp_rmem's largest,
- * as far as is known here.
+ * The bytes by which the peer's ring may be smaller than what its TCP would
+ * take.  Over iWARP a ring does not grow, and SO_RCVBUF of the peer is not
+ * known here: it may be anything up to tcp_rmem[2].
  */
 static u32 spill_for_ring(const struct vconn *vc)
 {
@@ -161,12 +173,12 @@ static u32 spill_for_ring(const struct vconn *vc)
 }
 
 /**
- * vspill_room() - bytes that it takes now
+ * vspill_room() - bytes that can be spilled now
  * @vc: the connection
  *
  * Context: any.
- * Return: bytes, enough for any small message; or 0, and the sender is told when
- * that may have changed.
+ * Return: bytes, enough for any small message; or 0, and the sender is woken
+ * when that may have changed.
  */
 u32 vspill_room(struct vconn *vc)
 {
@@ -175,14 +187,20 @@ u32 vspill_room(struct vconn *vc)
 
 	if (!READ_ONCE(vc->staging.buf) || !sanx_conn_spares(conn, end))
 		return 0;
-	/* A ring is rounded down: what it lacks may be here. */
+	/*
+	 * The size of a ring is rounded down to a power of two, so spilled
+	 * bytes may make up for the rest.
+	 */
 	most = (u64)sanx_conn_spare(conn, spill_for_ring(vc)) +
 	       READ_ONCE(vc->win.size);
 	return used + SANX_SLACK_MAX <= most ?
 	       min_t(u64, most - used, U32_MAX) : 0;
 }
 
-/* The last piece, if it has so much room; nobody frees it until it was filled. */
+/*
+ * Returns the last piece if it has room for @n bytes.  vc->filling keeps the
+ * worker from freeing it until spill_publish().
+ */
 static struct vpiece *spill_last(struct vconn *vc, u32 n)
 {
 	struct vlink *link = vconn_lock(vc);
@@ -197,7 +215,7 @@ static struct vpiece *spill_last(struct vconn *vc, u32 n)
 	return last;
 }
 
-/* Return: 0, or as vpayload_taken(). */
+/* Return: 0, or an error as of vpayload_taken(). */
 static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
 			 bool urgent)
 {
@@ -210,7 +228,7 @@ static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
 	else if (vc->flags & closed)
 		err = -EAGAIN;
 	if (!err && n) {
-		/* What is before is not corked. */
+		/* Bytes before these are not corked. */
 		vxmit_uncork(vc);
 		if (piece != vc->filling)
 			list_add_tail(&piece->node, &vc->spill);
@@ -225,13 +243,14 @@ static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
 }
 
 /**
- * vspill_send() - take bytes that the staging memory has no room for
- * @vc: the connection, with staging memory
- * @from: what to send; advanced by what was taken
+ * vspill_send() - take bytes that the send buffer has no room for
+ * @vc: the connection, with a send buffer
+ * @from: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
  * @flags: as of sanx_transport_ops.send
  *
- * Context: process, tx_mutex held.
+ * Context: process, tx_mutex held; may fault and may sleep for memory; takes
+ * tx_lock.
  * Return: as send().
  */
 ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
@@ -255,7 +274,7 @@ ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
 		sanx_conn_set_short(conn);
 		return -EAGAIN;
 	}
-	/* Behind what is there, where nobody looks. */
+	/* Without tx_lock: the worker reads only bytes before piece->to. */
 	got = _copy_from_iter(piece->buf + piece->to, n, from);
 	urgent = (flags & MSG_OOB) && (got == len || got == room);
 	err = spill_publish(vc, piece, got, urgent);
@@ -270,7 +289,10 @@ ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
 	return got;
 }
 
-/* Takes out what is empty, or of no use; where a sender is at work, nothing. */
+/*
+ * Takes out pieces that are empty or whose bytes are not sent any more; none
+ * while a sender copies to one.
+ */
 static void move_clean(struct vconn *vc, struct list_head *empty)
 {
 	struct vpiece *piece, *next;
@@ -285,7 +307,10 @@ static void move_clean(struct vconn *vc, struct list_head *empty)
 	}
 }
 
-/* The next bytes to move, and how many; none if there is no room or no need. */
+/*
+ * Returns the piece with the next bytes to move, and their number in @n; NULL
+ * if there is no room, or nothing to move.
+ */
 static struct vpiece *move_next(struct vconn *vc, u32 *n)
 {
 	struct vlink *link = vconn_lock(vc);
@@ -295,11 +320,16 @@ static struct vpiece *move_next(struct vconn *vc, u32 *n)
 	move_clean(vc, &empty);
 	*n = 0;
 	if (vspill_waits(vc)) {
-		/* It cannot be replaced now, so it need not be empty. */
+		/*
+		 * While bytes are spilled the send buffer is not replaced, so
+		 * it need not become empty first.
+		 */
 		WRITE_ONCE(vc->draining, false);
 		piece = list_first_entry(&vc->spill, struct vpiece, node);
 		*n = min(vstaging_room(vc), piece->to - piece->from);
-		/* Whatever leaves it comes back here: vxmit_unlock(). */
+		/*
+		 * A completion then queues the worker again (vxmit_unlock()).
+		 */
 		if (!*n)
 			vstaging_await(vc);
 	}
@@ -308,24 +338,26 @@ static struct vpiece *move_next(struct vconn *vc, u32 *n)
 	return *n ? piece : NULL;
 }
 
-/* They are in the staging memory. */
+/* Publishes bytes that were copied to the send buffer. */
 static void move_done(struct vconn *vc, struct vpiece *piece, u32 n)
 {
 	struct vlink *link = vconn_lock(vc);
 
 	piece->from += n;
 	WRITE_ONCE(vc->end, vc->end + n);
-	/* Pairs with the acquire in vspill_any(). */
+	/*
+	 * After vc->end and the copy.  Pairs with the acquire in vspill_any().
+	 */
 	smp_store_release(&vc->spilled, vc->spilled - n);
 	vxmit_flush(vc);
 	vxmit_unlock(link);
 }
 
 /**
- * vspill_work() - move what was spilled to where there is room now
- * @work: vconn.move, with a reference of the connection
+ * vspill_work() - move spilled bytes to the send buffer
+ * @work: vconn.move; owns a reference of the connection, which this puts
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes tx_lock.
  */
 void vspill_work(struct work_struct *work)
 {
@@ -351,8 +383,8 @@ void vspill_work(struct work_struct *work)
 }
 
 /**
- * vspill_free() - give all of it back
- * @vc: a connection that nobody sends on any more
+ * vspill_free() - free all pieces
+ * @vc: a connection without senders
  *
  * Context: process.
  */
