@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ring memory and its registration.
+ * Memory of rings and send buffers, and its registration.
  *
- * Each ring has a memory region of its own, registered by a work request on
- * the queue pair (fast registration), so that the peer's key reaches this ring
+ * Each has a memory region of its own, registered by a work request on the
+ * queue pair (fast registration).  So the peer's key gives access to this ring
  * and nothing else, and only while the connection lives.  Addresses in the
- * region start at a value of our choice: neither a kernel pointer nor a bus
- * address is shown to the peer.
+ * region start at a value that we choose: the peer sees neither a kernel
+ * pointer nor a bus address.
  *
- * Memory and registration have lives of their own: the program may still read
- * what arrived when the link is long gone.
+ * Memory and registration have separate lifetimes: a program may still read
+ * bytes that arrived when the link is long gone.
+ *
+ * In the names here, staging is the send buffer.
  */
 #include <linux/dma-mapping.h>
 #include <linux/log2.h>
@@ -57,19 +59,19 @@ static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 }
 
 /**
- * vring_alloc() - get memory for a ring
+ * vring_alloc() - allocate memory for a ring
  * @ring: a ring without memory
  * @size: bytes, a power of two
  * @memcg: the memory cgroup that is charged, or NULL for the caller's
- * @remote: the peer writes it, else we send from it
+ * @remote: the peer writes it; else it is a send buffer
  *
- * What the peer writes starts out as zeroes: it may claim to have written
- * bytes that it has not.  Not from the slab: what some devices send, they send
- * by reference to the page.  Nobody is killed for it, as it may come at the will
- * of a peer.
+ * Memory that the peer writes starts as zeroes, because the peer may claim to
+ * have written bytes that it has not written.  The memory is not from the slab,
+ * because some devices send by reference to the page.  A peer can cause the
+ * allocation, so no process is killed for it (__GFP_RETRY_MAYFAIL).
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.  The caller owns the memory: vring_free().
  */
 int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 		bool remote)
@@ -78,22 +80,25 @@ int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 			  remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE);
 }
 
-/* The part of the node's memory that rings may have grown to, beyond SO_RCVBUF. */
+/*
+ * Rings that have grown beyond SO_RCVBUF get this part of the node's memory at
+ * most: 1 / GROWN_PART.
+ */
 #define GROWN_PART	16
 
 static atomic_long_t ring_grown;
 
 /**
- * vring_alloc_grown() - get memory for a ring that is larger than was asked for
+ * vring_alloc_grown() - allocate memory for a ring that has grown
  * @ring: a ring without memory
  * @size: bytes, a power of two
  * @memcg: the memory cgroup that is charged, or NULL for the caller's
  *
- * Nobody is killed for it, and all together they have no more than a part of the
- * memory, as TCP has tcp_mem for what windows grow to.
+ * No process is killed for the memory.  All such rings together have a limited
+ * part of the node's memory (ring_grown), as TCP has tcp_mem for its windows.
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.  The caller owns the memory: vring_free().
  */
 int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
 {
@@ -112,7 +117,7 @@ int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
 /**
  * vring_free_sleeps() - does vring_free() need to sleep?
  * @ring: a ring
- * Return: true if so.
+ * Return: true if vring_free() may sleep.
  */
 bool vring_free_sleeps(const struct vring *ring)
 {
@@ -120,10 +125,10 @@ bool vring_free_sleeps(const struct vring *ring)
 }
 
 /**
- * vring_free() - give the memory back
+ * vring_free() - free the memory of a ring
  * @ring: a ring that is not mapped; may be without memory
  *
- * Context: any, but process if vring_free_sleeps().
+ * Context: any; process if vring_free_sleeps().
  */
 void vring_free(struct vring *ring)
 {
@@ -139,13 +144,14 @@ void vring_free(struct vring *ring)
 }
 
 /**
- * vring_keep() - put bytes that travel in a frame into staging memory too
- * @ring: staging memory; may be without memory, and then nothing happens
+ * vring_keep() - copy bytes to a send buffer
+ * @ring: the send buffer; without memory nothing happens
  * @offset: stream offset of the first byte
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  *
- * Should the link be lost, they are sent again from there.
+ * After the loss of a link, bytes that went in a frame or from a program's
+ * pages are sent again from there.
  *
  * Context: any.
  */
@@ -158,11 +164,11 @@ void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len)
 }
 
 /**
- * vring_unregistered() - is a work request due that registers it?
+ * vring_unregistered() - does a registration have to be posted?
  * @ring: a ring; may be without memory
  *
  * Context: tx_lock held.
- * Return: true if so.
+ * Return: true if it is mapped and not registered.
  */
 bool vring_unregistered(const struct vring *ring)
 {
@@ -170,8 +176,9 @@ bool vring_unregistered(const struct vring *ring)
 }
 
 /*
- * The ring can hold bytes that the CPU put there (inline payload), of which a
- * bounce buffer would know nothing: it is not to be copied back as a whole.
+ * DMA_ATTR_SKIP_CPU_SYNC: the CPU has stored inline payload in the ring, which
+ * a bounce buffer does not have.  Copying the bounce buffer back would
+ * overwrite it.
  */
 static void ring_dma_unmap(struct vring *ring)
 {
@@ -237,10 +244,10 @@ static int ring_map_mr(struct vring *ring, u64 iova)
 }
 
 /**
- * vring_map() - make a ring known to a link's device
+ * vring_map() - map a ring for a link's device
  * @ring: a ring with memory, not mapped
- * @link: the link, not yet at its end
- * @iova: address that its first byte is to have; a multiple of the page size
+ * @link: the link; it still has its device
+ * @iova: address of the first byte in the region; a multiple of the page size
  *
  * The registration takes effect with the work request of vring_reg_wr().
  *
@@ -265,11 +272,11 @@ int vring_map(struct vring *ring, struct vlink *link, u64 iova)
 }
 
 /**
- * vring_unmap() - end all access by the device
+ * vring_unmap() - end the device's access to a ring
  * @ring: a ring; may be not mapped
  *
- * The peer has promised to write no more, or the queue pair is drained; so has
- * what we sent from here been completed.
+ * Called when the peer has said that it does not write there any more, or the
+ * queue pair is drained; for a send buffer, when its work has completed.
  *
  * Context: process, may sleep.
  */
@@ -284,11 +291,11 @@ void vring_unmap(struct vring *ring)
 }
 
 /**
- * vring_reg_wr() - the work request that registers a ring
- * @ring: a mapped ring
- * @wr: filled but for its cqe; copied by the device when posted
+ * vring_reg_wr() - fill the work request that registers a ring
+ * @ring: a mapped ring; counts as registered afterwards
+ * @wr: filled, except its cqe; the device copies it when it is posted
  *
- * Context: any.
+ * Context: tx_lock held.
  */
 void vring_reg_wr(struct vring *ring, struct ib_reg_wr *wr)
 {
@@ -314,9 +321,9 @@ static void ring_sync_page(const struct vring *ring, u32 pos, u32 len)
 }
 
 /**
- * vring_sync() - let the other side of a mapping see bytes
- * @ring: a mapped ring: the CPU is to see what the device wrote, or the device
- *	what the CPU wrote
+ * vring_sync() - sync part of a mapping between device and CPU
+ * @ring: a mapped ring: a ring is synced for the CPU, a send buffer for the
+ *	device
  * @offset: stream offset of the first byte
  * @len: bytes, at most the size of the ring
  *
@@ -336,7 +343,7 @@ void vring_sync(const struct vring *ring, u64 offset, u32 len)
 }
 
 /**
- * vring_max() - the largest ring that a link's device registers
+ * vring_max() - the largest ring that a link's device can register
  * @link: the link, set up
  *
  * Return: bytes, a power of two.
