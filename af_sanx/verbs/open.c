@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that the peer asks for, and those that it asks to go on with.
+ * Admission of connections: OPEN and RESUME requests of the peer.
  *
- * An OPEN or a RESUME arrives in softirq, and to serve it takes memory and a
- * registration; so it is copied and left to the accept thread.  Memory for as
- * many as the peer may have under way (SANX_OPENS_MAX) comes with the link.
+ * A request arrives in softirq, but serving it takes memory and a registration.
+ * So it is copied and queued to the accept thread.  Memory for as many requests
+ * as the peer may have unanswered (SANX_OPENS_MAX) is allocated with the link.
+ *
+ * link->tx_lock guards vlink.opens_free and .rejects.  Each request in the
+ * accept thread, or parked, holds a user of its link.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -12,8 +15,11 @@
 #include "verbs.h"
 
 /**
- * vopen_put() - the request is answered, or never will be
- * @o: the request; the caller has a hold on its link by other means
+ * vopen_put() - a request is answered, or never will be
+ * @o: the request; free for the next one afterwards.  The caller keeps its link
+ *	by other means
+ *
+ * Drops the request's user of the link.
  *
  * Context: any, tx_lock held.
  */
@@ -27,8 +33,8 @@ void vopen_put(struct vopen *o)
 }
 
 /**
- * vopen_requeue() - have a request served again
- * @o: the request, not answered
+ * vopen_requeue() - have a parked request served again
+ * @o: the request, not answered; the accept thread owns it afterwards
  *
  * Context: any.
  */
@@ -51,12 +57,13 @@ static int open_parse(struct vopen *o, const struct sanx_frame *f)
 }
 
 /**
- * vopen_take() - an OPEN or RESUME came in
+ * vopen_take() - queue an OPEN or RESUME that has arrived
  * @link: the link
  * @f: the frame
  *
- * Context: softirq.
- * Return: 0, or -EPROTO if it is malformed or one more than permitted.
+ * Context: softirq; takes tx_lock.
+ * Return: 0; -EPROTO if the frame is malformed, or SANX_OPENS_MAX requests are
+ * unanswered.
  */
 int vopen_take(struct vlink *link, const struct sanx_frame *f)
 {
@@ -75,14 +82,14 @@ int vopen_take(struct vlink *link, const struct sanx_frame *f)
 		sanx_accept_queue(&o->work);
 	}
 	spin_unlock_bh(&link->tx_lock);
-	/* On a dying link nobody waits for the answer. */
+	/* A link that is going down cannot carry the answer. */
 	return err == -ENOTCONN ? 0 : err;
 }
 
 /*
- * TCP drops what comes from a wire for an address that no wire leads to, so who
- * listens there counts on nobody but this node.  No correct peer asks for it: such
- * an address is in no node map.
+ * TCP drops packets from a wire to an address that no wire leads to, such as a
+ * loopback address.  So a listener there relies on being reached from this node
+ * only.  No correct peer asks for such an address, because no node map has one.
  */
 static bool open_martian(const struct vopen *o)
 {
@@ -95,8 +102,8 @@ static bool open_martian(const struct vopen *o)
 }
 
 /*
- * A node speaks for the addresses that the node map gives it, and to those
- * that are ours.
+ * Checks the node map and the port rules.  A peer may connect from addresses
+ * that the node map gives it, to addresses that are ours.
  */
 static bool open_allowed(const struct vopen *o)
 {
@@ -109,7 +116,10 @@ static bool open_allowed(const struct vopen *o)
 	       sanx_port_allowed(net, o->open.dport);
 }
 
-/* No answer was promised to anyone: the connection goes as it came. */
+/*
+ * Drops the connection without a frame about it: the peer does not know its id.
+ * The request is still to be refused.
+ */
 static void open_undo(struct vconn *vc)
 {
 	struct vlink *link = vconn_lock(vc);
@@ -118,7 +128,7 @@ static void open_undo(struct vconn *vc)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* The answer may go out, and what was pended behind it. */
+/* Sends OPEN_ACK, and then what became pending behind it. */
 static void open_answer(struct vconn *vc)
 {
 	struct vlink *link = vconn_lock(vc);
@@ -141,7 +151,7 @@ static int open_conn(const struct vopen *o, struct sanx_conn *conn, u32 size)
 	err = vconn_attach(vc, o->link, VCONN_OPEN | VCONN_ACCEPTING);
 	if (err)
 		return err;
-	/* A reference for the listener to take; ours is still needed. */
+	/* The listener's reference; the caller's is still needed. */
 	sanx_conn_get(conn);
 	err = sanx_conn_incoming(conn);
 	if (!err) {
@@ -192,14 +202,20 @@ static int open_serve(const struct vopen *o)
 	}
 }
 
-/* Reclaim may wait for what is to go on: sanx_reclaim_enter(). */
+/*
+ * NOIO: memory reclaim may wait for I/O over a connection that is to be resumed
+ * here (sanx_reclaim_enter()).
+ */
 static int open_dispatch(struct vopen *o)
 {
 	unsigned int noio = memalloc_noio_save();
 	struct vlink *link = o->link;
 	int reject = 0;
 
-	/* The first frame of a link may be a request, and overtake link->up. */
+	/*
+	 * The first frame of a link may be a request, and may be served before
+	 * vlink.up has run.  The instance must be compared first.
+	 */
 	vgroup_link_up(link);
 	if (READ_ONCE(link->state) == VLINK_UP)
 		reject = o->f.type == SANX_FRAME_RESUME ? vresume_serve(o) :
@@ -212,7 +228,7 @@ static int open_dispatch(struct vopen *o)
  * vopen_work() - serve a request
  * @work: of a &struct vopen
  *
- * Context: the accept thread.
+ * Context: the accept thread; may sleep; takes vnet.lock, tx_lock.
  */
 void vopen_work(struct kthread_work *work)
 {

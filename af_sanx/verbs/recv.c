@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The receiving side of a link: what to do with each frame.
+ * The receiving side of a link.
  *
- * All of it runs in softirq, one frame of a link at a time, in order.  What is
- * received is the peer's word: sanx_frame_parse() has checked each value by
- * itself, here and in conn.c it is checked against what we know.  A value that
- * no correct peer sends ends the link, and is counted.
+ * Frames of a link are processed in softirq, one at a time and in order.
+ * Nothing that arrives is trusted: sanx_frame_parse() has checked each value by
+ * itself, and this file, conn.c, peer.c and their callees check it against the
+ * state of the connection.  A value that no correct peer sends is counted as a
+ * protocol error and ends the link.
  */
 #include "verbs.h"
 
 /**
- * vrecv_post() - let the peer send one more frame
+ * vrecv_post() - post a receive, so that the peer can send one more frame
  * @r: a receive that is not posted
  *
  * Context: any.
- * Return: 0 or -errno; then it is not posted.
+ * Return: 0; or -errno, and the receive is not posted.
  */
 int vrecv_post(struct vrecv *r)
 {
@@ -35,7 +36,7 @@ int vrecv_post(struct vrecv *r)
 	return ib_post_recv(link->qp, &wr, NULL);
 }
 
-/* @imm: it came as immediate data. */
+/* Processes a frame about a connection; @imm: it arrived as immediate data. */
 static int recv_conn_frame(struct vlink *link, struct sanx_frame *f, bool imm)
 {
 	struct vconn *vc = vconn_find(link->group, f->conn);
@@ -44,8 +45,8 @@ static int recv_conn_frame(struct vlink *link, struct sanx_frame *f, bool imm)
 	if (!vc)
 		return -EPROTO;
 	/*
-	 * What immediate data does not say follows from the order of frames:
-	 * what is next of the stream, and nothing new of the other direction.
+	 * Immediate data has neither offset nor credit.  The order of frames
+	 * gives them: the next offset of the stream, and an unchanged credit.
 	 */
 	if (imm) {
 		f->offset = vconn_conn(vc)->rx.tail;
@@ -75,8 +76,9 @@ static int recv_frame(struct vlink *link, struct sanx_frame *f)
 }
 
 /*
- * The first frame is what makes a passive link usable: see cm.c.  What came
- * before a link was lost counts: the peer knows it delivered.
+ * The first frame makes a passive link usable: see cm.c.  Frames that arrived
+ * before a link was lost count, because the peer may have seen their
+ * completions.
  */
 static bool recv_state_ok(struct vlink *link)
 {
@@ -89,7 +91,7 @@ static bool recv_state_ok(struct vlink *link)
 	       (state == VLINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
 }
 
-/* An RDMA write that tells of itself; with iWARP there are none. */
+/* A write with immediate data; iWARP has none. */
 static int recv_write(struct vlink *link, const struct ib_wc *wc)
 {
 	struct sanx_frame f;
@@ -124,11 +126,11 @@ static int recv_buf(struct vlink *link, const void *buf, const struct ib_wc *wc)
 }
 
 /**
- * vrecv_done() - a frame came in
- * @cq: the link's
- * @wc: what came
+ * vrecv_done() - a frame has arrived
+ * @cq: the link's completion queue
+ * @wc: the completion
  *
- * Context: softirq, one at a time for a link.
+ * Context: softirq, one at a time for a link; takes tx_lock.
  */
 void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
