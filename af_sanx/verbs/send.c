@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection sends: payload, credit, the end of the stream.
+ * The sender of a connection: payload, credit, the end of the stream.
  *
- * A few bytes travel in the frame that announces them (INLINE), at once if
- * nothing is before them.  All else is put into the connection's staging memory
- * (staging.c), and goes from there: as long as the peer has no ring that we may
- * write (grow.c) and where little is left, in frames too; else the device writes
- * it into the peer's ring.  Small pieces of a stream are held back there for a
- * moment, to go together (gather.c of the core), and so is what is corked
- * (cork.c).
+ * A few bytes travel in the frame that announces them (INLINE), at once if no
+ * bytes are before them.  All other bytes are copied to the connection's send
+ * buffer (staging.c; staging in the names here) and sent from there.  If the
+ * peer has no ring yet (grow.c), or if few bytes are left, they travel in
+ * frames as well; else the device writes them into the peer's ring.  Small
+ * pieces of a stream are coalesced there (gather.c of the core), and corked
+ * bytes wait there too (cork.c).
+ *
+ * conn->tx_mutex serialises the senders of a connection.  link->tx_lock guards
+ * vc->posted, and changes of vc->end.  The sender loads vc->posted under
+ * tx_mutex alone, as a hint.
  */
 #include <linux/uio.h>
 
 #include "verbs.h"
 
 /*
- * Is the last of @n bytes urgent, of @len that the caller has?  As with TCP, a
- * call that is cut for want of room marks the last that went.
+ * Is the last of @n bytes urgent, if the caller sends @len bytes?  As with TCP,
+ * a call that is cut short for lack of room marks the last byte that it sent.
  */
 static bool send_urgent(size_t n, size_t len, u32 room, int flags)
 {
@@ -30,7 +34,10 @@ static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
 	size_t n;
 	int err;
 
-	/* The copy may fault, which no slot or link credit should wait for. */
+	/*
+	 * The copy may fault, so it comes before a slot or a link credit is
+	 * taken.
+	 */
 	n = copy_from_iter(buf, min_t(size_t, len, most), from);
 	if (!n)
 		return -EFAULT;
@@ -42,7 +49,7 @@ static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
 	return n;
 }
 
-/* Return: bytes that went; or if there are none, why. */
+/* Return: bytes that were sent; if none, the error. */
 static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
 			   u32 most, int flags)
 {
@@ -66,7 +73,10 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 	size_t n;
 	int err;
 
-	/* Asking for room is what makes it be told of. */
+	/*
+	 * vconn_room() arms the wake-up.  If there is room after that, no
+	 * wake-up need come, so try again.
+	 */
 	do {
 		err = vstaging_make(vc, len);
 		if (err == -ENOMEM)
@@ -98,9 +108,10 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 }
 
 /*
- * Bytes that may go in each of one or more frames, as far as is known before it
- * is tried; 0 for no.  As long as the peer has no ring, that may be all that it
- * has room for.  Where completions say nothing of the peer, it has to be kept.
+ * Bytes that each of one or more frames may carry; 0 if frames are not to be
+ * used.  This is a hint: vpayload_inline() decides.  Without a ring, frames may
+ * be all that the peer has room for.  Not on iWARP, where sent bytes have to be
+ * kept.
  */
 static u32 send_small(struct vconn *vc, size_t len)
 {
@@ -133,11 +144,13 @@ static enum vpayload_when send_when(struct vconn *vc, size_t len, int flags)
 /**
  * vconn_send() - sanx_transport_ops.send
  * @conn: the connection
- * @from: what to send
+ * @from: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
- * @flags: MSG_OOB, MSG_MORE, MSG_BATCH; as with TCP, memory is waited for anyway
+ * @flags: MSG_OOB, MSG_MORE, MSG_BATCH, SANX_MSG_SPARE; MSG_DONTWAIT does not
+ *	keep it from waiting for memory, as with TCP
  *
- * Context: process, tx_mutex held.
+ * Context: process, tx_mutex held; may fault and may sleep for memory; takes
+ * tx_lock.
  * Return: as send().
  */
 ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
@@ -165,14 +178,17 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 			return n;
 		done = max(n, 0L);
 	}
-	/* The rest behind it, before another writer's. */
+	/* The rest follows in the same call, before another writer's bytes. */
 	n = send_staged(vc, from, len - done, flags, when);
 	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
 		n = vspill_send(vc, from, len, flags);
 	return n < 0 ? done ?: n : done + n;
 }
 
-/* There is none yet: can it be had, now or when it is said so? */
+/*
+ * There is no send buffer.  Could the next send() make one?  If not, the sender
+ * is woken when that has changed.
+ */
 static bool room_first(struct vconn *vc)
 {
 	const u32 no_use = VCONN_ORPHAN | VCONN_RESUMING | VCONN_RELEASED |
@@ -182,7 +198,7 @@ static bool room_first(struct vconn *vc)
 	return vc->link->state == VLINK_UP && !(vc->flags & no_use);
 }
 
-/* Without what may be spared. */
+/* Room in the send buffer, without bytes that could be spilled. */
 static u32 room_staged(struct vconn *vc)
 {
 	u32 room = vstaging_room(vc);
@@ -205,10 +221,13 @@ static u32 room_staged(struct vconn *vc)
 /**
  * vconn_room() - sanx_transport_ops.room
  * @conn: the connection
- * @which: as there
+ * @which: with SANX_ROOM_WINDOW, only the send buffer counts; else spilled
+ *	bytes as well
  *
- * Context: any.
- * Return: as room().
+ * A return value of 0 arms a wake-up.
+ *
+ * Context: any; takes tx_lock.
+ * Return: bytes, as room().
  */
 u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 {
@@ -216,14 +235,20 @@ u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 	u32 room = 0;
 
 	vstaging_bound(vc);
-	/* Who moves what is there tells of what has become of it. */
+	/*
+	 * While bytes are spilled there is none, and vspill_work() wakes the
+	 * sender.
+	 */
 	if (!vspill_any(vc))
 		room = room_staged(vc);
 	if (which == SANX_ROOM_WINDOW)
 		return room;
 	if (!room)
 		return vspill_room(vc);
-	/* send() may find that this memory is to be replaced first. */
+	/*
+	 * send() may find that the send buffer has to be replaced first, and
+	 * then has to spill the bytes.
+	 */
 	sanx_conn_promise(conn, vspill_end(vc));
 	return room;
 }
@@ -233,7 +258,7 @@ u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
  * @conn: the connection
  *
  * Context: any.
- * Return: as unsent().
+ * Return: bytes; a hint.
  */
 u32 vconn_unsent(struct sanx_conn *conn)
 {
@@ -247,8 +272,11 @@ u32 vconn_unsent(struct sanx_conn *conn)
  * vconn_drained() - sanx_transport_ops.drained
  * @conn: the connection
  *
- * Context: any.
- * Return: as drained().
+ * A return value of false arms a wake-up.
+ *
+ * Context: any; takes tx_lock.
+ * Return: true if the device has completed all bytes and no FIN is pending, or
+ * if nothing will be sent any more.
  */
 bool vconn_drained(struct sanx_conn *conn)
 {
@@ -259,7 +287,7 @@ bool vconn_drained(struct sanx_conn *conn)
 
 	drained = (vc->flags & over) ||
 		  (vc->acked == vspill_end(vc) && !(vc->pending & VCONN_P_FIN));
-	/* Of what is corked only the end can be waited for. */
+	/* vstaging_await() would send corked bytes.  They stay corked here. */
 	if (!drained && vc->corked)
 		vc->full = true;
 	else if (!drained)
@@ -269,10 +297,10 @@ bool vconn_drained(struct sanx_conn *conn)
 }
 
 /**
- * vconn_flush() - sanx_gather.flush
+ * vconn_flush() - sanx_gather.flush: send bytes that are coalesced
  * @g: of a connection
  *
- * Context: any.
+ * Context: any; takes tx_lock.
  */
 void vconn_flush(struct sanx_gather *g)
 {
@@ -287,7 +315,7 @@ void vconn_flush(struct sanx_gather *g)
  * vconn_push() - sanx_transport_ops.push
  * @conn: the connection
  *
- * Context: process.
+ * Context: process; takes tx_lock.
  */
 void vconn_push(struct sanx_conn *conn)
 {
@@ -298,7 +326,7 @@ void vconn_push(struct sanx_conn *conn)
  * vconn_uncork() - sanx_transport_ops.uncork
  * @conn: the connection
  *
- * Context: process, tx_mutex held.
+ * Context: process, tx_mutex held; takes tx_lock.
  */
 void vconn_uncork(struct sanx_conn *conn)
 {
@@ -309,7 +337,10 @@ void vconn_uncork(struct sanx_conn *conn)
 
 	vxmit_uncork(vc);
 	vxmit_unlock(link);
-	/* It closed before it got this: that fetches TCP's reset. */
+	/*
+	 * The peer closed before it got the corked bytes.  TCP's peer would
+	 * answer them with a reset.
+	 */
 	if (late)
 		sanx_conn_reset(conn, ECONNRESET);
 }
@@ -318,7 +349,7 @@ void vconn_uncork(struct sanx_conn *conn)
  * vconn_consumed() - sanx_transport_ops.consumed
  * @conn: the connection
  *
- * Context: process, rx_mutex held.
+ * Context: process, rx_mutex held; takes tx_lock.
  */
 void vconn_consumed(struct sanx_conn *conn)
 {
@@ -341,14 +372,14 @@ void vconn_consumed(struct sanx_conn *conn)
  * vconn_fin() - sanx_transport_ops.fin
  * @conn: the connection
  *
- * Context: process, tx_mutex held.
+ * Context: process, tx_mutex held; takes tx_lock.
  */
 void vconn_fin(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
 
-	/* Cut off, it may have said CLOSE, and has no more to say. */
+	/* FIN may not follow CLOSE, which vconn_cut() may have sent. */
 	if (!(vc->flags & (VCONN_PEER_CLOSED | VCONN_CLOSED))) {
 		vxmit_uncork(vc);
 		vxmit_pend(vc, VCONN_P_FIN);

@@ -1,43 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Staging memory: the send buffer of a connection.
+ * The send buffer of a connection (staging in the names here).
  *
- * What send() takes is put here, unless it goes at once in a frame of its own
- * (INLINE), and is on its way from here: in order, as the peer's window and the
- * link permit, also when the program has closed.  The device writes from here
- * into the peer's ring, and what the peer may not have when a link is lost is
- * sent again from here.  A byte at stream offset o lies at o modulo the size, as
- * in the ring.
+ * send() copies bytes here, unless they go at once in a frame (INLINE) or from
+ * the program's pages (long.c).  They are sent in order, as the peer's window
+ * and the link permit, also after the program has closed.  The device writes
+ * from here into the peer's ring.  After the loss of a link, bytes that the
+ * peer may not have are sent again from here.  The byte at stream offset o is
+ * at o modulo the size, as in a ring.
  *
  *	first		posted		end
- *	  | not known	  | not given	 |
- *	  | to be there	  | to the link	 |	free
+ *	  | sent, may	  | not posted	 |
+ *	  | be lost	  | yet		 |	free
  *
- * What there is no room for here is spilled behind @end: spill.c.
+ * Bytes without room here are spilled behind vc->end: spill.c.
  *
- * The size is that of the peer's ring, as soon as there is one, and before it
- * what is to be sent, or that of the ring that was there before the connection
- * rested; or less if SO_SNDBUF says so.  It is replaced by a larger
- * one only when it is empty, as a device may read what is there; and once it was
- * full, nothing more is taken until then.
+ * The size is that of the peer's ring.  Without a ring it follows the bytes
+ * that are about to be sent, and the size of the ring that there was before
+ * memory was reclaimed (vc->kept).  SO_SNDBUF (vc->bound), or the device and
+ * the memory that there was (vc->most), may make it less.  A larger buffer
+ * replaces it only when it is empty, because a device may read it.  A buffer
+ * that is too small and was full once takes no more bytes until it is empty
+ * (vc->draining).
  *
- * A byte is needed until its write has been completed.  On a device that
- * completes work before the peer has it (iWARP), and may lose it with the link,
- * that is until the peer's program has read it; so there SO_SNDBUF does not
- * count: credits, which tell of that, come by SANX_CREDIT_MAX bytes at most, and it
- * has VSTAGING_EARLY, which is also as large as rings are made there.
+ * A byte is kept until its write has completed.  iWARP completes work before
+ * the peer has the bytes, which may then be lost with the link.  So there a
+ * byte is kept until the peer's program has read it.  SO_SNDBUF does not count
+ * there: credits, which tell what was read, come after up to SANX_CREDIT_MAX
+ * bytes, so the size is VSTAGING_EARLY, which is also the largest ring there.
+ *
+ * vc->staging changes under conn->tx_mutex and link->tx_lock, and
+ * save_staging() makes a first one under tx_lock alone.  tx_lock guards
+ * vc->posted, vc->acked, vc->unsignaled, vc->full, and changes of vc->end.
  */
 #include <linux/log2.h>
 
 #include "verbs.h"
 
-/* Before the peer has a ring; about what TCP takes on a new connection. */
+/*
+ * Bytes while the peer has no ring; about what TCP takes on a new connection.
+ */
 #define STAGING_MIN	65536U
-/* Then a credit is due before it is full. */
+/* So a credit is due before the buffer is full. */
 static_assert(VSTAGING_EARLY - SANX_SLACK_MAX > SANX_CREDIT_MAX);
 
 /**
- * vstaging_first() - what the peer may not have begins here
+ * vstaging_first() - stream offset of the first byte that the peer may not have
  * @vc: the connection
  *
  * Context: any.
@@ -55,13 +63,13 @@ static u32 staging_used(const struct vconn *vc)
 {
 	u64 first = vstaging_first(vc);
 
-	/* Who looks without the lock may see them out of order. */
+	/* Without tx_lock the two may be seen out of order. */
 	return max_t(s64, READ_ONCE(vc->end) - first, 0);
 }
 
 /**
- * vstaging_size() - how large it should be
- * @vc: an attached connection, or an orphan
+ * vstaging_size() - size that the send buffer should have
+ * @vc: an attached connection, or a suspended one (orphan)
  * @len: bytes that are about to be sent
  *
  * Context: any.
@@ -79,11 +87,11 @@ u32 vstaging_size(const struct vconn *vc, size_t len)
 		size = VSTAGING_EARLY;
 	else
 		size = min3(size, READ_ONCE(vc->bound), READ_ONCE(vc->most));
-	/* What went in frames before has to find its place, should it have to. */
+	/* Bytes that went in frames need room here if the link is lost. */
 	return max_t(u32, size, roundup_pow_of_two(staging_used(vc) + 1));
 }
 
-/* Is there one that should be larger, and will be when it is empty? */
+/* Should the send buffer be replaced by a larger one when it is empty? */
 static bool staging_outgrown(const struct vconn *vc)
 {
 	return READ_ONCE(vc->win.size) && !vc->early &&
@@ -92,7 +100,7 @@ static bool staging_outgrown(const struct vconn *vc)
 				       READ_ONCE(vc->most));
 }
 
-/* Bytes that may be in it. */
+/* Bytes that the send buffer may hold. */
 static u32 staging_cap(const struct vconn *vc)
 {
 	if (!vc->staging.buf)
@@ -102,7 +110,7 @@ static u32 staging_cap(const struct vconn *vc)
 }
 
 /**
- * vstaging_bound() - see what SO_SNDBUF says now
+ * vstaging_bound() - read SO_SNDBUF into vc->bound
  * @vc: the connection
  *
  * Context: any.
@@ -113,12 +121,12 @@ void vstaging_bound(struct vconn *vc)
 }
 
 /**
- * vstaging_room() - bytes that it takes now
+ * vstaging_room() - bytes that the send buffer takes now
  * @vc: the connection
  *
- * Context: any; exact under tx_mutex, else a moment's estimate.
- * Return: bytes, enough for any small message; without staging memory, what it
- * would take; or 0.
+ * Context: any; exact under tx_mutex, else a hint.
+ * Return: bytes, enough for any small message, or 0.  Without a send buffer,
+ * what a new one would take.
  */
 u32 vstaging_room(const struct vconn *vc)
 {
@@ -132,11 +140,11 @@ u32 vstaging_room(const struct vconn *vc)
 }
 
 /**
- * vstaging_signal() - is it time to ask for a completion?
+ * vstaging_signal() - should the next frame request a completion?
  * @vc: the connection
  *
- * A quarter: so that one is under way when there is no room; and whenever
- * someone waits.
+ * Each quarter of the buffer does, so that a completion is under way when there
+ * is no room.  While a sender waits, each frame does.
  *
  * Context: tx_lock held.
  * Return: true if so.
@@ -147,11 +155,12 @@ bool vstaging_signal(const struct vconn *vc)
 }
 
 /**
- * vstaging_await() - wait until something has left it
- * @vc: an attached connection, or an orphan
+ * vstaging_await() - have the sender woken when bytes have left the send buffer
+ * @vc: an attached connection, or a suspended one
  *
- * Context: tx_lock held, and given back with vxmit_unlock();
- * sanx_conn_tx_ready() will come.
+ * Sends corked bytes.  sanx_conn_tx_ready() follows.
+ *
+ * Context: tx_lock held, and released with vxmit_unlock().
  */
 void vstaging_await(struct vconn *vc)
 {
@@ -160,7 +169,10 @@ void vstaging_await(struct vconn *vc)
 	vxmit_uncork(vc);
 	if (vc->staging.buf && staging_outgrown(vc))
 		WRITE_ONCE(vc->draining, true);
-	/* Less than a quarter is under way, maybe, and nothing asked for. */
+	/*
+	 * The frames in flight may have requested no completion.  A PONG, which
+	 * is always signaled, completes them.
+	 */
 	if (vc->unsignaled) {
 		vc->unsignaled = 0;
 		vc->link->pong = true;
@@ -169,28 +181,28 @@ void vstaging_await(struct vconn *vc)
 }
 
 /**
- * vstaging_early_ok() - does it do on a device that completes work early?
+ * vstaging_early_ok() - does the send buffer suffice for iWARP?
  * @vc: a connection
  *
  * Context: any.
- * Return: false if it could be full, and the peer not say that it was read.
+ * Return: false if it could be full before the peer owes a credit.
  */
 bool vstaging_early_ok(const struct vconn *vc)
 {
 	return !vc->staging.buf || vc->staging.size >= VSTAGING_EARLY;
 }
 
-/* Is there one that will do?  Where a device may read, it has to. */
+/* Can the send buffer stay?  It must if a device may read it. */
 static bool staging_good(const struct vconn *vc, size_t len)
 {
-	/* Pairs with the release in save_staging(). */
+	/* Pairs with the release in save_staging(), for the size. */
 	if (!smp_load_acquire(&vc->staging.buf))
 		return false;
 	return vc->early || vc->staging.size >= vstaging_size(vc, len) ||
 	       staging_used(vc) || READ_ONCE(vc->inflight);
 }
 
-/* Puts @ring in place, and leaves in it what was there before. */
+/* Makes @ring the send buffer, and leaves the old one in it. */
 static bool staging_publish(struct vconn *vc, struct vlink *link,
 			    struct vring *ring)
 {
@@ -211,11 +223,11 @@ static bool staging_publish(struct vconn *vc, struct vlink *link,
 }
 
 /**
- * vstaging_trim() - give it back, if there is nothing in it
+ * vstaging_trim() - reclaim the send buffer, if it is empty
  * @vc: a connection
  *
- * Context: process, tx_mutex held.
- * Return: true if there is some, and it cannot be now.
+ * Context: process, may sleep; tx_mutex held; takes tx_lock.
+ * Return: true if there is a send buffer that cannot be freed now.
  */
 bool vstaging_trim(struct vconn *vc)
 {
@@ -240,16 +252,17 @@ bool vstaging_trim(struct vconn *vc)
 }
 
 /**
- * vstaging_make() - see to it that there is staging memory
+ * vstaging_make() - make a send buffer, or a larger one, if needed
  * @vc: an attached connection
  * @len: bytes that are about to be sent
  *
- * Beside vconn_release() and vorphan_take(), which unmap what they find.  It is
- * registered when the device is first to read it.
+ * vconn_release() and vorphan_take() may run at the same time, and unmap the
+ * buffer that they find; staging_publish() checks for them under tx_lock.  The
+ * buffer is registered when the device reads it for the first time.
  *
- * Context: process, tx_mutex held.
- * Return: 0, -ENOMEM, or -EAGAIN for no link now: then sanx_conn_tx_ready()
- * will come, or a reset.
+ * Context: process, may sleep; tx_mutex held; takes tx_lock.
+ * Return: 0; -ENOMEM; -EAGAIN if there is no link now, and sanx_conn_tx_ready()
+ * or a reset follows.
  */
 int vstaging_make(struct vconn *vc, size_t len)
 {
@@ -279,7 +292,7 @@ int vstaging_make(struct vconn *vc, size_t len)
 	vlink_user_put(link);
 	if (!vc->staging.buf)
 		return err;
-	/* A small one does too. */
+	/* The smaller buffer suffices.  Do not try again for a larger one. */
 	if (err == -ENOMEM)
 		WRITE_ONCE(vc->most, vc->staging.size);
 	return 0;
