@@ -60,8 +60,9 @@ bool vxmit_ok(const struct vlink *link)
 }
 
 /*
- * The frames that may be sent now.  DATA needs stream credit.  FIN and CLOSE
- * end the stream, so they wait for all payload, spilled bytes included.
+ * Return: the pending frames that may be sent now.  DATA needs stream credit.
+ * FIN and CLOSE end the stream, so they wait for all payload, spilled bytes
+ * included.
  */
 static u32 xmit_todo(const struct vconn *vc)
 {
@@ -78,7 +79,7 @@ static u32 xmit_todo(const struct vconn *vc)
 
 /*
  * Sends the first pending frame that may be sent.
- * Return: the pending frames that could be sent, 0 if none.
+ * Return: true if there was one.
  */
 static bool xmit_pending(struct vlink *link, struct vconn *vc)
 {
