@@ -85,8 +85,8 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 }
 
 /*
- * There is no memory for a larger ring.  Lowers conn->rx_max to what there will
- * be, and wakes a reader that waits for more than that.
+ * There will be no ring of conn->rx_max bytes, for lack of memory or because of
+ * the device.  Lowers conn->rx_max, and wakes a reader that waits for more.
  */
 static void grow_settle(struct sanx_conn *conn, u32 size)
 {
@@ -235,7 +235,7 @@ static void grow_give_back(struct vconn *vc)
 }
 
 /*
- * Lets the queue's reader follow to the new ring.  A reader follows with its
+ * Follows to the new ring in the reader's stead.  A reader follows with its
  * next read, but the program need not read again.  A call may also hold
  * rx_mutex for an unbounded time without reading, so this only tries the mutex
  * and queues itself again.

@@ -80,8 +80,8 @@ static bool save_wants_staging(const struct vlink *link,
 
 /*
  * Copies payload of a frame to the send buffer, but no byte before
- * vstaging_first(): the peer has those, and the place of such a byte may hold a
- * later one.
+ * vstaging_first(): the peer has those, and the position of such a byte may
+ * hold a later one.
  */
 static void save_payload(struct vconn *vc, const struct vslot *slot)
 {

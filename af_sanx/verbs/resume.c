@@ -14,8 +14,8 @@
  * down.  The request waits in vc->parked until the link is down: frames that
  * arrived on it count, and then none can arrive any more.
  *
- * vnet.lock serialises all attempts to attach a connection.  vc->link changes
- * under vnet.lock and the tx_lock of the old link.
+ * vnet.lock serialises all attempts to attach a suspended connection.  vc->link
+ * changes under vnet.lock and the tx_lock of the old link.
  */
 #include "verbs.h"
 
