@@ -175,7 +175,8 @@ static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
 	/* Both sides tried, and the peer's request has precedence. */
 	if (why == REJECT_TIE)
 		link->tied = true;
-	else if (why != REJECT_LATER)
+	/* A peer that gives up its own attempt has AF_SANX. */
+	else if (why != REJECT_LATER && link->active)
 		vorphan_refused(g, why == REJECT_NEVER);
 	mutex_unlock(&g->vnet->lock);
 	vlink_kill(link, ECONNREFUSED);
@@ -185,7 +186,7 @@ static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
 {
 	switch (ev->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		return rdma_resolve_route(link->id, link_timeout_ms);
+		return rdma_resolve_route(link->id, READ_ONCE(link_timeout_ms));
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		cm_set_addrs(link, link->id);
 		return cm_connect(link);
@@ -275,7 +276,7 @@ static int cm_resolve(struct vlink *link)
 	 */
 	return rdma_resolve_addr(link->id, (struct sockaddr *)&src,
 				 (struct sockaddr *)&dst,
-				 link_timeout_ms / info.n_rails / 2);
+				 READ_ONCE(link_timeout_ms) / info.n_rails / 2);
 }
 
 /**
