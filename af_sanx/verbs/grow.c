@@ -46,6 +46,7 @@
  *	written		-			-	old was read to its end
  */
 #include <linux/sched/clock.h>
+#include <linux/sched/mm.h>
 
 #include "verbs.h"
 
@@ -282,12 +283,15 @@ void vgrow_work(struct work_struct *work)
 {
 	struct vconn *vc = container_of(to_delayed_work(work), struct vconn,
 					grow);
+	/* Spilled bytes of a block device may wait behind this: vconn_wq. */
+	unsigned int noio = memalloc_noio_save();
 
 	grow_follow(vc);
 	if (READ_ONCE(vc->flags) & VCONN_LEFT)
 		grow_give_back(vc);
 	if (grow_wanted(vc))
 		grow_ring(vc);
+	memalloc_noio_restore(noio);
 	sanx_conn_put(vconn_conn(vc));
 }
 
