@@ -186,10 +186,14 @@ static void ring_dma_unmap(struct vring *ring)
 
 	if (!ring->dma)
 		return;
-	for (i = 0; i < ring_pages(ring) && ring->dma[i]; i++)
+	for (i = 0; i < ring_pages(ring); i++) {
+		/* The page that could not be mapped, and so ended ring_dma_map(). */
+		if (ring->dma[i] == DMA_MAPPING_ERROR)
+			break;
 		dma_unmap_page_attrs(ring->dev->dma_device, ring->dma[i],
 				     PAGE_SIZE, ring->dir,
 				     DMA_ATTR_SKIP_CPU_SYNC);
+	}
 	kvfree(ring->dma);
 	ring->dma = NULL;
 }
@@ -207,10 +211,11 @@ static int ring_dma_map(struct vring *ring, struct scatterlist *sg)
 	for (i = 0; i < n; i++) {
 		addr = ib_dma_map_page(ring->dev, ring_page(ring, i), 0,
 				       PAGE_SIZE, ring->dir);
-		if (ib_dma_mapping_error(ring->dev, addr))
-			return -ENOMEM;
+		/* 0 is an address that an IOMMU may use. */
 		if (ring->dma)
 			ring->dma[i] = addr;
+		if (ib_dma_mapping_error(ring->dev, addr))
+			return -ENOMEM;
 		sg_set_page(&sg[i], ring_page(ring, i), PAGE_SIZE, 0);
 		sg_dma_address(&sg[i]) = addr;
 		sg_dma_len(&sg[i]) = PAGE_SIZE;
