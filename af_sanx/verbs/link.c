@@ -230,9 +230,10 @@ static void link_beat(struct work_struct *work)
 	struct vlink *link = container_of(to_delayed_work(work), struct vlink,
 					  beat);
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
-	unsigned long quiet = jiffies - READ_ONCE(link->heard);
+	unsigned long heard = READ_ONCE(link->heard);
 
-	if (quiet >= BEATS_LOST * beat) {
+	/* A frame that arrives now may set a later time than jiffies has here. */
+	if (time_after_eq(jiffies, heard + BEATS_LOST * beat)) {
 		vlink_kill(link, ETIMEDOUT);
 		return;
 	}
@@ -240,7 +241,7 @@ static void link_beat(struct work_struct *work)
 	spin_lock_bh(&link->tx_lock);
 	if (link_stuck(link, BEATS_LOST * beat))
 		vlink_kill_locked(link, ETIMEDOUT);
-	if (quiet >= beat || !link->rtt_ns)
+	if (time_after_eq(jiffies, heard + beat) || !link->rtt_ns)
 		vlink_ask(link);
 	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {
 		link->swept = jiffies;
