@@ -55,7 +55,8 @@ void vlink_set_state(struct vlink *link, enum vlink_state to)
 		return;
 	pr_debug("link to node %u: %s -> %s\n", link->group->peer,
 		 state_names[link->state], state_names[to]);
-	WRITE_ONCE(link->state, to);
+	/* Pairs with recv_state_ok(): vlink_kill_locked() stores link->err first. */
+	smp_store_release(&link->state, to);
 }
 
 /**

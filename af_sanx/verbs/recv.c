@@ -86,7 +86,8 @@ static bool recv_state_ok(struct vlink *link)
 
 	if (READ_ONCE(link->state) == VLINK_ACCEPTING)
 		vlink_came_up(link);
-	state = READ_ONCE(link->state);
+	/* Pairs with vlink_set_state(), so that link->err is that of VLINK_DYING. */
+	state = smp_load_acquire(&link->state);
 	return state == VLINK_UP ||
 	       (state == VLINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
 }
