@@ -2,15 +2,28 @@
 /*
  * The loop transport: both ends of a connection are on this node.
  *
- * A sender copies from its program straight into the receiver's ring, a reader
- * from there into its program.  There is no link, no message and no thread:
- * what a frame would say is done to the peer's connection by a call.
+ * A sender copies from its program straight into the receiver's ring.  A reader
+ * copies from there into its program.  There is no link, no frame and no
+ * thread.  Where another transport sends a frame, loop calls a function on the
+ * peer's connection.
  *
- * Each end holds a reference of the other until both are closed.  The ring is
- * made by the first sender, so a connection that carries nothing costs none, and
- * is a small one as long as that does.  What a reader leaves unread beyond its
- * ring goes to further ones, which are the sender's: spare.c.  The reader goes
- * from each to the next, and they are given back behind it.
+ * Terms that differ from the names here: generation (turn), coalesce (gather),
+ * reclaim (trim), advertised (shown).
+ *
+ * Invariants:
+ *
+ * - Each end holds a reference of the other end, from loop_pair() until both
+ *   ends are closed.  The end that closes second puts both references.
+ * - A ring has one writer, the peer's sender, serialised by the sender's
+ *   tx_mutex.  It has one reader, serialised by the rx_mutex of the receiving
+ *   end.
+ * - The sender allocates the rings of the receiver.  The first ring is
+ *   allocated by the first send(), so a connection that carries nothing has
+ *   none.  That ring has SANX_RING_FIRST bytes as long as these are enough.
+ * - The queue of rings is a list of generations.  Bytes beyond the receiver's
+ *   ring go to spare rings, which are charged to the sender (conn/spare.c).
+ *   The reader goes from each ring to the next.  Each ring is freed when it was
+ *   read to its end.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -22,8 +35,10 @@
 
 /**
  * struct loop_ring - a ring of a connection
- * @turn: among those of the receiver's queue
- * @pages: those in TCP's account, of one that is the sender's; or 0
+ * @turn: its place in the list of generations of the receiver's queue
+ * @pages: a spare ring: pages charged with sanx_mem_charge(); otherwise 0
+ *
+ * The ring does not change after it was appended to the queue.
  */
 struct loop_ring {
 	struct sanx_turn	turn;
@@ -32,16 +47,19 @@ struct loop_ring {
 
 /**
  * struct loop_conn - this transport's part of a connection
- * @peer: the other end; set before either end is established, kept until
- *	this end is freed
- * @last: the last ring of the peer's queue; tx_mutex
- * @shown: stream offset up to which the peer was told of bytes; tx_mutex
- * @granted: the limit that this end, and not its peer, granted last; modulo 2^32, as
- *	@step; rx_mutex
- * @step: up to where the peer was told of what is read beyond the ring; rx_mutex
- * @lock: guards the limit of this end, and what the peer has granted
- * @closed: close() was called for this end
- * @gather: the peer's wake-ups
+ * @peer: the other end, with a reference; set before either end is established,
+ *	then constant
+ * @last: the ring that was appended last to the peer's queue; tx_mutex
+ * @shown: stream offset up to which bytes were advertised to the peer; tx_mutex
+ * @granted: low 32 bits of the last limit that this end granted as the
+ *	receiver; differs from rx.granted after the sender has exceeded its
+ *	limit; rx_mutex
+ * @step: low 32 bits of the offset up to which the sender was notified that
+ *	bytes beyond the ring were read; rx_mutex
+ * @lock: guards tx.limit and tx.read of this end and rx.granted of the peer:
+ *	loop_exceed() and loop_grant() change them; innermost
+ * @closed: close() was called for this end; loop_close_lock
+ * @gather: coalesces the wake-ups of the peer's reader
  */
 struct loop_conn {
 	struct sanx_conn	*peer;
@@ -49,7 +67,7 @@ struct loop_conn {
 	u64			shown;
 	u32			granted;
 	u32			step;
-	spinlock_t		lock; /* see above */
+	spinlock_t		lock; /* guards: see above */
 	bool			closed;
 	struct sanx_gather	gather;
 };
@@ -59,17 +77,17 @@ static struct loop_conn *loop_conn(struct sanx_conn *conn)
 	return sanx_conn_priv(conn);
 }
 
-/* Guards loop_conn.closed of both ends of any connection, for close(). */
+/* Guards loop_conn.closed of both ends of every connection. */
 static DEFINE_SPINLOCK(loop_close_lock);
 
-/* Against copying a piece of this, waking the reader is little. */
+/* Pieces of this size are not coalesced: the copy costs more than a wake-up. */
 #define LOOP_PIECE	8192
-/* A ring that a sender has to spare is no smaller. */
+/* Least bytes of a spare ring. */
 #define SPARE_MIN	65536U
-/* How much of that is read at least before anyone looks. */
+/* Bytes read from spare rings between two notifications of the sender. */
 #define SPARE_STEP	32768U
 
-/* Who has read it all by now need not be woken to find nothing. */
+/* sanx_gather.flush(): wakes the peer's reader if bytes are unread. */
 static void loop_flush(struct sanx_gather *g)
 {
 	struct sanx_conn *peer;
@@ -117,7 +135,11 @@ static int loop_connect(struct sanx_conn *conn)
 
 	err = sanx_conn_incoming(server);
 	if (err) {
-		/* Nobody has seen it; unpair() by hand, both ways. */
+		/*
+		 * The server was not queued, so nothing else refers to the pair
+		 * yet: undo loop_pair(), and put the reference of the
+		 * allocation.
+		 */
 		loop_conn(conn)->peer = NULL;
 		loop_conn(server)->peer = NULL;
 		sanx_conn_put(conn);
@@ -128,12 +150,17 @@ static int loop_connect(struct sanx_conn *conn)
 		sanx_conn_busy(conn);
 		return 0;
 	}
-	/* The listener has the reference of the allocation. */
+	/* The listener now owns the reference of the allocation. */
 	sanx_conn_established(conn);
 	return 0;
 }
 
-/* Nobody is killed for want of memory: the sender waits. */
+/*
+ * __GFP_NORETRY: a lack of memory must not invoke the OOM killer.  The sender
+ * waits instead.
+ * @payer: the memory cgroup to charge, or NULL for the caller's
+ * Return: a ring that is in no queue, or NULL.
+ */
 static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
@@ -167,7 +194,10 @@ static struct loop_ring *ring_of(struct sanx_turn *turn)
 	return container_of(turn, struct loop_ring, turn);
 }
 
-/* The sender's, for what the reader's own has no room for. */
+/*
+ * A spare ring, for bytes that do not fit the receiver's own ring.  The
+ * sender's memory cgroup and tcp_mem are charged.
+ */
 static struct loop_ring *ring_alloc_spare(struct sanx_conn *conn)
 {
 	u32 size = max(loop_conn(conn)->peer->rx_max, SPARE_MIN);
@@ -184,7 +214,11 @@ static struct loop_ring *ring_alloc_spare(struct sanx_conn *conn)
 	return ring;
 }
 
-/* Return: false if there was no memory, of which the sender is told later. */
+/*
+ * Appends @ring to the peer's queue, which owns it then.  Under tx_mutex.
+ * Return: false if @ring is NULL for lack of memory; sanx_conn_set_short() then
+ * arranges a wake-up of the sender.
+ */
 static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
 {
 	struct loop_conn *lc = loop_conn(conn);
@@ -203,7 +237,7 @@ static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
 	return true;
 }
 
-/* Tells the peer of all that lies in its ring. */
+/* Advertises all bytes in the peer's ring.  Under tx_mutex. */
 static void loop_show(struct sanx_conn *conn)
 {
 	struct loop_conn *lc = loop_conn(conn);
@@ -211,7 +245,10 @@ static void loop_show(struct sanx_conn *conn)
 
 	if (!n)
 		return;
-	/* Bytes that fetch a reset are not to be read, either. */
+	/*
+	 * The peer's program has shut down both directions.  Bytes then cause a
+	 * reset, as in TCP, and must not become readable.
+	 */
 	if (sanx_conn_deaf(lc->peer)) {
 		sanx_conn_reset(lc->peer, ECONNRESET);
 		sanx_conn_reset(conn, ECONNRESET);
@@ -219,9 +256,13 @@ static void loop_show(struct sanx_conn *conn)
 	}
 	sanx_conn_arrive(lc->peer, lc->shown, n);
 	lc->shown = conn->tx.next;
-	/* One of the two sees the other: this, or loop_close(). */
+	/*
+	 * Store rx.tail of the peer before loading peer_gone.  Pairs with the
+	 * barrier in loop_close(), which stores peer_gone before it loads
+	 * rx.tail.
+	 */
 	smp_mb();
-	/* It closed before it was shown this: that fetches TCP's reset. */
+	/* The peer closed before it saw the bytes: reset, as TCP does. */
 	if (READ_ONCE(conn->peer_gone))
 		sanx_conn_reset(conn, ECONNRESET);
 }
@@ -230,11 +271,14 @@ static void loop_uncork(struct sanx_conn *conn)
 {
 	loop_show(conn);
 	sanx_conn_rx_ready(loop_conn(conn)->peer);
-	/* Who waits for TCP_NOTSENT_LOWAT. */
+	/* Fewer bytes are unsent: wakes TCP_NOTSENT_LOWAT waiters. */
 	sanx_conn_tx_ready(conn);
 }
 
-/* Bytes that the ring where they go has room for; for who sends, exactly. */
+/*
+ * Free bytes in the ring that the sender writes to.  Exact under tx_mutex,
+ * otherwise an estimate.
+ */
 static u32 loop_memory(struct sanx_conn *conn)
 {
 	const struct sanx_rxq *q = &loop_conn(conn)->peer->rx;
@@ -243,15 +287,20 @@ static u32 loop_memory(struct sanx_conn *conn)
 
 	if (!READ_ONCE(q->in.buf))
 		return 0;
-	/* Pairs with the release in sanx_rxq_consume(). */
+	/*
+	 * Pairs with the release in sanx_rxq_consume(): the reader has copied
+	 * the bytes before this overwrites them.
+	 */
 	first = max(smp_load_acquire(&q->head), READ_ONCE(q->from));
 	return size - min_t(u64, next - min(first, next), size);
 }
 
 /*
- * How many of @n bytes there is memory for.  The sender is the only one to make
- * it: tx_mutex.  The first ring may be a small one, and the next takes all that
- * is granted; what follows is spare.
+ * Allocates a ring if there is too little memory for @n bytes.  Only the sender
+ * allocates: tx_mutex.  The first ring has SANX_RING_FIRST bytes if these are
+ * enough.  The next one has rx_max, as much as the receiver grants.  All
+ * further ones are spare rings.
+ * Return: how many of @n bytes there is memory for; 0 for none.
  */
 static u32 loop_space(struct sanx_conn *conn, u32 n)
 {
@@ -260,7 +309,10 @@ static u32 loop_space(struct sanx_conn *conn, u32 n)
 	u32 space = loop_memory(conn);
 	struct loop_ring *ring;
 
-	/* What is little goes whole: sanx_ring_slack(). */
+	/*
+	 * With SANX_SLACK_MAX bytes of space the message may be split.  With
+	 * less, it goes to the next ring whole, see sanx_ring_slack().
+	 */
 	if (likely(n <= space) || space >= SANX_SLACK_MAX)
 		return min(n, space);
 	if (sanx_conn_short(conn))
@@ -274,38 +326,46 @@ static u32 loop_space(struct sanx_conn *conn, u32 n)
 	return loop_add(conn, ring) ? min(n, q->in.size) : space;
 }
 
-/* Need the peer not know at once? */
+/*
+ * May the wake-up of the peer be delayed?  Not for urgent data, and not when
+ * less than half of the window is left.
+ */
 static bool loop_waits(const struct sanx_conn *conn, int flags)
 {
 	return !(flags & MSG_OOB) &&
 	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
 }
 
-/* May the peer's reader sleep on for a moment, though bytes have come? */
+/* May the wake-up of the peer's reader be coalesced with later ones? */
 static bool loop_gathers(const struct sanx_conn *conn, int flags)
 {
 	return (flags & MSG_BATCH) && loop_waits(conn, flags);
 }
 
-/* Is the peer not to know of it at all? */
+/* Are the bytes corked, that is, not advertised to the peer? */
 static bool loop_corks(struct sanx_conn *conn, int flags)
 {
 	return (flags & MSG_MORE) && loop_waits(conn, flags) &&
 	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX;
 }
 
-/* Bytes that the peer has not read. */
+/* Bytes that the peer has not read; an estimate without tx_mutex. */
 static u32 loop_unread(struct sanx_conn *conn)
 {
-	/* As sanx_rxq_avail(): not the other way round. */
+	/*
+	 * Load head before next, as in sanx_rxq_avail(): next only grows, so
+	 * the difference cannot be negative.  Pairs with the release in
+	 * sanx_rxq_consume().
+	 */
 	u64 head = smp_load_acquire(&loop_conn(conn)->peer->rx.head);
 
 	return READ_ONCE(conn->tx.next) - head;
 }
 
 /*
- * Bytes that may be unread: what TCP's two buffers hold.  The receiver's grows with
- * what is read.
+ * The most bytes that may be unread: what TCP's send and receive buffers would
+ * hold together.  TCP's receive buffer grows once the program has read more
+ * than a ring (sanx_conn_rcvmost()).
  */
 static u32 loop_most(struct sanx_conn *conn)
 {
@@ -316,7 +376,7 @@ static u32 loop_most(struct sanx_conn *conn)
 	return theirs + sanx_conn_spare(conn, 0);
 }
 
-/* Room beyond the ring, for a sender whose peer does not read. */
+/* Room beyond the receiver's ring, for a sender whose peer does not read. */
 static u32 loop_room_spare(struct sanx_conn *conn)
 {
 	u32 most, unread;
@@ -325,7 +385,7 @@ static u32 loop_room_spare(struct sanx_conn *conn)
 		return 0;
 	most = loop_most(conn);
 	unread = loop_unread(conn);
-	/* As with sanx_ring_slack(). */
+	/* Less room than this counts as none, see sanx_ring_slack(). */
 	return unread + SANX_SLACK_MAX <= most ? most - unread : 0;
 }
 
@@ -340,7 +400,10 @@ static u32 loop_room(struct sanx_conn *conn, enum sanx_room which)
 	return room;
 }
 
-/* What the sender has memory for need not be granted. */
+/*
+ * Moves the sender's limit to @to without a grant: the sender has provided a
+ * spare ring for the bytes.  Under tx_mutex.
+ */
 static void loop_exceed(struct sanx_conn *conn, u64 to)
 {
 	struct loop_conn *lc = loop_conn(conn);
@@ -395,9 +458,10 @@ static void loop_push(struct sanx_conn *conn)
 }
 
 /*
- * What is corked, or is more than the peer's own ring holds: TCP would not have
- * sent that yet.  Not by @shown, which lags for a moment in each send(), and nobody
- * tells of that.
+ * Bytes that TCP would not have sent yet: corked ones, and those beyond the
+ * size of the peer's own ring.  @shown is not used here: it lags behind tx.next
+ * for a moment in each send(), and no wake-up follows when it catches up.
+ * Context: any; an estimate.
  */
 static u32 loop_unsent(struct sanx_conn *conn)
 {
@@ -411,14 +475,19 @@ static bool loop_drained(struct sanx_conn *conn)
 	return !loop_unsent(conn);
 }
 
-/* Grants what is free; or notes what was read of more than that. */
+/*
+ * Grants the free part of the ring, if a credit is due.  Otherwise bytes beyond
+ * the ring were read, and only tx.read is updated.
+ * Context: rx_mutex held.
+ * Return: true if a new limit was granted.
+ */
 static bool loop_grant(struct sanx_conn *conn)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	struct sanx_rxq *q = &conn->rx;
 	bool more;
 
-	/* The sender may have exceeded it just now. */
+	/* loop_exceed() may have moved the limit meanwhile. */
 	spin_lock(&loop_conn(peer)->lock);
 	more = sanx_rxq_credit_due(q);
 	if (more) {
@@ -431,14 +500,20 @@ static bool loop_grant(struct sanx_conn *conn)
 	return more;
 }
 
-/* Of what the sender had to spare, has something been read, or all? */
+/*
+ * The receiver cannot grant while the sender is beyond the ring, so the sender
+ * needs other notifications: after each SPARE_STEP bytes, and when all spare
+ * bytes were read.
+ * Context: rx_mutex held.
+ * Return: true if the sender must be notified now.
+ */
 static bool loop_spare_read(struct sanx_conn *conn)
 {
 	u64 granted = READ_ONCE(conn->rx.granted), head = conn->rx.head;
 	struct loop_conn *lc = loop_conn(conn);
 	bool over;
 
-	/* As long as nobody else has granted anything. */
+	/* The last limit is a grant, so the sender has not exceeded it. */
 	if (likely((u32)granted == lc->granted))
 		return false;
 	over = (s64)(granted - head) > conn->rx.size;
@@ -456,7 +531,11 @@ static void loop_consumed(struct sanx_conn *conn)
 	const struct sanx_rxq *q = &conn->rx;
 
 	sanx_gather_received(&loop_conn(conn)->gather);
-	/* A dead one has no peer to tell: see loop_close(). */
+	/*
+	 * After loop_close() of this end, the reference of the peer may be
+	 * gone.  A connection that is open here keeps it: loop_quiesce() waits
+	 * for rx_mutex.
+	 */
 	if (!sanx_conn_open(conn))
 		return;
 	if (unlikely(q->turn && ring_of(q->turn)->pages) && !sanx_rxq_avail(q))
@@ -470,7 +549,12 @@ static void loop_consumed(struct sanx_conn *conn)
 		sanx_conn_recheck(peer, SANX_PATIENCE);
 }
 
-/* The peer's ring is the sender's to make, and so to give back: it is empty. */
+/*
+ * Frees the rings of the peer if all bytes in them were read.  This end
+ * allocated them, and holds both mutexes, so neither a sender nor a reader uses
+ * them.
+ * Return: true if bytes are still unread; try again later.
+ */
 static bool loop_trim_ring(struct sanx_conn *conn)
 {
 	struct loop_conn *lc = loop_conn(conn);
@@ -499,10 +583,16 @@ static bool loop_trim(struct sanx_conn *conn)
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	bool more = true;
 
-	/* Who has one of these is using it. */
+	/*
+	 * trylock: a holder may fault for an unbounded time, and it uses the
+	 * rings.
+	 */
 	if (!mutex_trylock(&conn->tx_mutex))
 		return true;
-	/* If it is, close() waits for us, and the peer is there until then. */
+	/*
+	 * If it is open, loop_close() of this end waits for tx_mutex in
+	 * loop_quiesce(), so the reference of the peer stays until the unlock.
+	 */
 	if (!sanx_conn_open(conn)) {
 		more = false;
 	} else if (mutex_trylock(&peer->rx_mutex)) {
@@ -525,9 +615,10 @@ static void loop_fin(struct sanx_conn *conn)
 }
 
 /*
- * connect(AF_UNSPEC) closes a connection that other calls are using.  When this
- * returns, those that had found it open are through with the peer, and none
- * finds it open any more.
+ * connect(AF_UNSPEC) closes a connection that other calls may use.  Calls that
+ * found it open hold tx_mutex or rx_mutex while they use the peer.  So after
+ * both were taken once, no call uses the peer, and later calls find the
+ * connection closed.
  */
 static void loop_quiesce(struct sanx_conn *conn)
 {
@@ -552,14 +643,19 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 		loop_show(conn);
 		mutex_unlock(&conn->tx_mutex);
 		sanx_conn_peer_closed(peer);
-		/* What came since it was looked at nobody reads, either. */
+		/*
+		 * Store peer_gone of the peer before loading rx.tail.  Pairs
+		 * with the barrier in loop_show().  Bytes that arrived after
+		 * sanx_conn_close() looked remain unread too, so they reset the
+		 * peer.
+		 */
 		smp_mb();
 		if (!sanx_conn_fin_rcvd(conn) && sanx_rxq_avail(&conn->rx))
 			sanx_conn_reset(peer, ECONNRESET);
 	}
 	loop_quiesce(conn);
 
-	/* The later one to close takes the references that hold the pair. */
+	/* The end that closes second puts the references of the pair. */
 	spin_lock(&loop_close_lock);
 	loop_conn(conn)->closed = true;
 	alone = loop_conn(peer)->closed;

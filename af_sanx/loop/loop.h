@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The loop transport, for the module's init, which registers it. */
+/* The ops table of the loop transport; af_sanx/main.c registers it. */
 #ifndef _SANX_LOOP_H
 #define _SANX_LOOP_H
 
