@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receiving: from the ring into the program, one copy. */
+/*
+ * recvmsg().  One copy, from the receive ring to the program.
+ *
+ * Locks: readers of a connection are serialised by conn->rx_mutex, which guards
+ * rx.head.  It is not held while a reader waits.
+ *
+ * Busy poll is called spin in the names here.
+ */
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <net/inet_common.h>
@@ -8,16 +15,20 @@
 #include "internal.h"
 
 /*
- * A peek frees no ring, and so cannot see more than was granted before, however
- * long it waits: that is less by what is read and not granted, and by what a
- * sender does not begin with (sanx_ring_slack()).
+ * Can a peek wait for no more bytes?  A peek frees no ring memory, so it sees
+ * at most what was granted before.  Up to half of rx_max may never arrive:
+ * bytes that were read and not granted again, and the slack that a sender does
+ * not use (sanx_ring_slack()).
  */
 static bool peek_full(const struct sanx_conn *conn, u32 seen)
 {
 	return seen && seen >= READ_ONCE(conn->rx_max) / 2;
 }
 
-/* Something to read, or a reason not to wait for it? */
+/*
+ * Is there more than @seen bytes to read, or a reason not to wait for it?
+ * @any: the caller has bytes to return
+ */
 static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 		       u32 seen, bool any)
 {
@@ -29,7 +40,12 @@ static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 	       READ_ONCE(ss->sk->sk_err) || !sanx_conn_open(conn);
 }
 
-/* Looks for a while.  Return: true if there is no need to wait. */
+/*
+ * Busy polls until recv_ready() or the end of the
+ * time.
+ * @timeo: reduced by the time spent, in jiffies
+ * Return: true if there is no need to sleep.
+ */
 static bool recv_spin(const struct sanx_sock *ss, struct sanx_conn *conn,
 		      u32 seen, bool any, const struct sanx_spin *spin,
 		      long *timeo)
@@ -45,8 +61,10 @@ static bool recv_spin(const struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Waits for more than @seen bytes or news; the mutex is not held meanwhile.
- * @any: the caller has something to return.
+ * Waits for more than @seen bytes or for a change of state, without rx_mutex.
+ * @any: the caller has bytes to return
+ * @timeo: rest of the timeout in jiffies; 0 not to wait
+ * Return: 0 to look again, -EAGAIN after the timeout, or -errno for a signal.
  */
 static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		     bool any, long *timeo)
@@ -55,7 +73,10 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 	struct sanx_spin spin;
 	int err = 0;
 
-	/* The peer is to have everything that it may answer. */
+	/*
+	 * The answer may depend on bytes that are still coalesced: send them
+	 * now.
+	 */
 	if (conn->ops->push)
 		conn->ops->push(conn);
 	if (!*timeo)
@@ -65,7 +86,11 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 	if (spin.ns && recv_spin(ss, conn, seen, any, &spin, timeo))
 		return 0;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
-	/* Pairs with skwq_has_sleeper(): queued before the ring is looked at. */
+	/*
+	 * Enter the wait queue before loading the cursors and the state.  Pairs
+	 * with the barrier in skwq_has_sleeper(), which the wake-ups call after
+	 * they stored them.
+	 */
 	smp_mb();
 	while (!recv_ready(ss, conn, seen, any)) {
 		if (!*timeo) {
@@ -85,18 +110,22 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 }
 
 /**
- * enum recv_next - what to do where a look at the ring found nothing more
- * @RECV_STOP: return what there is, or the error
- * @RECV_AGAIN: bytes came in between
+ * enum recv_next - what to do when the ring has no more bytes
+ * @RECV_STOP: return the bytes that were read, or the error
+ * @RECV_AGAIN: bytes arrived meanwhile; read again
  * @RECV_WAIT: wait
  */
 enum recv_next { RECV_STOP, RECV_AGAIN, RECV_WAIT };
 
 /*
- * Decides on the end.  A look at the ring that found it empty and a look at
- * the state that found an end are two looks: bytes can have come between
- * them, before the end.  So the ring is looked at again, or the last bytes of
- * a stream would be taken for never sent.
+ * Decides whether a reader that found the ring empty has reached the end.
+ *
+ * The ring and the state are two loads.  Bytes, and then the end of the stream,
+ * may have arrived between them.  So rx.tail is loaded again after the state.
+ * Otherwise the last bytes of a stream would be lost.
+ * @seen: bytes that a peek has passed over
+ * @none: the caller has no bytes to return
+ * @err: set for RECV_STOP: -errno, or 0 for the end of the stream
  */
 static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 			       u32 seen, bool none, int *err)
@@ -105,22 +134,29 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 	bool dead = !sanx_conn_open(conn);
 	bool failed;
 
-	/* Pairs with sanx_conn_reset(). */
+	/*
+	 * Load the state before sk_err.  Pairs with smp_wmb() in
+	 * sanx_conn_reset().
+	 */
 	smp_rmb();
 	failed = READ_ONCE(ss->sk->sk_err);
 	if (sanx_sock_connecting(ss, conn) || (!fin && !dead && !failed))
 		return RECV_WAIT;
-	/* What is to be said is TCP's to say: the caller asks it. */
+	/* The caller passes the call on to TCP, which has the answer. */
 	*err = -ENOTCONN;
 	if (READ_ONCE(ss->fell_back))
 		return RECV_STOP;
-	/* Pairs with the lock around the change of state. */
+	/*
+	 * Load conn->shutdown and conn->state before rx.tail.  The writer
+	 * stores rx.tail first, and the end later, under conn->lock
+	 * (sanx_conn_fin(), sanx_conn_peer_closed(), sanx_conn_reset()).
+	 */
 	smp_rmb();
 	if (sanx_rxq_avail(&conn->rx) > seen)
 		return RECV_AGAIN;
 	if (!none)
 		return RECV_STOP;
-	/* In TCP's order: the end of the stream is before what came after it. */
+	/* In TCP's order: the end of the stream precedes a later error. */
 	if (sanx_conn_fin_rcvd(conn))
 		*err = 0;
 	else if (failed)
@@ -130,7 +166,11 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 	return RECV_STOP;
 }
 
-/* Moves a reader on; @skip is how far behind the ring's head a peek is. */
+/*
+ * Passes over @n bytes.  A peek only advances @skip, its distance from rx.head.
+ * A read frees the ring memory, and each ring that was read to its end.
+ * Context: rx_mutex held.
+ */
 static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 {
 	struct sanx_left left;
@@ -146,7 +186,11 @@ static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 	conn->ops->consumed(conn);
 }
 
-/* Bytes up to @end to be read in one go; urgent ones before are left out. */
+/*
+ * Passes over urgent bytes that a read leaves out.
+ * @end: stream offset behind the last byte to read
+ * Return: bytes to read in one go: up to @end or the next mark.
+ */
 static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
 		    u64 end, int flags, u32 *skip)
 {
@@ -165,8 +209,9 @@ static u32 recv_run(const struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Takes what is there up to @end; under rx_mutex.
- * Return: bytes, 0 for none, -EFAULT.
+ * Reads what is there up to @end.
+ * Context: rx_mutex held.
+ * Return: bytes, 0 for none, or -EFAULT.
  */
 static ssize_t recv_some(const struct sanx_sock *ss, struct sanx_conn *conn,
 			 struct msghdr *msg, size_t len, u64 end, int flags,
@@ -188,8 +233,8 @@ static ssize_t recv_some(const struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Reading stops at the mark of urgent data if it has read anything, or if a
- * signal, SIGURG for one, is to be handled first.
+ * A read stops at the urgent mark if it has returned bytes, or if a signal is
+ * pending, since SIGURG must be handled first.
  */
 static bool recv_stop_at_mark(struct sanx_conn *conn, u32 skip, size_t done)
 {
@@ -197,7 +242,7 @@ static bool recv_stop_at_mark(struct sanx_conn *conn, u32 skip, size_t done)
 	       sanx_urg_at_mark(conn, conn->rx.head + skip);
 }
 
-/* SO_PEEK_OFF: where the next peek begins. */
+/* SO_PEEK_OFF: moves the offset where the next peek begins. */
 static void recv_move_peek(struct sock *sk, ssize_t n, int flags)
 {
 	if (n > 0 && (flags & MSG_PEEK))
@@ -220,7 +265,11 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 
 	for (;;) {
 		mutex_lock(&conn->rx_mutex);
-		/* A mark on a byte before that is seen by who looks after it. */
+		/*
+		 * Load rx.tail before the mark. sanx_conn_urgent() stores the
+		 * mark of a byte before rx.tail covers that byte, so no mark
+		 * before @end is missed.
+		 */
 		end = conn->rx.head + sanx_rxq_avail(&conn->rx);
 		mark = recv_stop_at_mark(conn, skip, done);
 		n = mark ? 0 : recv_some(ss, conn, msg, len - done, end, flags,
@@ -232,7 +281,10 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		if (n < 0)
 			return done ?: n;
 		done += n;
-		/* Nothing is wanted: it waits for something, as TCP does. */
+		/*
+		 * A read of 0 bytes waits until there is something to read, as
+		 * over TCP.
+		 */
 		if (done == len && (len || sanx_rxq_avail(&conn->rx)))
 			break;
 		if (n)
@@ -259,11 +311,12 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 /**
  * sanx_recvmsg() - proto_ops.recvmsg
  * @sock: the socket
- * @msg: where it goes
- * @len: bytes wanted at most
+ * @msg: takes the bytes and the control messages
+ * @len: most bytes to read
  * @flags: MSG_*
  *
- * Return: bytes, 0 at the end of the stream, or -errno as tcp(7).
+ * Context: process, may sleep.  Takes rx_mutex, and waits without it.
+ * Return: bytes, 0 at the end of the stream, or -errno as in tcp(7).
  */
 int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending.  A byte that send() took is in the peer's ring, or on its way there
- * in order, also when the program closes.
+ * sendmsg().  send() returns bytes as taken when they are in the peer's ring, in
+ * the transport's send buffer, or in spare memory (conn/spare.c).  The
+ * transport delivers them in order, also after close().
+ *
+ * Locks: senders of a connection are serialised by conn->tx_mutex.  It is never
+ * held while a sender waits for room, so a sender with MSG_DONTWAIT does not
+ * wait behind one that may block.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -10,11 +15,11 @@
 #include "internal.h"
 
 /**
- * sanx_want_room() - ask for a wake-up when there is room to send
+ * sanx_want_room() - request a wake-up when there is room to send
  * @sk: the sock of an open socket
  *
- * To be asked before it is looked for room: one of the two sees the other, this
- * or sanx_conn_tx_ready().
+ * Call this before looking for room.  Then either the caller sees the room, or
+ * sanx_conn_tx_ready() sees SOCK_NOSPACE.
  *
  * Context: a call on the socket.
  */
@@ -22,7 +27,11 @@ void sanx_want_room(struct sock *sk)
 {
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	/* Pairs with the barrier in sanx_conn_sk(). */
+	/*
+	 * Store SOCK_NOSPACE before the caller loads the cursors.  Pairs with
+	 * smp_mb() in sanx_conn_sk(): sanx_conn_tx_ready() makes room, and
+	 * conn_write_space() loads SOCK_NOSPACE after that barrier.
+	 */
 	smp_mb__after_atomic();
 }
 
@@ -36,7 +45,11 @@ static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn, which);
 }
 
-/* Waits for SANX_PATIENCE at most where the reader may do something, yet. */
+/*
+ * Sleeps until a wake-up or the end of the timeout.  A sender that asks for
+ * SANX_ROOM_WINDOW sleeps at most for the rest of @patience, in jiffies.
+ * Return: the rest of @timeo, in jiffies.
+ */
 static long send_sleep(struct wait_queue_entry *wait, enum sanx_room which,
 		       long *patience, long timeo)
 {
@@ -52,7 +65,10 @@ static long send_sleep(struct wait_queue_entry *wait, enum sanx_room which,
 	return timeo;
 }
 
-/* Who does not wait for room here may wait for EPOLLOUT. */
+/*
+ * A non-blocking caller may wait for EPOLLOUT next, so request the wake-up too.
+ * Return: 0 to try again, or -EAGAIN.
+ */
 static int send_look(struct sanx_sock *ss, struct sanx_conn *conn,
 		     enum sanx_room which)
 {
@@ -61,9 +77,14 @@ static int send_look(struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Waits until there is room or news.  The mutex is not held meanwhile, so that
- * a sender who may not wait does not wait for one who does.
- * @which: the room that was asked for; moved to what is to be asked for next
+ * Waits for room or for a change of state, without tx_mutex.
+ * @timeo: rest of the timeout in jiffies; 0 not to wait
+ * @which: the kind of room that was refused; set to SANX_ROOM_SPARE if the peer
+ *	did not read for SANX_PATIENCE
+ *
+ * The next blocking sender starts with conn->room_first: SANX_ROOM_SPARE if
+ * this wait was in vain, otherwise SANX_ROOM_WINDOW.
+ * Return: 0 to try again, -EAGAIN after the timeout, or -errno for a signal.
  */
 static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 		     enum sanx_room *which)
@@ -102,8 +123,8 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 }
 
 /*
- * The peer has closed its socket.  As over TCP, the first send succeeds and
- * fetches the reset that later ones see.
+ * The peer has closed its socket.  As over TCP, the first send() succeeds and
+ * provokes the reset.  Later ones fail with EPIPE or ECONNRESET.
  */
 static ssize_t send_to_nobody(struct sanx_conn *conn, struct msghdr *msg)
 {
@@ -114,18 +135,24 @@ static ssize_t send_to_nobody(struct sanx_conn *conn, struct msghdr *msg)
 	return len;
 }
 
-/* One go at sending; under tx_mutex. */
+/*
+ * Sends once, without waiting for room.
+ * Context: tx_mutex held.
+ */
 static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 			 struct msghdr *msg, int flags)
 {
-	/* sk_stream_error() finds the true error. */
+	/* The caller replaces -EPIPE by sk_err (sk_stream_error()). */
 	if (READ_ONCE(ss->sk->sk_err))
 		return -EPIPE;
 	if (sanx_sock_connecting(ss, conn))
 		return -EAGAIN;
 	if (!sanx_conn_open(conn) ||
 	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN)) {
-		/* Pairs with sanx_conn_reset(). */
+		/*
+		 * Load the state before sk_err, which sk_stream_error() loads.
+		 * Pairs with smp_wmb() in sanx_conn_reset().
+		 */
 		smp_rmb();
 		return -EPIPE;
 	}
@@ -138,7 +165,7 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
 }
 
-/* Under tx_mutex, as another thread may take the cork out meanwhile. */
+/* Context: tx_mutex held, since another thread may clear TCP_CORK. */
 static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 		      const struct msghdr *msg, long timeo,
 		      enum sanx_room which)
@@ -148,7 +175,10 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 	if (which == SANX_ROOM_SPARE)
 		flags |= SANX_MSG_SPARE;
 
-	/* Who waits for so long at most does not wait for a device, either. */
+	/*
+	 * A sender with a timeout cannot wait for the device without a bound
+	 * either.
+	 */
 	if (timeo != MAX_SCHEDULE_TIMEOUT)
 		flags |= MSG_DONTWAIT;
 	if (READ_ONCE(conn->cork.on) || msg->msg_flags & MSG_SENDPAGE_NOTLAST)
@@ -158,7 +188,12 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 	return flags;
 }
 
-/* @lent: moved to where the transport lends the program's pages up to. */
+/*
+ * Sends all of @msg.
+ * @lent: set to the stream offset up to which the transport sends from the
+ *	program's pages; unchanged if it lends none
+ * Return: bytes taken, or -errno if there are none.
+ */
 static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, long *timeo, u64 *lent)
 {
@@ -193,21 +228,23 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * MSG_ZEROCOPY: the bytes are copied, as TCP does where it cannot do without,
- * so the program has its pages back at once, and is told so
- * (SO_EE_CODE_ZEROCOPY_COPIED, Documentation/networking/msg_zerocopy.rst).
+ * MSG_ZEROCOPY.  AF_SANX copies the bytes, as TCP does when a device cannot use
+ * the pages.  So the program may reuse its pages at once, and the notification
+ * says so (SO_EE_CODE_ZEROCOPY_COPIED,
+ * Documentation/networking/msg_zerocopy.rst).
+ * Return: 0, with *@uarg set for zerocopy_end() or NULL; or -ENOBUFS.
  */
 static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
 			  struct ubuf_info **uarg)
 {
 	*uarg = NULL;
-	/* With a ubuf of its own the caller, io_uring, notifies itself. */
+	/* A caller with its own ubuf (io_uring) sends its own notification. */
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
 	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
 	lock_sock(sk);
 	*uarg = msg_zerocopy_realloc(sk, len, NULL);
-	/* It gets its number when it has sent anything: zerocopy_end(). */
+	/* zerocopy_end() assigns the number, if any bytes were sent. */
 	if (*uarg)
 		atomic_dec(&sk->sk_zckey);
 	release_sock(sk);
@@ -218,8 +255,9 @@ static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
 }
 
 /*
- * Numbers the calls that have sent anything, without a gap.  TCP numbers a call
- * when it begins, which holds as long as calls do not overlap; ours do.
+ * Numbers the calls that have sent bytes, without gaps.  TCP numbers a call
+ * when it begins.  This is correct only if calls do not overlap.  Calls of
+ * AF_SANX do: send_all() releases its locks while it waits.
  */
 static void zerocopy_end(struct sock *sk, struct ubuf_info *uarg, ssize_t sent)
 {
@@ -234,7 +272,7 @@ static void zerocopy_end(struct sock *sk, struct ubuf_info *uarg, ssize_t sent)
 	release_sock(sk);
 }
 
-/* Calls that only TCP can serve, before there is a connection. */
+/* MSG_FASTOPEN on an unconnected socket sends data in TCP's SYN. */
 static bool wants_tcp(struct socket *sock, const struct msghdr *msg)
 {
 	return (msg->msg_flags & MSG_FASTOPEN) &&
@@ -245,9 +283,11 @@ static bool wants_tcp(struct socket *sock, const struct msghdr *msg)
  * sanx_sendmsg() - proto_ops.sendmsg
  * @sock: the socket
  * @msg: what to send; an address in it is ignored, as by TCP
- * @len: bytes of it
+ * @len: bytes in @msg
  *
- * Return: bytes taken, or -errno as tcp(7).
+ * Context: process, may sleep.  Takes tx_mutex for each attempt to send, and
+ * waits for room without it.
+ * Return: bytes taken, or -errno as in tcp(7).
  */
 int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
@@ -294,13 +334,15 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 }
 
 /**
- * sanx_splice_eof() - proto_ops.splice_eof: sendfile() announced more than the
- *	file had
+ * sanx_splice_eof() - proto_ops.splice_eof: sendfile() reached the end of the
+ *	file before the number of bytes that it announced
  * @sock: the socket
  *
- * Kernels before 6.5 leave that to the cork's time, for TCP too.
+ * Sends the bytes that were corked because sendfile() announced more, unless
+ * TCP_CORK is set.  Kernels before 6.5 have no such call; the bytes then wait
+ * for the cork timer, as over TCP.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes tx_mutex.
  */
 void sanx_splice_eof(struct socket *sock)
 {
