@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * connect(): AF_SANX where the peer can, TCP where not (sci-socket.txt 5.1.5).
+ * connect(): AF_SANX if the peer has it, otherwise TCP (sci-socket.txt 5.1.5).
  *
- * The answer to the request comes from the transport at some time; until then
- * the caller waits on the socket's wait queue, or has EINPROGRESS.  A refusal
- * makes the socket TCP, and TCP's connect() goes on from there.
+ * The transport answers the request later, in any context.  Until then the
+ * caller waits on the socket's wait queue, or returns EINPROGRESS.  After a
+ * refusal the socket becomes TCP, and TCP's connect() continues.
+ *
+ * Locks: lock_sock() serialises all of this, and is released while the caller
+ * waits.
  */
 #include "internal.h"
 
-/* Connections that a socket can have had and lost before it is TCP. */
+/* A socket that has dropped this many connections becomes TCP. */
 #define OLD_MAX	8
 
 /**
- * struct target - where a connect() goes
+ * struct target - destination and transport of a connect()
  * @remote: the peer
  * @local: our end
- * @ops: the transport, pinned
- * @why: why not, if there is none
+ * @ops: the transport, with a reference of its module; or NULL for TCP
+ * @why: without @ops, the reason to count
  */
 struct target {
 	struct sanx_endpoint		remote;
@@ -25,7 +28,10 @@ struct target {
 	enum sanx_fallback		why;
 };
 
-/* Does a program of its cgroup want to see, or change, where TCP goes? */
+/*
+ * Is a BPF program on connect attached to the cgroup?  It may want to see or
+ * change the address.
+ */
 static bool cgroup_wants_connect(struct sock *sk)
 {
 	if (sk->sk_family == AF_INET6)
@@ -33,7 +39,11 @@ static bool cgroup_wants_connect(struct sock *sk)
 	return sanx_cgroup_prog(sk, CGROUP_INET4_CONNECT);
 }
 
-/* Who can carry it?  Order matters for what is counted, not for the answer. */
+/*
+ * Chooses the transport for @t->remote.  The order of the checks decides which
+ * reason is counted, not whether TCP is used.
+ * Return: false for TCP.
+ */
 static bool pick_transport(struct sanx_sock *ss, struct target *t)
 {
 	struct sock *sk = ss->sk;
@@ -43,7 +53,10 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 	t->why = SANX_FALLBACK_OPTION;
 	if (sanx_needs_stack(sk))
 		return false;
-	/* Each dead connection stays until the socket goes: some, not many. */
+	/*
+	 * Dropped connections stay until the socket is released: limit their
+	 * number.
+	 */
 	if (ss->n_old >= OLD_MAX)
 		return false;
 	if (cgroup_wants_connect(sk))
@@ -65,8 +78,9 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 
 /*
  * Starts the connection.
- * Return: 0 when it is under way or there; -errno for the program; 1 for TCP,
- * with t->why.
+ * Context: lock_sock() held.
+ * Return: 0 if it is established or requested; -errno for the program; 1 for
+ * TCP, with t->why set.
  */
 static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 {
@@ -74,7 +88,7 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	struct sanx_conn *conn;
 	int err;
 
-	/* Without a route TCP has the error to give. */
+	/* Without a route, TCP returns the error. */
 	if (sanx_route(sk, &t->remote, &t->local.addr))
 		return 1;
 	err = sanx_bind_auto(ss, &t->local, &t->remote);
@@ -90,7 +104,10 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
 	sanx_conn_attach(conn, sk);
 	conn->ss = ss;
-	/* Pairs with the acquire in sanx_sock_conn(). */
+	/*
+	 * The connection is set up before it is published.  Pairs with
+	 * smp_load_acquire() in sanx_sock_conn().
+	 */
 	smp_store_release(&ss->conn, conn);
 	WRITE_ONCE(sock->state, SS_CONNECTING);
 	err = sanx_conn_connect(conn, sanx_fallback_work);
@@ -106,14 +123,21 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	return 1;
 }
 
-/* Waits for the answer, without the socket's lock.  As inet_wait_for_connect().*/
+/*
+ * Waits for the answer, as inet_wait_for_connect() does.
+ * Context: lock_sock() held; released while it sleeps.
+ * Return: the rest of @timeo, in jiffies.
+ */
 static long wait_answer(struct sock *sk, struct sanx_sock *ss,
 			struct sanx_conn *conn, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	/* Pairs with skwq_has_sleeper(): queued before the state is looked at. */
+	/*
+	 * Enter the wait queue before loading the state.  Pairs with the
+	 * barrier in skwq_has_sleeper() of the wake-ups.
+	 */
 	smp_mb();
 	while (ss->conn == conn && sanx_sock_connecting(ss, conn)) {
 		release_sock(sk);
@@ -127,8 +151,8 @@ static long wait_answer(struct sock *sk, struct sanx_sock *ss,
 }
 
 /*
- * The attempt ended badly; the socket can be connected again, as over TCP.
- * Another connect() may have seen to that already.
+ * The attempt failed.  As over TCP, the socket can connect again.  Another
+ * connect() may have dropped the connection already.
  */
 static int failed(struct socket *sock, struct sanx_sock *ss,
 		  struct sanx_conn *conn)
@@ -140,7 +164,10 @@ static int failed(struct socket *sock, struct sanx_sock *ss,
 	return err;
 }
 
-/* The connect thread made it TCP; it may have had TCP's answer, a bad one. */
+/*
+ * The connect thread made the socket TCP.  TCP may have failed already.
+ * Return: -errno of TCP's connect, or 1 to call it.
+ */
 static int fallen(struct socket *sock)
 {
 	if (READ_ONCE(sock->state) == SS_UNCONNECTED && sock->sk->sk_err)
@@ -149,8 +176,10 @@ static int fallen(struct socket *sock)
 }
 
 /*
- * Finishes a connect() that is under way.
- * Return: 0, -errno, or 1 when the socket fell back.
+ * Finishes a connect() that was started.
+ * @nowait_err: the error if the answer is not there after the timeout
+ * Context: lock_sock() held; released while it waits.
+ * Return: 0, -errno, or 1 if the socket fell back.
  */
 static int finish(struct socket *sock, struct sanx_sock *ss, int flags,
 		  int nowait_err)
@@ -177,13 +206,13 @@ static int finish(struct socket *sock, struct sanx_sock *ss, int flags,
 	return 0;
 }
 
-/* A first connect(), the lock held.  Returns as finish(). */
+/* The first connect().  Context and return value as for finish(). */
 static int connect_first(struct socket *sock, struct sanx_sock *ss,
 			 struct target *t, int flags)
 {
 	int err = 1;
 
-	/* As tcp_connect_init(). */
+	/* tcp_connect_init() clears it too. */
 	WRITE_ONCE(sock->sk->sk_err, 0);
 	if (pick_transport(ss, t)) {
 		err = start(sock, ss, t);
@@ -193,7 +222,9 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 		sanx_fall_back(sock, ss, t->why);
 		return 1;
 	}
-	/* As TCP's, also where there is an answer already; poll() tells. */
+	/*
+	 * As over TCP, also if the answer is there already. poll() reports it.
+	 */
 	if (!err && flags & O_NONBLOCK)
 		return -EINPROGRESS;
 	return err ?: finish(sock, ss, flags, -EINPROGRESS);
@@ -210,7 +241,7 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 		return 1;
 	if (len >= (int)sizeof(uaddr->sa_family) &&
 	    uaddr->sa_family == AF_UNSPEC && ss->conn) {
-		/* tcp_disconnect() leaves this behind, too. */
+		/* As tcp_disconnect() does. */
 		if (sanx_sock_connecting(ss, ss->conn) ||
 		    !sanx_conn_over(ss->conn))
 			WRITE_ONCE(sk->sk_err, ECONNRESET);
@@ -223,7 +254,10 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 	case SS_CONNECTING:
 		return finish(sock, ss, flags, -EALREADY);
 	case SS_UNCONNECTED:
-		/* Listening, or no address at all: TCP has the error. */
+		/*
+		 * A listener, or an address without a family: TCP returns the
+		 * error.
+		 */
 		if (sk->sk_state != TCP_CLOSE ||
 		    len < (int)sizeof(uaddr->sa_family) ||
 		    uaddr->sa_family == AF_UNSPEC)
@@ -231,7 +265,10 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 		err = sanx_label_connect(sk, uaddr, len);
 		if (err)
 			return err;
-		/* An address that only TCP has an answer to. */
+		/*
+		 * TCP returns the result for an address that AF_SANX does not
+		 * support.
+		 */
 		if (sanx_endpoint_parse(&t.remote, sk, uaddr, len)) {
 			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
 			return 1;
@@ -246,10 +283,11 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
  * sanx_connect() - proto_ops.connect
  * @sock: the socket
  * @uaddr: the peer, a sockaddr_in or sockaddr_in6 by the socket's family
- * @len: bytes of it
+ * @len: bytes of @uaddr
  * @flags: O_NONBLOCK
  *
- * Return: 0, or -errno as connect(2) and tcp(7).
+ * Context: process, may sleep; takes lock_sock().
+ * Return: 0, or -errno as in connect(2) and tcp(7).
  */
 int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		 int flags)
@@ -268,7 +306,10 @@ int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 	if (err <= 0)
 		return err;
 	err = ss->native->connect(sock, uaddr, len, flags);
-	/* The connect thread has begun it, not another call of the program. */
+	/*
+	 * The connect thread called TCP's connect, so this is the program's
+	 * first call.
+	 */
 	if (err == -EALREADY && first)
 		err = -EINPROGRESS;
 	/* connect(AF_UNSPEC) ends listening. */

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fallback: an AF_SANX socket becomes the native one, for good.
+ * Fallback: an AF_SANX socket becomes its native socket, for good.
  *
- * It is one store, sock->ops = native ops (sci-socket.txt 5.1.5 merges the two
- * sockets at this point; here they are one from the start).  What takes care
- * is the other side of that: a call on another CPU can have loaded the old
- * sock->ops and not made its call yet; accept() even allocates in between.  So
- * struct sanx_sock and the module must stay for as long as the socket is open.
- * Nothing of the socket may be hooked for that, as it is to be plain TCP:
- * instead the inode that the socket lives in is held, and a reaper looks now
- * and then for sockets that were released, which leaves sock->ops NULL.
+ * The fallback is one store: sock->ops = native ops.  (sci-socket.txt 5.1.5
+ * merges the two sockets at this point.  Here they are one socket from the
+ * start.)
+ *
+ * The lifetime of struct sanx_sock needs care.  A call on another CPU can have
+ * loaded the old sock->ops without having made its call yet. accept() even
+ * allocates memory between the two.  So struct sanx_sock and the module must
+ * stay until the socket is released.
+ *
+ * The socket must be plain TCP, so nothing in it can be hooked to learn of its
+ * release.  Instead the fallback takes a reference of the socket's inode, and
+ * puts the socket on a list.  A reaper scans the list.  The release of a socket
+ * sets sock->ops to NULL; the reaper then puts the inode and the module, and
+ * frees struct sanx_sock.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -21,7 +27,7 @@
 #include "config/trace.h"
 #include "internal.h"
 
-/* Guards fallen and n_fallen. */
+/* Guards fallen, n_fallen, and sanx_sock.node of the sockets in fallen. */
 static DEFINE_SPINLOCK(fallen_lock);
 static LIST_HEAD(fallen);
 static unsigned int n_fallen;
@@ -29,16 +35,24 @@ static unsigned int n_fallen;
 static void reap_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap_work, reap_fn);
 
-/* Sockets that the reaper looks at in a go, at most. */
+/* Most sockets that the reaper looks at in one run. */
 #define REAP_BATCH	256U
 
-/* Soon where there are few, at most once a second where there are many. */
+/*
+ * 50 ms for few sockets.  For many, so long that each is looked at once a
+ * second.
+ * Return: jiffies until the next run.
+ */
 static unsigned long reap_delay(unsigned int n)
 {
 	return msecs_to_jiffies(n < REAP_BATCH ? 50 : 1000U * REAP_BATCH / n);
 }
 
-/* Takes out who was released; who was not goes to the end of the list. */
+/*
+ * Moves released sockets to @dead, and the others that it looked at to the end
+ * of the list.
+ * Return: the number of sockets left in the list.
+ */
 static unsigned int reap_batch(struct list_head *dead)
 {
 	struct sanx_sock *ss;
@@ -79,15 +93,20 @@ static void reap_fn(struct work_struct *work)
 /**
  * sanx_fallback_drain() - wait until the reaper has returned
  *
- * For the module's exit: the list is empty then, but the reaper may not be out
- * of the function in which it put the module.
+ * For the module's exit.  The list is empty then, but reap_fn() may not have
+ * returned yet after it put the last reference of the module.
+ *
+ * Context: process, may sleep.
  */
 void sanx_fallback_drain(void)
 {
 	cancel_delayed_work_sync(&reap_work);
 }
 
-/* The reaper's from here on, with the reference of the module that the ops had. */
+/*
+ * Passes @ss to the reaper, with the reference of the module that sock->ops
+ * had.
+ */
 static void leave_to_reaper(struct socket *sock, struct sanx_sock *ss)
 {
 	ss->sock = sock;
@@ -100,8 +119,9 @@ static void leave_to_reaper(struct socket *sock, struct sanx_sock *ss)
 }
 
 /*
- * The switch.  @ss->fell_back comes before anything that a call can see of the
- * end of the connection, so that it knows what that means.
+ * Makes the socket TCP.
+ * Context: lock_sock() held; so that the socket cannot be released, the caller
+ * holds it open or is a call on it.
  */
 static void become_native(struct socket *sock, struct sanx_sock *ss,
 			  enum sanx_fallback why)
@@ -112,7 +132,14 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 	trace_sanx_fallback(ss->sk, why);
 	sanx_socks_del(ss, true);
 	WRITE_ONCE(ss->fell_back, true);
-	/* From here on the module is pinned by @ss and not by sock->ops. */
+	/*
+	 * Store ss->fell_back, above, before sock->ops, and before the
+	 * connection ends.  A call that sees its connection end, then knows
+	 * that TCP has the answer (recv_end(), sanx_sendmsg(), sanx_poll()).
+	 * The net core loads sock->ops and calls through it: no barrier of its
+	 * own, the address depends on the load.  From here on the reaper holds
+	 * the module, not sock->ops.
+	 */
 	smp_store_release(&sock->ops, ss->native);
 	if (conn) {
 		conn->ss = NULL;
@@ -124,13 +151,17 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 }
 
 /**
- * sanx_fallback_adopt() - give a TCP socket its own ops in the place of ours
- * @sock: a socket that sanx_sk() says is TCP
+ * sanx_fallback_adopt() - give a TCP socket TCP's ops in place of ours
+ * @sock: a socket that is TCP according to sanx_sk()
  *
- * kernel_accept() gives its listener's ops to whatever accept() returned.  Who
- * is about to have TCP look at the ops has to see to it that they are TCP's.
+ * kernel_accept() gives its listener's ops to each socket that accept()
+ * returned, also to a TCP socket.  Before TCP looks at the ops of such a
+ * socket, they must be TCP's own.
  *
- * Context: process, may sleep; a call on the open socket.
+ * On success, the reaper owns the new struct sanx_sock and one reference of
+ * this module.
+ *
+ * Context: process, may sleep; a call on the open socket.  Takes lock_sock().
  * Return: 0, or -ENOMEM.
  */
 int sanx_fallback_adopt(struct socket *sock)
@@ -146,15 +177,18 @@ int sanx_fallback_adopt(struct socket *sock)
 	ss->fell_back = true;
 	lock_sock(ss->sk);
 	if (inode->i_private) {
-		/* Another call has been faster. */
+		/* Another call was faster. */
 		release_sock(ss->sk);
 		sanx_sock_free(ss);
 		return 0;
 	}
 	__module_get(ss->native->owner);
-	/* Pairs with the read in sanx_sk(): it has fallen back who sees it. */
+	/*
+	 * Store fell_back before i_private.  Pairs with the load of i_private
+	 * in sanx_sk().
+	 */
 	smp_store_release(&inode->i_private, ss);
-	/* As in become_native(). */
+	/* As in become_native(): fell_back before sock->ops. */
 	smp_store_release(&sock->ops, ss->native);
 	leave_to_reaper(sock, ss);
 	release_sock(ss->sk);
@@ -162,13 +196,13 @@ int sanx_fallback_adopt(struct socket *sock)
 }
 
 /**
- * sanx_fall_back() - make a socket the native one
+ * sanx_fall_back() - make a socket TCP before it is connected
  * @sock: the socket, not connected by AF_SANX
- * @ss: its AF_SANX part, which leaves with the socket
- * @why: what to count
+ * @ss: its AF_SANX part; the reaper owns it afterwards
+ * @why: the counter to increment
  *
- * Context: process, lock_sock() held; a call on the open socket, so that it
- * cannot be released meanwhile.
+ * Context: process, may sleep; lock_sock() held.  The caller is a call on the
+ * open socket, so the socket cannot be released meanwhile.
  */
 void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 		    enum sanx_fallback why)
@@ -180,9 +214,10 @@ void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 }
 
 /*
- * Falls back and connects natively, on behalf of a connect() that returned
- * EINPROGRESS.  In this order, so that poll() never finds a socket that seems
- * to be neither connected nor connecting.
+ * Connects natively and falls back, for a connect() that returned EINPROGRESS.
+ * TCP's connect comes first, so that poll() never sees a socket that is neither
+ * connected nor connecting.
+ * Context: the connect thread, lock_sock() held.
  */
 static void connect_native(struct socket *sock, struct sanx_sock *ss,
 			   const struct sanx_conn *conn)
@@ -202,13 +237,19 @@ static void connect_native(struct socket *sock, struct sanx_sock *ss,
 	become_native(sock, ss, conn->fallback);
 	if (sk->sk_err)
 		sk_error_report(sk);
-	/* A blocking connect() waits for news and finds TCP. */
+	/*
+	 * A blocking connect() waits on the wait queue, and finds that the
+	 * socket is TCP.
+	 */
 	sk->sk_state_change(sk);
 }
 
 /*
- * Keeps a socket from being released, without waiting.  One without a file is
- * the kernel's own; see release_native().
+ * Takes a reference of the socket's file, so that the socket cannot be
+ * released.  Does not sleep.  A socket without a file belongs to the kernel,
+ * see release_native().
+ * @file: set to the file to put, or NULL
+ * Return: false if the socket is being released.
  */
 static bool hold_open(struct socket *sock, struct file **file)
 {
@@ -216,7 +257,10 @@ static bool hold_open(struct socket *sock, struct file **file)
 	return sock && (!*file || atomic_long_inc_not_zero(&(*file)->f_count));
 }
 
-/* Under lock_sock(). */
+/*
+ * Context: lock_sock() held.
+ * @file: set to the file to put after release_sock(), or NULL
+ */
 static void fall_back_late(struct sanx_conn *conn, struct sock *sk,
 			   struct file **file)
 {
@@ -231,10 +275,13 @@ static void fall_back_late(struct sanx_conn *conn, struct sock *sk,
 }
 
 /**
- * sanx_fallback_work() - finish a refused connection's socket as TCP
+ * sanx_fallback_work() - make the socket of a refused connection TCP
  * @work: &sanx_conn.work, with a reference of the connection
  *
- * Context: the connect thread.
+ * Puts that reference, or passes it to sanx_conn_refused_later() if the socket
+ * is locked.
+ *
+ * Context: the connect thread; no lock held.
  */
 void sanx_fallback_work(struct kthread_work *work)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sendmsg().  send() returns bytes as taken when they are in the peer's ring, in
- * the transport's send buffer, or in spare memory (conn/spare.c).  The
+ * sendmsg().  send() returns bytes as taken when they are in the peer's ring,
+ * in the transport's send buffer, or in spare memory (conn/spare.c).  The
  * transport delivers them in order, also after close().
  *
  * Locks: senders of a connection are serialised by conn->tx_mutex.  It is never

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stream sockets: the table of socket calls, and the short ones of them.
+ * Stream sockets: the proto_ops table, and the short calls.
  *
- * Every call asks first whether the socket fell back (sanx_sk() is NULL): a
- * call that was on its way in while another made the socket TCP goes on as a
- * call of the native socket.
+ * Each call first asks sanx_sk() whether the socket is TCP.  A fallback can run
+ * while another call has already loaded AF_SANX's ops.  Such a call continues
+ * as a call of the native socket.
  */
 #include <linux/module.h>
 #include <linux/compat.h>
@@ -19,24 +19,30 @@
 
 /**
  * sanx_sk() - the AF_SANX part of a socket
- * @sock: the socket, of a call that came in by AF_SANX's ops
+ * @sock: the socket of a call that came through AF_SANX's ops
  *
- * Return: it, or NULL if the socket is TCP, by now or from the start; then the
- * call is one for sanx_native_ops().
+ * Context: any.
+ * Return: it, valid until the socket is released; or NULL if the socket is TCP,
+ * from the start or after a fallback.  Then the call belongs to
+ * sanx_native_ops().
  */
 struct sanx_sock *sanx_sk(struct socket *sock)
 {
-	/* Pairs with the release in sanx_fallback_adopt(). */
+	/*
+	 * Pairs with smp_store_release() in sanx_fallback_adopt(): a caller
+	 * that loads the pointer also sees ss->fell_back.
+	 */
 	struct sanx_sock *ss = READ_ONCE(SOCK_INODE(sock)->i_private);
 
 	return ss && !READ_ONCE(ss->fell_back) ? ss : NULL;
 }
 
 /**
- * sanx_native_ops() - the ops of a socket that sanx_sk() says is TCP
+ * sanx_native_ops() - the ops of the native socket
  * @sock: the socket, with a sock
  *
- * Also of one that is not: the native socket is there from the start.
+ * Valid for sockets that are TCP, and for others too: each has a native socket
+ * from the start.
  *
  * Return: the native socket's ops.
  */
@@ -54,20 +60,26 @@ const struct proto_ops *sanx_native_ops(struct socket *sock)
  * sanx_sock_conn() - the connection of a socket
  * @ss: the socket's AF_SANX part
  *
- * Return: a connection that stays until the socket is released, or NULL.
+ * Context: any.
+ * Return: the connection, valid until the socket is released, or NULL.
  */
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
 {
-	/* Pairs with the releases in connect and accept. */
+	/*
+	 * Pairs with smp_store_release() in start() of connect.c and in
+	 * accept_conn(): the connection is set up before it becomes visible.
+	 */
 	return smp_load_acquire(&ss->conn);
 }
 
 /**
- * sanx_sock_connecting() - is it not decided yet what a socket becomes?
+ * sanx_sock_connecting() - is it still open what a socket becomes?
  * @ss: the socket's AF_SANX part
  * @conn: its connection
  *
- * Return: true from connect() until the peer accepted, or the socket is TCP.
+ * Context: any.
+ * Return: true from connect() until the peer accepted, or until the socket is
+ * TCP after a refusal.
  */
 bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn)
@@ -83,14 +95,14 @@ bool sanx_sock_connecting(const struct sanx_sock *ss,
 }
 
 /**
- * sanx_sock_forget() - drop a socket's connection; it can connect again
+ * sanx_sock_forget() - drop a socket's connection, so that it can connect again
  * @sock: the socket
  * @ss: its AF_SANX part, with a connection
  *
- * What a failed connect() and connect(AF_UNSPEC) leave.  Calls under way keep
- * using the connection, dead as it is; it goes with the socket.
+ * For a failed connect() and for connect(AF_UNSPEC).  Other calls may still use
+ * the dead connection, so its reference moves to @ss->old and is put with @ss.
  *
- * Context: process, lock_sock() held.
+ * Context: process, may sleep; lock_sock() held.
  */
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 {
@@ -106,7 +118,7 @@ void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 	sanx_unbind_auto(ss);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
-	/* Detached, the connection wakes nobody: those who wait on it. */
+	/* The connection no longer wakes anyone: wake its waiters here. */
 	sk->sk_state_change(sk);
 }
 
@@ -115,7 +127,10 @@ static int sanx_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
 
-	/* TCP refuses a connected socket, which to the native one we are not. */
+	/*
+	 * TCP refuses bind() on a connected socket.  The native socket is not
+	 * connected, so refuse it here.
+	 */
 	if (conn && READ_ONCE(sock->state) != SS_UNCONNECTED)
 		return -EINVAL;
 	return sanx_native_ops(sock)->bind(sock, uaddr, len);
@@ -134,13 +149,19 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 	if (!peer)
 		return sanx_endpoint_fill(&conn->local, sock->sk->sk_family,
 					  uaddr);
-	/* accept() names a peer that is gone already (2), as TCP does. */
+	/*
+	 * With @peer 2, accept() asks for the address of a peer that may
+	 * already be gone, as over TCP.
+	 */
 	if (peer == 1 && sanx_conn_over(conn))
 		return -ENOTCONN;
 	return sanx_endpoint_fill(&conn->remote, sock->sk->sk_family, uaddr);
 }
 
-/* Room, and no more than TCP_NOTSENT_LOWAT not sent; asking arms the wake-up. */
+/*
+ * Is there room, and are fewer bytes unsent than TCP_NOTSENT_LOWAT?  A false
+ * answer arms sanx_conn_tx_ready(), see sanx_transport_ops.room().
+ */
 static bool poll_room(struct sanx_conn *conn, const struct sock *sk)
 {
 	if (!sanx_conn_open(conn) || !conn->ops->room(conn, SANX_ROOM_SPARE))
@@ -171,14 +192,20 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	/* More than half a ring need never gather: it must not be waited for. */
+	/*
+	 * A sender may not be able to fill more than half of the ring, so
+	 * SO_RCVLOWAT must not wait for more.
+	 */
 	if (avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
 				    READ_ONCE(conn->rx_max) / 2))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone) ||
 	    poll_writable(conn, sk))
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	/* Pairs with sanx_conn_reset(). */
+	/*
+	 * Load the state, above, before sk_err.  Pairs with smp_wmb() in
+	 * sanx_conn_reset().
+	 */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err) ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
@@ -195,21 +222,30 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 
 	if (!ss)
 		return sanx_native_ops(sock)->poll(file, sock, wait);
-	/* Whatever becomes of it from here on wakes the caller. */
+	/*
+	 * Enter the wait queue before loading the state.  Pairs with the
+	 * barrier in skwq_has_sleeper() of the wake-ups.
+	 */
 	sock_poll_wait(file, sock, wait);
 	conn = sanx_sock_conn(ss);
 	if (conn) {
 		mask = poll_conn(ss, conn);
 		sanx_alive_wait(conn, ss->sk);
-		/* As recv() that is about to wait. */
+		/*
+		 * As recv() before it waits: the answer may depend on bytes
+		 * that are coalesced.
+		 */
 		if (conn->ops->push && !(mask & EPOLLIN) &&
 		    poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
 			conn->ops->push(conn);
-		/* A connection that died of a fallback says nothing of TCP. */
+		/*
+		 * After a fallback the connection is dead, and only TCP knows
+		 * the state.
+		 */
 		if (!READ_ONCE(ss->fell_back))
 			return mask;
 	}
-	/* It waits already. */
+	/* NULL: the caller is in the wait queue already. */
 	mask = ss->native->poll(file, sock, NULL);
 	if (sanx_listener_waiting(&ss->lsk))
 		mask |= EPOLLIN | EPOLLRDNORM;
@@ -264,7 +300,9 @@ static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
 	struct sanx_sock *ss = sanx_sk(sock);
 	const struct proto_ops *ops = sanx_native_ops(sock);
 
-	/* What ioctl_conn() answers is the same for both: a pointer to int. */
+	/*
+	 * ioctl_conn() takes a pointer to int, which compat tasks have as well.
+	 */
 	if (ss && (cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||
 		   cmd == SIOCATMARK))
 		return sanx_ioctl(sock, cmd, (unsigned long)compat_ptr(arg));
@@ -273,7 +311,7 @@ static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
 }
 #endif
 
-/* As TCP in SYN-SENT: the attempt ends and the call succeeds. */
+/* As over TCP in SYN-SENT: the attempt ends, and the call succeeds. */
 static int shutdown_connecting(struct socket *sock, struct sanx_sock *ss)
 {
 	WRITE_ONCE(sock->sk->sk_err, ECONNRESET);
@@ -290,7 +328,10 @@ static int sanx_shutdown(struct socket *sock, int how)
 
 	if (!ss)
 		return sanx_native_ops(sock)->shutdown(sock, how);
-	/* SHUT_RD, SHUT_WR, SHUT_RDWR to RCV_SHUTDOWN, SEND_SHUTDOWN, both */
+	/*
+	 * SHUT_RD, SHUT_WR and SHUT_RDWR plus 1 are RCV_SHUTDOWN, SEND_SHUTDOWN
+	 * and both.
+	 */
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
 	conn = sanx_sock_conn(ss);
@@ -312,11 +353,15 @@ static int sanx_shutdown(struct socket *sock, int how)
 }
 
 /*
- * A socket that is TCP, and still came here.  If it fell back, its reaper puts
- * the module, and so does the caller, who looked at the owner of our ops: that
- * is one for each; and nobody puts the owner of the ops that it has now.  The
- * file keeps the two apart (sanx_fallback_work()), so this is a kernel socket,
- * which has none.
+ * Releases a TCP socket whose call still came through AF_SANX's ops.
+ *
+ * After a fallback, two references of this module are put: the reaper puts one,
+ * and the caller puts one for the owner of the ops that it loaded.  Only one
+ * was taken, so take another.  On the other hand nobody puts the reference of
+ * the owner of the present ops, so put it here.
+ *
+ * Only a kernel socket comes here, since it has no file.  For a socket with a
+ * file, sanx_fallback_work() holds the file until the ops were changed.
  */
 static int release_native(struct socket *sock)
 {
@@ -333,9 +378,9 @@ static int release_native(struct socket *sock)
 }
 
 /*
- * SO_LINGER: close() waits until the peer has it all.  As in TCP, it does so
- * on non-blocking sockets too, and not when a program exits, nor where unread
- * bytes make it a reset.
+ * SO_LINGER: waits until the peer has received everything.  As over TCP, this
+ * applies to non-blocking sockets too, but not to a program that exits, and not
+ * if unread bytes turn the close into a reset.
  */
 static void release_linger(const struct sanx_sock *ss, struct sanx_conn *conn)
 {
@@ -366,7 +411,9 @@ static int sanx_release(struct socket *sock)
 	struct sanx_sock *ss;
 	int err;
 
-	/* A socket that accept() did not fill has our ops and nothing else. */
+	/*
+	 * accept() leaves our ops and no sock in a socket that it did not fill.
+	 */
 	if (!sk)
 		return 0;
 	ss = sanx_sk(sock);
@@ -376,7 +423,7 @@ static int sanx_release(struct socket *sock)
 	conn = sanx_sock_conn(ss);
 	if (conn)
 		release_linger(ss, conn);
-	/* The connect thread works on the socket under the lock. */
+	/* The connect thread uses the socket under this lock. */
 	lock_sock(sk);
 	if (READ_ONCE(ss->fell_back)) {
 		release_sock(sk);
@@ -411,7 +458,7 @@ static int sanx_release(struct socket *sock)
 
 SANX_DEFINE_ACCEPT(sanx_accept);
 
-/* The families differ in what proto_ops.family says, and in nothing else. */
+/* The two tables differ in proto_ops.family only. */
 #define STREAM_OPS(family_)				\
 	.family		= (family_),			\
 	.owner		= THIS_MODULE,			\
