@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * accept(): whichever comes first, a connection of AF_SANX or of plain TCP
- * (sci-socket.txt 5.1.6).  The latter leaves as an ordinary TCP socket.
+ * accept(): returns the connection that comes first, AF_SANX or plain TCP
+ * (sci-socket.txt 5.1.6).  A TCP connection becomes an ordinary TCP socket.
  */
 #include <linux/module.h>
 #include <net/inet_connection_sock.h>
@@ -18,7 +18,12 @@ static bool accept_ready(const struct sanx_sock *ss)
 	       !reqsk_queue_empty(&icsk->icsk_accept_queue);
 }
 
-/* Waits as inet_csk_wait_for_connect(): exclusively, one wake-up one waiter. */
+/*
+ * As inet_csk_wait_for_connect(): an exclusive waiter, so that one connection
+ * wakes one waiter.
+ * @timeo: rest of the timeout in jiffies; 0 not to wait
+ * Return: 0 to look again, or -errno.
+ */
 static int accept_wait(struct sanx_sock *ss, long *timeo)
 {
 	struct sock *sk = ss->sk;
@@ -42,7 +47,11 @@ static int accept_wait(struct sanx_sock *ss, long *timeo)
 	return err;
 }
 
-/* Makes @newsock the socket of @conn, whose reference it takes. */
+/*
+ * Makes @newsock the socket of @conn, and takes the caller's reference of
+ * @conn, also on failure.
+ * Return: 0 or -errno.
+ */
 static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 		       struct sanx_conn *conn)
 {
@@ -65,7 +74,10 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	sanx_label_child(ss->sk, lsk);
 	newsock->state = SS_CONNECTED;
 	sanx_conn_attach(conn, ss->sk);
-	/* Pairs with the acquire in sanx_sock_conn(). */
+	/*
+	 * The connection is set up before it is published.  Pairs with
+	 * smp_load_acquire() in sanx_sock_conn().
+	 */
 	smp_store_release(&ss->conn, conn);
 	sanx_socks_add(ss);
 	return 0;
@@ -74,16 +86,17 @@ err_native:
 	sock_release(native);
 err_conn:
 	sanx_conn_close(conn, true);
-	/* Taken before its time of TCP_DEFER_ACCEPT was over. */
+	/* Its TCP_DEFER_ACCEPT work may still be queued. */
 	sanx_conn_stop(conn);
 	sanx_conn_put(conn);
 	return err;
 }
 
 /*
- * A plain TCP connection.  newsock's reference of this module came from our
- * ops and goes with them; the listener has one of its own.  Only
- * kernel_accept() takes its reference, and sets our ops again, after us.
+ * Makes the socket of a TCP connection ordinary TCP.  The reference of this
+ * module that newsock->ops holds is put with the ops; the listener holds its
+ * own. kernel_accept() (@kern) takes its reference, and stores our ops again,
+ * after this function.
  */
 static void accepted_native(const struct proto_ops *native,
 			    struct socket *newsock, bool kern)
@@ -93,13 +106,15 @@ static void accepted_native(const struct proto_ops *native,
 		newsock->ops = native;
 		module_put(THIS_MODULE);
 	}
-	/* It took the class of @newsock's inode, which is the listener's. */
+	/*
+	 * The sock got the class of @newsock's inode, which is the listener's.
+	 */
 	sanx_label(newsock->sk);
 	sanx_stat_add(sock_net(newsock->sk),
 		      SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT, 1);
 }
 
-/* A native connection that another accept() takes first is no reason to wait. */
+/* Does not wait: another accept() may take the TCP connection first. */
 static int accept_native(struct sanx_sock *ss, struct socket *sock,
 			 struct socket *newsock,
 			 const struct proto_accept_arg *arg)
@@ -114,7 +129,7 @@ static int accept_native(struct sanx_sock *ss, struct socket *sock,
 	return err;
 }
 
-/* The listener fell back while the call was on its way: newsock has our ops. */
+/* The listener fell back during the call.  @newsock still has AF_SANX's ops. */
 static int accept_fallen(struct socket *sock, struct socket *newsock,
 			 struct proto_accept_arg *arg)
 {
@@ -129,10 +144,11 @@ static int accept_fallen(struct socket *sock, struct socket *newsock,
 /**
  * sanx_accept() - proto_ops.accept
  * @sock: the listening socket
- * @newsock: becomes the connection
+ * @newsock: becomes the connection's socket
  * @arg: flags
  *
- * Return: 0, or -errno as accept(2).
+ * Context: process, may sleep.
+ * Return: 0, or -errno as in accept(2).
  */
 int sanx_accept(struct socket *sock, struct socket *newsock,
 		struct proto_accept_arg *arg)

@@ -2,11 +2,14 @@
 /*
  * The port of a socket that connects without bind().
  *
- * TCP shares such ports between destinations: what has to be unique is the pair
- * of addresses and ports, and TCP's table of connections says whether it is.  So
- * the native sock is put into that table, closed as it is: TCP and AF_SANX then
- * share one range of ports, and each sees the other's.  A segment that comes for
- * such a pair finds a closed sock and is dropped.
+ * TCP shares such ports between destinations.  Only the pair of addresses and
+ * ports must be unique, which TCP checks in its table of connections.  So the
+ * native sock is entered into that table in state TCP_CLOSE.  TCP and AF_SANX
+ * then share one range of ports, and each sees the ports of the other.  A
+ * segment for such a pair finds a closed sock and is dropped.
+ *
+ * Invariant: a sock with ss->autobound set is in the table. lock_sock() guards
+ * both.
  */
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
@@ -22,7 +25,7 @@ static bool is_v6(const struct sock *sk, const struct sanx_endpoint *remote)
 	       !ipv6_addr_v4mapped(&remote->addr);
 }
 
-/* As tcp_v4_connect() and tcp_v6_connect() name the ends. */
+/* Sets the addresses as tcp_v4_connect() and tcp_v6_connect() do. */
 static void name_ends(struct sock *sk, const struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote)
 {
@@ -61,9 +64,10 @@ static void forget_ends(struct sock *sk)
 }
 
 /*
- * Finds a port and enters the sock.  It may take the place of one in TIME-WAIT,
- * whose sequence numbers are for a connection of TCP's: a fallback finds a port,
- * and numbers, of its own.
+ * Finds a port and enters the sock.  The sock may replace one in TIME-WAIT, and
+ * then gets sequence numbers and timestamps for a TCP connection.  They are
+ * restored: a fallback gets a port and numbers of its own.
+ * Return: 0 or -errno.
  */
 static int hash_connect(struct sock *sk, bool v6)
 {
@@ -86,14 +90,14 @@ static int hash_connect(struct sock *sk, bool v6)
 }
 
 /**
- * sanx_bind_auto() - take a port for connect(), where bind() took none
+ * sanx_bind_auto() - take a port for a connect() without bind()
  * @ss: the socket's AF_SANX part
- * @local: our end; gets its port
+ * @local: our end; its port is set
  * @remote: the peer
  *
- * Context: process, lock_sock() held.
- * Return: 0, or -errno as connect(2): -EADDRNOTAVAIL if TCP has no port for
- * this pair of addresses, either.
+ * Context: process, may sleep; lock_sock() held.
+ * Return: 0, or -errno as in connect(2): -EADDRNOTAVAIL if TCP has no port for
+ * this pair of addresses either.
  */
 int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,
 		   const struct sanx_endpoint *remote)
@@ -116,11 +120,11 @@ int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,
 }
 
 /**
- * sanx_unbind_auto() - give back a port that connect() took, not bind()
+ * sanx_unbind_auto() - give back the port that sanx_bind_auto() took
  * @ss: the socket's AF_SANX part
  *
- * As TCP does when an attempt ends; and before the native socket does anything,
- * as to TCP a closed sock is in no table.
+ * TCP does this when an attempt ends.  It must also come before the native
+ * socket does anything: TCP expects a closed sock in no table.
  *
  * Context: process, lock_sock() held.
  */

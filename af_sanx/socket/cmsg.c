@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What recvmsg() tells beside the data, if the program asked: when it came
- * (SO_TIMESTAMP and its kin) and how much more there is (TCP_INQ).
+ * Control messages of recvmsg(), if the program requested them: the time of
+ * arrival (SO_TIMESTAMP and related options) and the bytes left (TCP_INQ).
  */
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
@@ -38,7 +38,7 @@ static void put_us(struct msghdr *msg, const struct timespec64 *ts, bool new)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(old), &old);
 }
 
-/* As tcp_recv_timestamp(), which is not ours to call. */
+/* As tcp_recv_timestamp(), which is not exported. */
 static void put_stamp(struct msghdr *msg, const struct sock *sk, u64 stamp)
 {
 	struct scm_timestamping_internal tss = { {
@@ -61,7 +61,7 @@ static void put_stamp(struct msghdr *msg, const struct sock *sk, u64 stamp)
 		put_cmsg_scm_timestamping(msg, &tss);
 }
 
-/* After the end of stream 1, so that the program reads it (tcp_inq_hint()). */
+/* 1 at the end of the stream, so that the program reads it (tcp_inq_hint()). */
 static int inq_hint(const struct sanx_conn *conn)
 {
 	u32 n = sanx_rxq_avail(&conn->rx);
@@ -70,11 +70,13 @@ static int inq_hint(const struct sanx_conn *conn)
 }
 
 /**
- * sanx_recv_cmsg() - control messages of a recvmsg() that succeeded
+ * sanx_recv_cmsg() - add control messages to a recvmsg() that succeeded
  * @conn: the connection
  * @sk: its sock
  * @msg: takes them
  * @n: bytes received
+ *
+ * Context: process.
  */
 void sanx_recv_cmsg(const struct sanx_conn *conn, const struct sock *sk,
 		    struct msghdr *msg, ssize_t n)

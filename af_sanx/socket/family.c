@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The address family: how its sockets come into being.
+ * The address family: how its sockets are made.
  *
- * A socket of the family is a native socket's sock in a socket whose ops are
- * ours: the native socket is made, its sock is moved over, and the empty shell
- * is dropped.  So ports, options, labels and accounting are the kernel's own,
- * and falling back is to change the ops (Documentation/overview.rst).
+ * socket() makes a native TCP socket, moves its sock into the visible socket,
+ * and drops the empty shell.  The visible socket gets AF_SANX's ops.  So ports,
+ * options, labels and accounting are the kernel's own, and a fallback only
+ * changes the ops (Documentation/overview.rst).
  *
- * What we add hangs off the inode that every struct socket lives in.  It is
- * NULL in a socket that accept() has not filled, and in one that has our ops
- * without being ours: kernel_accept() gives a listener's ops to whatever its
- * accept() returned, be it plain TCP.  Such a one is passed on call by call.
+ * i_private of the socket's inode points to struct sanx_sock.  It is NULL in
+ * two cases: in a socket that accept() has not filled, and in a TCP socket to
+ * which kernel_accept() gave its listener's ops.  AF_SANX passes each call of
+ * the latter on to TCP.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -20,7 +20,9 @@
 
 #include "internal.h"
 
-/* inet6_stream_ops, which ipv6 does not export; as seen in a socket. */
+/*
+ * inet6_stream_ops, which ipv6 does not export; taken from a v6 socket.
+ */
 const struct proto_ops *sanx_inet6_ops;
 
 static unsigned int sanx_family = SANX_FAMILY_DEFAULT;
@@ -32,7 +34,8 @@ MODULE_PARM_DESC(family, "number of the address family");
  * @sk: the native sock
  * @native: its proto_ops
  *
- * Return: it, to be freed with sanx_sock_free(), or NULL.
+ * Context: process, may sleep.
+ * Return: it, owned by the caller, to be freed with sanx_sock_free(); or NULL.
  */
 struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 				  const struct proto_ops *native)
@@ -57,16 +60,21 @@ static void drop_conn(struct sanx_conn *conn)
 }
 
 /**
- * sanx_sock_free() - free the AF_SANX part of a socket that is released
+ * sanx_sock_free() - free the AF_SANX part of a released socket
  * @ss: it; its connections are closed
  *
- * Context: process, may sleep.
+ * Puts the references of @ss->conn and @ss->old.
+ *
+ * Context: process, may sleep; lock_sock() not held, see sanx_conn_stop().
  */
 void sanx_sock_free(struct sanx_sock *ss)
 {
 	struct sanx_conn *conn, *next;
 
-	/* Nobody watches any more who could queue it again. */
+	/*
+	 * The listener has left the wait queue, so listener_wake() cannot queue
+	 * it again.
+	 */
 	cancel_work_sync(&ss->lsk.end);
 	list_for_each_entry_safe(conn, next, &ss->old, node)
 		drop_conn(conn);
@@ -77,11 +85,15 @@ void sanx_sock_free(struct sanx_sock *ss)
 
 /**
  * sanx_native_graft() - move a native socket's sock into another socket
- * @native: the native socket; an empty shell without ops after this
- * @sock: takes its sock
+ * @native: the native socket; afterwards an empty shell without ops, which the
+ *	caller releases
+ * @sock: takes the sock and @ss
  * @ss: its AF_SANX part
  *
- * Not sock_orphan(): that would mark the sock dead, and wake-ups would stop.
+ * sock_orphan() would mark the sock as dead and stop wake-ups, so it is not
+ * used.
+ *
+ * Context: process.
  */
 void sanx_native_graft(struct socket *native, struct socket *sock,
 		       struct sanx_sock *ss)
@@ -92,7 +104,7 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 	if (test_bit(SOCK_SUPPORT_ZC, &native->flags))
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	sock_graft(sk, sock);
-	/* ss->native has the reference. */
+	/* ss->native now owns the reference of the ops' owner. */
 	native->ops = NULL;
 
 	SOCK_INODE(sock)->i_private = ss;
@@ -103,7 +115,7 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 	}
 }
 
-/* @shell: the file that it has, or NULL */
+/* @shell: the file of @native, or NULL */
 static void drop_native(struct socket *native, struct file *shell)
 {
 	if (shell)
@@ -138,10 +150,10 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 			    kern);
 	if (err)
 		return err;
-	/* What the kernel does with a socket of its own no policy is asked about. */
+	/* A security policy does not apply to a kernel socket. */
 	if (!kern && sanx_label_due(native->sk))
 		shell = sock_alloc_file(native, 0, NULL);
-	/* Then @native is gone. */
+	/* sock_alloc_file() has released @native. */
 	if (IS_ERR(shell))
 		return PTR_ERR(shell);
 	ss = sanx_sock_alloc(native->sk, native->ops);
@@ -164,7 +176,7 @@ static struct net_proto_family sanx_proto_family __ro_after_init = {
 
 int __init sanx_family_init(void)
 {
-	/* AF_UNSPEC is no family, but sock_register() would take it for one. */
+	/* sock_register() accepts AF_UNSPEC, but it is not a family. */
 	if (!sanx_family)
 		return -EINVAL;
 	sanx_proto_family.family = sanx_family;

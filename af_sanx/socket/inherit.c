@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an accepted socket has from its listener.  TCP's child is a copy of the
- * listener; ours is a new sock, so each option is to be named here.
+ * Options that an accepted socket inherits from its listener.  TCP clones the
+ * listener.  AF_SANX makes a new sock, so it copies each option here.
  */
 #include <linux/netdevice.h>
 #include <linux/tcp.h>
@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-/* Flags that options set; the others are the sock's own. */
+/* Flags that options set.  The sock owns the others. */
 #define FLAGS	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) | \
 		 BIT(SOCK_BROADCAST) | BIT(SOCK_DBG) | BIT(SOCK_LOCALROUTE) | \
 		 BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) | \
@@ -22,7 +22,7 @@
 static void inherit_flags(struct sock *child, const struct sock *sk)
 {
 	child->sk_flags = (child->sk_flags & ~FLAGS) | (sk->sk_flags & FLAGS);
-	/* Given back with the sock. */
+	/* Freeing the sock disables it. */
 	if (child->sk_flags & SK_FLAGS_TIMESTAMP)
 		net_enable_timestamp();
 	child->sk_tsflags = READ_ONCE(sk->sk_tsflags);
@@ -80,7 +80,10 @@ static void inherit_tcp(struct sock *child, const struct sock *sk)
 	icsk->icsk_syn_retries = READ_ONCE(from->icsk_syn_retries);
 }
 
-/* TCP_CONGESTION has to be set: the algorithm's module is counted. */
+/*
+ * TCP_CONGESTION must be set, not copied: each user holds the algorithm's
+ * module.
+ */
 static void inherit_congestion(struct sock *child, const struct sock *sk)
 {
 	const struct inet_connection_sock *from = inet_csk(sk);
@@ -91,7 +94,9 @@ static void inherit_congestion(struct sock *child, const struct sock *sk)
 	rcu_read_lock();
 	strscpy(name, READ_ONCE(from->icsk_ca_ops)->name, sizeof(name));
 	rcu_read_unlock();
-	/* One that is gone leaves the default, as for TCP. */
+	/*
+	 * If the algorithm is gone, the child keeps the default, as over TCP.
+	 */
 	child->sk_prot->setsockopt(child, SOL_TCP, TCP_CONGESTION,
 				   KERNEL_SOCKPTR(name), strlen(name));
 }
@@ -132,10 +137,10 @@ static void inherit_inet6(struct sock *child, struct sock *sk)
 
 /**
  * sanx_inherit_options() - give an accepted sock its listener's options
- * @child: a sock that nobody else has seen yet
+ * @child: a new sock that no one else uses yet
  * @sk: the listener
  *
- * Context: process.
+ * Context: process, may sleep.
  */
 void sanx_inherit_options(struct sock *child, struct sock *sk)
 {

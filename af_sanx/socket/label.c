@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a security module takes our sockets for: TCP's.
+ * Security labels: an AF_SANX sock gets the labels of a TCP sock.
  *
- * __sock_create() has a socket labelled after its family has made it, by the number
- * of the family.  SELinux does not know ours, and makes the native sock one of the
- * generic class "socket": then name_connect is not asked for, and rules on
- * "tcp_socket" do not hold, not even where the connection becomes TCP.
+ * __sock_create() lets the security module label a socket after the family has
+ * made it, by the number of the family.  SELinux does not know AF_SANX's
+ * number, and labels the native sock with the generic class "socket".  It then
+ * does not check name_connect, and rules on "tcp_socket" do not apply, not even
+ * after a fallback.
  *
- * So it is labelled once more, by security_sock_graft() and the inode of a TCP
- * socket, which has the right class; whose it is stays as it was.  That has to be
- * after the kernel's labelling, and before the program can use the socket: when
- * the task returns from socket(2).  fput() releases a file just then, and here it is
- * the file of the native socket's shell, whose release labels.  Task work of our
- * own would do as well, but nothing would hold the module while it returns.
+ * So AF_SANX labels the sock once more, with security_sock_graft() and the
+ * inode of a TCP socket (label_donor), which has the right class.  The
+ * sock's security context does not change.  This must come after the kernel's
+ * labelling and before the program can use the socket: when the task returns
+ * from socket(2).  fput() releases a file at that time.  So the shell of the
+ * native socket gets a file, and its release labels the sock.  Task work of our
+ * own would do as well, but nothing would hold the module until it returned.
  *
- * The inode of our socket keeps the label that the kernel gave it: it is asked where
- * a file is read or written.
+ * The inode of the visible socket keeps the label that the kernel gave it.  The
+ * kernel checks that label for read() and write() of the file.
  */
 #include <linux/in6.h>
 #include <linux/net.h>
@@ -25,19 +27,23 @@
 
 #include "internal.h"
 
-/* A TCP socket without a sock.  SELinux writes to its label; nobody reads that. */
+/*
+ * A TCP socket without a sock.  SELinux writes to its label, which is never
+ * used.
+ */
 static struct socket *label_donor;
 
 /**
- * sanx_label_due() - does anybody label by class?
+ * sanx_label_due() - does the security module label by class?
  * @sk: a sock
  *
- * SELinux finds an address that is cut short; without it nobody looks.  Nor does it,
- * where its policy is older than the classes of 2017 (extended_socket_class): then
- * sanx_label_connect() cannot ask, either.
+ * SELinux rejects an address that is too short.  Without SELinux, this hook
+ * does not check it.  SELinux does not check it either if its policy lacks the
+ * classes of 2017 (extended_socket_class). sanx_label_connect() cannot check
+ * then.
  *
  * Context: process.
- * Return: true if so.
+ * Return: true if the sock must be labelled.
  */
 bool sanx_label_due(struct sock *sk)
 {
@@ -48,8 +54,8 @@ bool sanx_label_due(struct sock *sk)
 }
 
 /**
- * sanx_label() - have a sock taken for TCP's
- * @sk: it, with a reference
+ * sanx_label() - label a sock as TCP's
+ * @sk: the sock, with a reference
  *
  * Context: process.
  */
@@ -59,11 +65,11 @@ void sanx_label(struct sock *sk)
 }
 
 /**
- * sanx_label_child() - have a sock taken for one that TCP made for a listener
- * @sk: it, which nobody else knows yet
+ * sanx_label_child() - label an accepted sock as TCP would
+ * @sk: the sock, not visible to others yet
  * @lsk: the listener's sock
  *
- * TCP clones the listener's (sk_clone_lock()), whoever accepts it.
+ * TCP clones the listener's label (sk_clone_lock()), whichever task accepts.
  *
  * Context: process.
  */
@@ -89,10 +95,10 @@ static const struct proto_ops label_ops = {
 };
 
 /**
- * sanx_label_later() - label a socket when the call that makes it returns
- * @shell: what is left of the native socket, with a file and without ops; labels
- *	@sk when the file is released
- * @sk: the sock
+ * sanx_label_later() - label a sock when socket(2) returns
+ * @shell: the empty native socket, with a file and without ops; labels @sk when
+ *	the file is released
+ * @sk: the sock; @shell takes a reference, and one of the module
  *
  * Context: process.
  */
@@ -104,7 +110,10 @@ void sanx_label_later(struct socket *shell, struct sock *sk)
 	shell->sk = sk;
 }
 
-/* What security_sctp_bind_connect() takes for one address; 0 for none. */
+/*
+ * Return: bytes that security_sctp_bind_connect() expects for one address, or 0
+ * if @uaddr is not valid.
+ */
 static int address_size(const struct sockaddr *uaddr, int len)
 {
 	if (uaddr->sa_family == AF_INET && len >= (int)sizeof(struct sockaddr_in))
@@ -115,14 +124,15 @@ static int address_size(const struct sockaddr *uaddr, int len)
 }
 
 /**
- * sanx_label_connect() - may this connection be begun?
+ * sanx_label_connect() - check whether the security module permits a connection
  * @sk: the sock
  * @uaddr: the peer's address
- * @len: bytes of it, enough for the family
+ * @len: bytes of @uaddr, enough for the family
  *
- * The kernel asks before it calls connect().  Who knows the number of a file that
- * is just being made can be faster than the label, as can a chain of io_uring;
- * then it is asked here once more, by the one hook for it that modules may call.
+ * The kernel checks before it calls connect().  But a task that guesses the
+ * number of a file that is being made, or a chain of io_uring, can connect
+ * before the sock was labelled.  So label it here and check again, by the only
+ * such hook that modules may call.
  *
  * Context: process, lock_sock() held.
  * Return: 0, or -EACCES.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* listen(): the native socket listens, and so does its entry in the table of listeners. */
+/*
+ * listen(): the native socket listens, and an entry in the table of listeners
+ * takes AF_SANX connections.
+ */
 #include <net/tcp_states.h>
 
 #include "internal.h"
@@ -10,16 +13,17 @@ static bool may_listen(const struct sanx_sock *ss)
 }
 
 /*
- * TCP clients are served from a moment within the native listen() on.  An
- * AF_SANX client that comes then is to find something here, or it would go on
- * as TCP; but nothing that takes a connection, as listen() can fail.
+ * The native listen() serves TCP clients before it returns.  An AF_SANX client
+ * that comes then must not be refused, or it would continue as TCP.  So enter
+ * the listener first, but let it take no connections yet (sanx_listener.soon),
+ * since listen() can fail.
  */
 static void listen_begin(struct sanx_sock *ss)
 {
 	struct sock *sk = ss->sk;
 
 	lock_sock(sk);
-	/* Who waits since before it was destroyed. */
+	/* Connections may be left from before SOCK_DESTROY: reset them. */
 	if (sk->sk_state == TCP_CLOSE)
 		sanx_listener_stop(&ss->lsk);
 	if (sk->sk_state == TCP_CLOSE && inet_sk(sk)->inet_num &&
@@ -45,9 +49,10 @@ static void listen_end(struct sanx_sock *ss)
 /**
  * sanx_listen() - proto_ops.listen
  * @sock: the socket
- * @backlog: connections that may wait, for TCP and AF_SANX each
+ * @backlog: most connections that may wait, for TCP and AF_SANX each
  *
- * Return: 0, or -errno as listen(2).
+ * Context: process, may sleep; takes lock_sock().
+ * Return: 0, or -errno as in listen(2).
  */
 int sanx_listen(struct socket *sock, int backlog)
 {
@@ -56,7 +61,7 @@ int sanx_listen(struct socket *sock, int backlog)
 
 	if (!ss)
 		return sanx_native_ops(sock)->listen(sock, backlog);
-	/* Connected is an error in TCP's eyes too, but not in the native one's. */
+	/* TCP refuses a connected socket.  The native one is not connected. */
 	if (sanx_sock_conn(ss))
 		return -EINVAL;
 	listen_begin(ss);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Addresses in socket calls, and which of ours goes with a peer's. */
+/* Addresses in socket calls, and the local address for a peer's. */
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/ipv6_stubs.h>
@@ -13,16 +13,17 @@ static void set_v4(struct sanx_endpoint *ep, __be32 addr)
 }
 
 /**
- * sanx_endpoint_parse() - take a peer's address out of a connect()
- * @ep: filled
+ * sanx_endpoint_parse() - read a peer's address from a connect()
+ * @ep: filled on success
  * @sk: the socket, for its family
  * @uaddr: the address
- * @len: bytes of it
+ * @len: bytes of @uaddr
  *
- * Any-address becomes loopback, as connect() has it.
+ * As in TCP's connect(), the unspecified address means loopback.
  *
- * Return: 0, or -EINVAL if this is none that AF_SANX connects to; TCP knows
- * what to say.
+ * Context: any.
+ * Return: 0, or -EINVAL if AF_SANX does not support the address; TCP then
+ * returns the result.
  */
 int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 			const struct sockaddr *uaddr, int len)
@@ -55,12 +56,13 @@ int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 }
 
 /**
- * sanx_endpoint_fill() - give an address to a program
+ * sanx_endpoint_fill() - write an address for a program
  * @ep: the address
  * @family: AF_INET or AF_INET6, of the socket
  * @uaddr: filled; room for a sockaddr_in6
  *
- * Return: bytes of it.
+ * Context: any.
+ * Return: bytes of the address.
  */
 int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
 		       struct sockaddr *uaddr)
@@ -120,7 +122,12 @@ static struct dst_entry *route_v6(struct sock *sk, const struct in6_addr *dst,
 }
 #endif
 
-/* The route to @remote; @src in is the address to come from, if there is one. */
+/*
+ * Looks up the route to @remote.
+ * @src: the source address, or the unspecified one to have the route choose it;
+ *	set to the result
+ * Return: the route, with a reference, or ERR_PTR().
+ */
 static struct dst_entry *route(struct sock *sk, const struct in6_addr *remote,
 			       struct in6_addr *src)
 {
@@ -141,13 +148,13 @@ static struct dst_entry *route(struct sock *sk, const struct in6_addr *remote,
 }
 
 /**
- * sanx_route() - which of our addresses a connection has
- * @sk: the socket; an address that it is bound to is taken
+ * sanx_route() - find the local address of a connection
+ * @sk: the socket; if it is bound to an address, that one is used
  * @remote: the peer
  * @src: filled
  *
  * Context: process, lock_sock() held.
- * Return: 0, or -errno where there is no route.
+ * Return: 0, or -errno if there is no route.
  */
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
 	       struct in6_addr *src)
@@ -169,13 +176,12 @@ int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
 }
 
 /**
- * sanx_route_mtu() - what IP_MTU says of a connection
+ * sanx_route_mtu() - IP_MTU of a connection
  * @sk: the socket
  * @conn: its connection
  *
  * Context: process.
- * Return: bytes, as TCP would find on its way to the peer, or 0 if there is no
- * route now.
+ * Return: bytes, the MTU of TCP's path to the peer; or 0 without a route.
  */
 u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn)
 {

@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sockets, for the module's init and exit, and for the socket dump of netlink. */
+/*
+ * Sockets, for init and exit of the module and for the socket dump of netlink.
+ */
 #ifndef _SANX_SOCKET_H
 #define _SANX_SOCKET_H
 
 #include "conn/conn.h"
 
 /**
- * struct sanx_sock - what AF_SANX adds to a socket; i_private of its inode
- * @native: the proto_ops of the native socket, with a reference of their owner,
- *	which goes to sock->ops in a fallback
- * @sk: the native socket's sock, which is also the visible socket's
- * @conn: the connection, once connect() or accept() made one; it stays, dead
- *	or alive, until this struct goes
- * @old: connections that a failed connect() or connect(AF_UNSPEC) gave up;
- *	they go with this struct, as calls may be using them
- * @n_old: how many
+ * struct sanx_sock - AF_SANX's part of a socket; i_private of its inode
+ * @native: the proto_ops of the native socket, with a reference of their owner;
+ *	a fallback moves both to sock->ops; constant
+ * @sk: the native socket's sock, which is also the visible socket's; constant
+ * @conn: the connection, with a reference, or NULL; stays here, open or dead,
+ *	until it moves to @old or this struct is freed
+ * @old: connections that were dropped by a failed connect() or by
+ *	connect(AF_UNSPEC), with a reference each; other calls may still use
+ *	them, so they are put when this struct is freed
+ * @n_old: number of @old
  * @fell_back: sock->ops is @native
- * @autobound: the port was taken by connect() and not by bind(), and the sock
- *	is in TCP's table of connections (autobind.c)
+ * @autobound: connect() took the port, not bind(), and the sock is in TCP's
+ *	table of connections (autobind.c)
  * @tcp_only: listens for TCP only
- * @lsk: the listener
- * @node: in the list of the namespace's sockets (socks.c), or after a fallback in
- *	the reaper's
- * @sock: the socket, after a fallback
+ * @lsk: the listener; table_lock in conn/listener.c
+ * @node: in the list of the namespace's sockets (socks.lock); after a fallback
+ *	in the list of the reaper (fallen_lock)
+ * @sock: the socket, with a reference of its inode; set by a fallback for the
+ *	reaper, then constant
  *
- * @conn and @fell_back are written under lock_sock(@sk) and read anywhere.
+ * lock_sock(@sk) guards @old, @n_old, @autobound and @tcp_only, and writes of
+ * @conn and @fell_back. sanx_sock_conn() reads @conn without it, with acquire
+ * semantics. sanx_sk() reads @fell_back without it.
  */
 struct sanx_sock {
 	const struct proto_ops	*native;

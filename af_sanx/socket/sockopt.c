@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options.  Those of SOL_SOCKET are the kernel's own and never come here; the
- * others are the native socket's, except where TCP would act on a connection
- * that it does not have.  Documentation/options.rst has a line for each.
+ * Socket options.  The kernel serves those of SOL_SOCKET and does not pass them
+ * on to a family.  The native socket serves the others.  Exceptions are made if
+ * TCP would act on its connection, which the native socket does not have.
+ * Documentation/options.rst has a line for each option.
  */
 #include <linux/in6.h>
 #include <linux/tcp.h>
@@ -10,12 +11,12 @@
 
 #include "internal.h"
 
-/* At any level: an option that the native socket does not know. */
+/* An option that the native socket does not know, at any level. */
 #define NO_OPTION	(-1)
 
 /*
- * Copies the ops of the socket into a table of the whole system (tls, espintcp),
- * or puts others in their place: it must never find ours there.
+ * Does TCP copy the socket's ops into a global table (tls, espintcp), or
+ * replace them?  Such an option must not find AF_SANX's ops.
  */
 static bool takes_ops(int level, int optname)
 {
@@ -23,7 +24,7 @@ static bool takes_ops(int level, int optname)
 	       (level == SOL_IPV6 && optname == IPV6_ADDRFORM);
 }
 
-/* Options that turn TCP itself into something else. */
+/* Options that change TCP itself. */
 static bool tcp_needs_tcp(int optname)
 {
 	switch (optname) {
@@ -62,7 +63,7 @@ static bool needs_tcp(int level, int optname)
 /**
  * sanx_set_rcvlowat() - proto_ops.set_rcvlowat
  * @sk: the sock
- * @val: bytes, SO_RCVLOWAT
+ * @val: SO_RCVLOWAT, in bytes
  *
  * Context: process, lock_sock() held.
  * Return: 0.
@@ -71,19 +72,24 @@ int sanx_set_rcvlowat(struct sock *sk, int val)
 {
 	int err = sanx_native_ops(sk->sk_socket)->set_rcvlowat(sk, val);
 
-	/* TCP looks at its own queue; who waits for ours looks again. */
+	/*
+	 * TCP looks at its own queue only: let readers of the ring check again.
+	 */
 	sk->sk_data_ready(sk);
 	return err;
 }
 
 /*
- * Before there is a connection, a socket that needs TCP becomes TCP, and one
- * that listens does so for TCP only; but where TCP is to see the ops, both
- * become TCP for good, as a listener can stop to be one while TCP still reads
- * the option.  After, it is too late, and the option is refused as one that is
- * not known; what asks for one of these has to do without on kernels that lack
- * it, and so knows how.
- * Return: false if it is too late.
+ * Applies an option that only TCP can serve.
+ *
+ * A socket without a connection becomes TCP.  A listener stays AF_SANX's and
+ * listens for TCP only.  If TCP looks at the ops, a listener becomes TCP as
+ * well: it could stop to listen while TCP still reads the option.
+ *
+ * A connected socket refuses the option as unknown.  Programs that use these
+ * options have to handle kernels without them, and so can handle this.
+ * Context: process, may sleep; takes lock_sock().
+ * Return: false if the option must be refused.
  */
 static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
 			  int optname)
@@ -97,7 +103,10 @@ static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
 	} else if (ss->conn) {
 		ok = false;
 	} else if (sk->sk_state == TCP_LISTEN && !takes_ops(level, optname)) {
-		/* Its clients must sign, say, and over AF_SANX could not. */
+		/*
+		 * For example, its clients must sign (TCP-MD5).  AF_SANX cannot
+		 * check that.
+		 */
 		ss->tcp_only = true;
 		sanx_listener_stop(&ss->lsk);
 	} else {
@@ -107,7 +116,10 @@ static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
 	return ok;
 }
 
-/* What an option that is to be refused can be refused for before that. */
+/*
+ * Checks the value of an option that is refused with @err, as TCP does first.
+ * Return: -EINVAL, -EFAULT or @err; @val is set unless the value is invalid.
+ */
 static int refuse(sockptr_t optval, unsigned int optlen, int *val, int err)
 {
 	if (optlen < sizeof(*val))
@@ -117,7 +129,10 @@ static int refuse(sockptr_t optval, unsigned int optlen, int *val, int err)
 	return err;
 }
 
-/* As tcp_setsockopt() of a connected socket, where that is what it looks at. */
+/*
+ * As tcp_setsockopt() of a connected socket, for options that depend on it.
+ * Return: as set_connected().
+ */
 static int tcp_set_connected(int optname, sockptr_t optval, unsigned int optlen)
 {
 	int val;
@@ -137,8 +152,9 @@ static int tcp_set_connected(int optname, sockptr_t optval, unsigned int optlen)
 }
 
 /*
- * Likewise, for ipv6_setsockopt().  IPV6_ADDRFORM would put TCP's ops in the
- * place of ours.
+ * Likewise for ipv6_setsockopt().  IPV6_ADDRFORM would replace AF_SANX's ops by
+ * TCP's.
+ * Return: as set_connected().
  */
 static int ipv6_set_connected(const struct sock *sk,
 			      const struct sanx_conn *conn, int optname,
@@ -159,9 +175,9 @@ static int ipv6_set_connected(const struct sock *sk,
 }
 
 /*
- * An option of a socket that AF_SANX connected, and that to the native socket's
- * eyes is not connected.
- * Return: 0, -errno, or 1 where that makes no difference.
+ * Sets an option of a socket that AF_SANX connected.  The native socket is not
+ * connected, and could answer differently.
+ * Return: 0, -errno, or 1 if the native socket gives the right answer.
  */
 static int set_connected(const struct sock *sk, struct sanx_conn *conn,
 			 int level, int optname, sockptr_t optval,
@@ -180,8 +196,9 @@ static int set_connected(const struct sock *sk, struct sanx_conn *conn,
 }
 
 /*
- * A TCP socket that came here: of a call that was on its way while it fell back,
- * or of kernel_accept(), which left it our ops.
+ * Sets an option of a TCP socket that still came through AF_SANX's ops: the
+ * socket fell back during the call, or kernel_accept() left it the listener's
+ * ops.
  */
 static int set_native(struct socket *sock, int level, int optname,
 		      sockptr_t optval, unsigned int optlen)
@@ -194,7 +211,7 @@ static int set_native(struct socket *sock, int level, int optname,
 						 optlen);
 }
 
-/* Options that do something at once. */
+/* Applies options that take effect at once. */
 static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 			int optname)
 {
@@ -202,7 +219,7 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 
 	if (optname == TCP_CORK)
 		WRITE_ONCE(conn->cork.on, nonagle & TCP_NAGLE_CORK);
-	/* As __tcp_sock_set_cork() and __tcp_sock_set_nodelay() push. */
+	/* Push as __tcp_sock_set_cork() and __tcp_sock_set_nodelay() do. */
 	if ((optname == TCP_CORK && !(nonagle & TCP_NAGLE_CORK)) ||
 	    (optname == TCP_NODELAY && nonagle & TCP_NAGLE_OFF))
 		sanx_cork_pull(conn);
@@ -210,14 +227,15 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 }
 
 /**
- * sanx_setsockopt() - proto_ops.setsockopt, for levels but SOL_SOCKET
+ * sanx_setsockopt() - proto_ops.setsockopt, for all levels but SOL_SOCKET
  * @sock: the socket
  * @level: SOL_TCP, SOL_IP, SOL_IPV6 ...
  * @optname: the option
  * @optval: its value
- * @optlen: bytes of it
+ * @optlen: bytes of @optval
  *
- * Return: 0, or -errno as setsockopt(2).
+ * Context: process, may sleep; takes lock_sock().
+ * Return: 0, or -errno as in setsockopt(2).
  */
 int sanx_setsockopt(struct socket *sock, int level, int optname,
 		    sockptr_t optval, unsigned int optlen)
@@ -278,7 +296,10 @@ static int get_pathmtu(u32 mtu, char __user *optval, int __user *optlen)
 	return put_value(optval, optlen, &info, sizeof(info));
 }
 
-/* IP_MTU and its like: TCP has a route, the native socket has none. */
+/*
+ * IP_MTU, IPV6_MTU, IPV6_PATHMTU: the native socket has no route, unlike TCP.
+ * Return: as set_connected().
+ */
 static int get_mtu(struct sock *sk, struct sanx_conn *conn, int level,
 		   int optname, char __user *optval, int __user *optlen)
 {
@@ -296,7 +317,7 @@ static int get_mtu(struct sock *sk, struct sanx_conn *conn, int level,
 	return put_int(optval, optlen, mtu);
 }
 
-/* Returns as set_connected(). */
+/* Return: as set_connected(). */
 static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
 			 int optname, char __user *optval, int __user *optlen)
 {
@@ -304,27 +325,28 @@ static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
 		return 1;
 	if (level == SOL_TCP && optname == TCP_MAXSEG)
 		return put_int(optval, optlen, sanx_conn_mss(conn, sk));
-	/* The native queue is empty for ever, and that is no answer. */
+	/* The native queue is always empty: TCP's answer would be wrong. */
 	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE)
 		return -ENOPROTOOPT;
 	if (level == SOL_IPV6 && optname == IPV6_ADDRFORM &&
 	    sk->sk_family == AF_INET6)
 		return put_int(optval, optlen, sk->sk_family);
-	/* Not what it is called, but the port. */
+	/* Despite its name, this is the local port. */
 	if (level == SOL_IP && optname == IP_PROTOCOL)
 		return put_int(optval, optlen, ntohs(conn->local.port));
 	return get_mtu(sk, conn, level, optname, optval, optlen);
 }
 
 /**
- * sanx_getsockopt() - proto_ops.getsockopt, for levels but SOL_SOCKET
+ * sanx_getsockopt() - proto_ops.getsockopt, for all levels but SOL_SOCKET
  * @sock: the socket
  * @level: SOL_TCP, SOL_IP, SOL_IPV6 ...
  * @optname: the option
  * @optval: room for its value
- * @optlen: bytes of room; bytes of the value on return
+ * @optlen: bytes of room; set to the bytes of the value
  *
- * Return: 0, or -errno as getsockopt(2).
+ * Context: process, may sleep.
+ * Return: 0, or -errno as in getsockopt(2).
  */
 int sanx_getsockopt(struct socket *sock, int level, int optname,
 		    char __user *optval, int __user *optlen)

@@ -7,11 +7,11 @@
 
 /**
  * struct socks - the sockets of a namespace
- * @lock: guards @list
- * @list: by sanx_sock.node
+ * @lock: guards @list and sanx_sock.node of the sockets in it
+ * @list: &struct sanx_sock, by @node
  */
 struct socks {
-	spinlock_t		lock; /* see above */
+	spinlock_t		lock; /* guards: see above */
 	struct list_head	list;
 };
 
@@ -60,8 +60,8 @@ void sanx_socks_del(struct sanx_sock *ss, bool defer)
 /**
  * sanx_socks_each() - call a function for each socket of a namespace
  * @net: the namespace
- * @fn: the function; returns false to stop.  It runs under socks.lock and must not
- *	sleep.  The socket is valid until it returns.
+ * @fn: the function; returns false to stop.  It runs under socks.lock and must
+ *	not sleep.  The socket is valid until it returns.
  * @arg: second argument of @fn
  *
  * Context: process.

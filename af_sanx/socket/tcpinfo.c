@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP_INFO: the figures of a connection, in the terms of TCP's.  What each of
- * them means is in Documentation/options.rst; what has no meaning here is 0.
+ * TCP_INFO: counters of a connection in TCP's terms.  Documentation/options.rst
+ * has the meaning of each field.  Fields without a meaning here are 0.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
 #include "internal.h"
 
-/* What snd_mss says at most: one that holds for any program's arithmetic. */
+/* Most bytes reported as an MSS; small enough for any program's arithmetic. */
 #define MSS_MAX	32768U
 
 /**
- * sanx_conn_tcp_state() - a connection's state as TCP's
+ * sanx_conn_tcp_state() - the TCP state that corresponds to a connection's
  * @conn: the connection
  *
- * Return: one of TCP_ESTABLISHED ...
+ * Context: any; no lock of @conn held.
+ * Return: TCP_ESTABLISHED ...
  */
 u8 sanx_conn_tcp_state(struct sanx_conn *conn)
 {
@@ -37,11 +38,12 @@ u8 sanx_conn_tcp_state(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_mss() - what TCP_MAXSEG says of a connection
+ * sanx_conn_mss() - TCP_MAXSEG of a connection
  * @conn: the connection
  * @sk: its sock
  *
- * Return: bytes that go in one piece, and no more than the program wants.
+ * Context: any.
+ * Return: most bytes in one piece, limited by TCP_MAXSEG of the program.
  */
 u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk)
 {
@@ -51,7 +53,7 @@ u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk)
 	return want ? min(want, mss) : mss;
 }
 
-/* TCP counts the SYN of who connected, and each FIN, as a byte. */
+/* TCP counts the SYN of the connecting end, and each FIN, as a byte. */
 static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 {
 	enum sanx_conn_state state = READ_ONCE(conn->state);
@@ -62,7 +64,9 @@ static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 
 	info->tcpi_notsent_bytes = unsent;
 	info->tcpi_bytes_sent = READ_ONCE(conn->tx.next);
-	/* What is corked is there already, and the peer does not know. */
+	/*
+	 * Corked bytes are in the peer's ring already, but were not advertised.
+	 */
 	if (conn->ops->same_node)
 		info->tcpi_bytes_sent -= unsent;
 	info->tcpi_bytes_acked = info->tcpi_bytes_sent -
@@ -101,7 +105,10 @@ static void info_windows(const struct sanx_conn *conn, struct tcp_info *info,
 	sanx_set_rcv_wnd(info, READ_ONCE(rx->granted) - READ_ONCE(rx->tail));
 }
 
-/* What is known of the native, idle, socket stays where it is the program's. */
+/*
+ * Replaces all fields of the native socket, which is idle, except the pacing
+ * rate that the program has set.
+ */
 static void info_conn(struct sanx_conn *conn, const struct sock *sk,
 		      struct tcp_info *info)
 {
@@ -123,9 +130,10 @@ static void info_conn(struct sanx_conn *conn, const struct sock *sk,
 /**
  * sanx_tcp_info() - getsockopt(TCP_INFO)
  * @ss: the socket's AF_SANX part
- * @optval: room for a struct tcp_info, or its beginning
- * @optlen: bytes of room; bytes filled on return
+ * @optval: room for a struct tcp_info or its first bytes
+ * @optlen: bytes of room; set to the bytes filled
  *
+ * Context: process, may sleep.
  * Return: 0 or -errno.
  */
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
