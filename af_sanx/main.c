@@ -2,8 +2,9 @@
 /*
  * AF_SANX: stream sockets over system area networks.
  *
- * The module's beginning and end.  The order is from what others use to what
- * uses it; the family comes last, as from then on sockets can be made.
+ * Init and exit of the module, in the order of the layers
+ * (Documentation/layers.rst).  The family comes last, since sockets can be made
+ * from then on.
  */
 #include <linux/module.h>
 #include <uapi/linux/sanx.h>
@@ -67,9 +68,9 @@ err_worker:
 }
 
 /*
- * No socket of the family is left, for each holds the module.  What can still
- * be under way is the end of things: a callback that put the last reference
- * and has not returned, an RCU callback, a work item.
+ * Each socket holds the module, so no socket is left.  These may still run: a
+ * callback that put the last reference of the module and has not returned, an
+ * RCU callback, or a work item.  The functions called here wait for them.
  */
 static void __exit sanx_exit(void)
 {
@@ -82,7 +83,7 @@ static void __exit sanx_exit(void)
 	sanx_socks_exit();
 	sanx_busy_exit();
 	sanx_netns_exit();
-	/* Work that is left puts connections, which RCU then frees. */
+	/* Work items may still put connections, which RCU then frees. */
 	sanx_worker_exit();
 	sanx_conn_exit();
 }

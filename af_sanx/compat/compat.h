@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Differences between the kernels that this tree builds for, 6.1 to 6.12.
- * Force-included by Kbuild; nothing outside this folder looks at a version.
+ * Differences between the kernels that this tree supports, 6.1 to 6.12.  Kbuild
+ * force-includes this header.  No other folder checks the kernel version.
  */
 #ifndef _SANX_COMPAT_H
 #define _SANX_COMPAT_H
@@ -14,7 +14,10 @@
 #include <net/inet_sock.h>
 #include <net/sock.h>
 
-/* Split genetlink operations came with 6.2; ours are a do or a dump each. */
+/*
+ * Split genetlink operations exist since 6.2.  Each operation here is either a
+ * do or a dump, so plain operations serve as well.
+ */
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define genl_split_ops		genl_ops
 #define SANX_GENL_OPS		.ops = sanx_nl_ops, \
@@ -24,7 +27,7 @@
 				.n_split_ops = ARRAY_SIZE(sanx_nl_ops)
 #endif
 
-/* accept() got its arguments in a struct with 6.10. */
+/* Since 6.10 accept() takes its arguments in a struct. */
 #if KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE
 struct proto_accept_arg {
 	int flags;
@@ -39,7 +42,7 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 	return ops->accept(sock, newsock, arg->flags, arg->kern);
 }
 
-/* Defines a proto_ops.accept that calls @fn, which takes the struct. */
+/* Defines a proto_ops.accept that calls @fn with a struct proto_accept_arg. */
 #define SANX_DEFINE_ACCEPT(fn)						\
 static int fn##_flags(struct socket *sock, struct socket *newsock,	\
 		      int flags, bool kern)				\
@@ -63,7 +66,7 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 #define SANX_PROTO_ACCEPT(fn)	.accept = fn
 #endif
 
-/* sendpage() went with 6.5, MSG_SPLICE_PAGES and splice_eof() came. */
+/* 6.5 removed sendpage() and added MSG_SPLICE_PAGES and splice_eof(). */
 #if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
 #define SANX_PROTO_SENDPAGE	.sendpage = sock_no_sendpage,
 
@@ -83,27 +86,27 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 }
 #endif
 
-/* The end of a table of sysctls was told by an empty one. */
+/* Before 6.6 an empty entry ended a table of sysctls. */
 #if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
 #define register_net_sysctl_sz(net, path, table, n) \
 	((void)(n), register_net_sysctl(net, path, table))
 #endif
 
-/* Symbols for the KUnit suites alone; the header came with 6.2. */
+/* Exports for the KUnit suites only.  The header exists since 6.2. */
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)	static_assert(__alignof__(symbol))
 #else
 #include <kunit/visibility.h>
 #endif
 
-/* TCP's sockets have SO_PEEK_OFF since 6.9. */
+/* TCP supports SO_PEEK_OFF since 6.9. */
 #if KERNEL_VERSION(6, 9, 0) > LINUX_VERSION_CODE
 #define SANX_PROTO_PEEK_OFF
 #else
 #define SANX_PROTO_PEEK_OFF	.set_peek_off = sk_set_peek_off,
 #endif
 
-/* struct tcp_info told of the receive window since 6.2. */
+/* struct tcp_info has the receive window since 6.2. */
 static inline void sanx_set_rcv_wnd(struct tcp_info *info, u32 n)
 {
 #if KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE
@@ -111,12 +114,12 @@ static inline void sanx_set_rcv_wnd(struct tcp_info *info, u32 n)
 #endif
 }
 
-/* A bit that timestamping flags had not before 6.12. */
+/* A timestamping flag that exists since 6.12. */
 #if KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE
 #define SOF_TIMESTAMPING_OPT_RX_FILTER	0
 #endif
 
-/* The bits that options of IP and IPv6 set: one word since 6.6. */
+/* Flags set by options of IP and IPv6; one word since 6.6. */
 #if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
 static inline void sanx_inherit_inet_bits(struct sock *child,
 					  const struct sock *sk)

@@ -7,12 +7,12 @@
 #include <net/sanx.h>
 
 /**
- * sanx_addr_is_local() - is it an address of this node?
+ * sanx_addr_is_local() - does an address belong to this node?
  * @net: the namespace
  * @addr: IPv6, or IPv4 as v4-mapped
  *
  * Context: any.
- * Return: true if so, loopback included.
+ * Return: true if so; loopback addresses are local.
  */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The configuration and the counters of a namespace, and the kernel threads.  All
- * layers use this folder; it uses none.  include/net/sanx.h has the part that
- * transports may use.
+ * Configuration and counters of a namespace, and the kernel threads.  All other
+ * folders use this one; it uses none of them. include/net/sanx.h declares the
+ * part for transports.
+ *
+ * Busy poll is called spin in the names here.
  */
 #ifndef _SANX_CONFIG_H
 #define _SANX_CONFIG_H
@@ -41,28 +43,30 @@ enum sanx_stat {
 
 /**
  * struct sanx_stats - the counters of one CPU
- * @v: by enum sanx_stat
+ * @v: counters, by enum sanx_stat
  */
 struct sanx_stats {
 	u64 v[__SANX_STATS];
 };
 
 /**
- * struct sanx_net - what is configured and counted in one network namespace
+ * struct sanx_net - configuration and counters of a network namespace
  * @net: the namespace
- * @stats: counters
- * @config_mutex: serialises changes of @nodemap and @ports
- * @config_seq: counts them, so that a dump notices
- * @nodemap: the node map, replaced as a whole (RCU)
- * @ports: the port rules, replaced as a whole (RCU)
- * @spin_us: sysctl net.sanx.spin_us
- * @idle_ms: sysctl net.sanx.idle_ms
+ * @stats: counters, one set for each CPU
+ * @config_mutex: guards writes of @nodemap, @ports and @config_seq
+ * @config_seq: incremented with each change of @nodemap or @ports, so that a
+ *	dump can detect changes; dumps read it without @config_mutex
+ * @nodemap: the node map, replaced as a whole; read under RCU
+ * @ports: the port rules, replaced as a whole; read under RCU
+ * @spin_us: sysctl net.sanx.spin_us: most time of a busy poll, in microseconds
+ * @idle_ms: sysctl net.sanx.idle_ms: idle time before ring memory is reclaimed,
+ *	in ms; 0 for never
  * @sysctl: the sysctls
  */
 struct sanx_net {
 	struct net			*net;
 	struct sanx_stats __percpu	*stats;
-	struct mutex			config_mutex; /* see above */
+	struct mutex			config_mutex; /* guards: see above */
 	unsigned int			config_seq;
 	struct sanx_nodemap __rcu	*nodemap;
 	struct sanx_ports __rcu		*ports;
@@ -80,7 +84,7 @@ struct sanx_net *sanx_net(const struct net *net);
 /**
  * struct sanx_nodemap_entry - one host of the node map
  * @addr: its address, IPv4 as v4-mapped
- * @node: its node, whose rails are the host's address where none is named
+ * @node: its node; if no rail was given, @addr is the only rail
  */
 struct sanx_nodemap_entry {
 	struct in6_addr		addr;
@@ -88,10 +92,10 @@ struct sanx_nodemap_entry {
 };
 
 /**
- * struct sanx_nodemap - a node map; never changed once it is in use
- * @rcu: frees it
- * @n: entries
- * @entry: sorted by address, each address once
+ * struct sanx_nodemap - a node map; constant after sanx_nodemap_publish()
+ * @rcu: frees the map
+ * @n: number of entries
+ * @entry: sorted by address, without duplicates
  */
 struct sanx_nodemap {
 	struct rcu_head			rcu;
@@ -116,9 +120,9 @@ void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map);
 /* ports.c */
 /**
  * struct sanx_port_rule - one port rule
- * @first: first port of the range
- * @last: last port of the range
- * @allow: allow them, or deny them
+ * @first: first port of the range, in host byte order
+ * @last: last port of the range, in host byte order
+ * @allow: true to allow these ports, false to deny them
  */
 struct sanx_port_rule {
 	u16	first;
@@ -127,10 +131,10 @@ struct sanx_port_rule {
 };
 
 /**
- * struct sanx_ports - the port rules; never changed once in use
- * @rcu: frees it
- * @n: rules
- * @rule: in their order
+ * struct sanx_ports - the port rules; constant after sanx_ports_publish()
+ * @rcu: frees the rules
+ * @n: number of rules
+ * @rule: the rules; the first that matches a port decides
  */
 struct sanx_ports {
 	struct rcu_head		rcu;
@@ -153,10 +157,10 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
 u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);
 
 /**
- * sanx_stat_add() - count
+ * sanx_stat_add() - add to a counter
  * @net: the namespace
  * @stat: the counter
- * @n: how much
+ * @n: the increment
  *
  * Context: any.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The configuration and the counters of a network namespace. */
+/* Configuration and counters of a network namespace. */
 #include <linux/slab.h>
 #include <net/netns/generic.h>
 
@@ -8,10 +8,11 @@
 static unsigned int sanx_net_id;
 
 /**
- * sanx_net() - AF_SANX's part of a namespace
+ * sanx_net() - AF_SANX's configuration of a namespace
  * @net: the namespace
  *
- * Return: it, as long as @net.
+ * Context: any.
+ * Return: it, valid as long as @net.
  */
 struct sanx_net *sanx_net(const struct net *net)
 {
@@ -25,7 +26,7 @@ static int __net_init sanx_net_init(struct net *net)
 	int err;
 
 	sn->net = net;
-	/* A dump takes 0 for: not looked yet. */
+	/* To a dump, sequence number 0 means that it has none yet. */
 	sn->config_seq = 1;
 	mutex_init(&sn->config_mutex);
 	sn->stats = alloc_percpu(struct sanx_stats);

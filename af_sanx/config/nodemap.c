@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The node map: which addresses are hosts that speak AF_SANX, which node each
- * is, and on which addresses the node's RDMA devices answer (sci-socket.txt
- * 4.3).
+ * The node map: the addresses of hosts with AF_SANX, the node of each host, and
+ * the addresses of the node's RDMA devices (rails; sci-socket.txt 4.3).
  *
- * A map is made, checked and sorted as a whole, and then replaces the one in
- * use in a single store; so a load is all or nothing and a lookup takes no
- * lock.  All but the last part of this file is pure.
+ * A map is made, checked and sorted as a whole.  One store then replaces the
+ * map in use.  So a load succeeds or fails as a whole, and a lookup takes no
+ * lock.  The functions above sanx_nodemap_publish() are pure.
  */
 #include <linux/bsearch.h>
 #include <linux/export.h>
@@ -16,11 +15,12 @@
 #include "config.h"
 
 /**
- * sanx_nodemap_alloc() - an empty map
- * @n: entries, at most SANX_NODEMAP_MAX; the caller fills them in and calls
- *	sanx_nodemap_finish()
+ * sanx_nodemap_alloc() - allocate an empty map
+ * @n: number of entries, at most SANX_NODEMAP_MAX; the caller fills them in and
+ *	calls sanx_nodemap_finish()
  *
- * Return: the map, to be freed with kvfree(), or NULL.
+ * Context: process, may sleep.
+ * Return: the map, owned by the caller, to be freed with kvfree(); or NULL.
  */
 struct sanx_nodemap *sanx_nodemap_alloc(unsigned int n)
 {
@@ -81,7 +81,7 @@ static const char *entry_fault(const struct sanx_nodemap_entry *e)
 	return why;
 }
 
-/* What two entries for one address contradict each other in, or NULL. */
+/* Return: how two entries for one address contradict each other, or NULL. */
 static const char *conflict(const struct sanx_node_info *a,
 			    const struct sanx_node_info *b)
 {
@@ -94,8 +94,8 @@ static const char *conflict(const struct sanx_node_info *a,
 }
 
 /*
- * Merges equal entries, which sorting has put side by side.
- * Return: the index of one that contradicts another, or -1.
+ * Merges equal entries, which are adjacent after sorting.
+ * Return: the index of an entry that contradicts another, or -1.
  */
 static int merge_equal(struct sanx_nodemap *map, const char **why)
 {
@@ -115,7 +115,10 @@ static int merge_equal(struct sanx_nodemap *map, const char **why)
 	return -1;
 }
 
-/* Where in the unsorted map is the entry that contradicts an earlier one? */
+/*
+ * Return: the index in the unsorted map of an entry that contradicts an earlier
+ * one for @addr.
+ */
 static unsigned int contradiction_of(const struct sanx_nodemap *map,
 				     const struct in6_addr *addr)
 {
@@ -134,14 +137,15 @@ static unsigned int contradiction_of(const struct sanx_nodemap *map,
 }
 
 /**
- * sanx_nodemap_finish() - check a map and put it in order
- * @map: filled in, in any order; entries without rails get their address as
- *	the rail
- * @bad: on failure the index of the entry at fault, as filled in
- * @why: on failure what is wrong with it, for people
+ * sanx_nodemap_finish() - check a map and sort it
+ * @map: filled in, in any order; an entry without rails gets its address as the
+ *	rail
+ * @bad: on failure, the index of the invalid entry as it was filled in
+ * @why: on failure, a message that describes the error; NULL for -ENOMEM
  *
- * Return: 0, -EINVAL for an entry that makes no sense, -EEXIST for one that
- * contradicts another, or -ENOMEM.
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL for an invalid entry; -EEXIST for an entry that
+ * contradicts another; or -ENOMEM.
  */
 int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
 			const char **why)
@@ -176,11 +180,12 @@ int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_finish);
 
 /**
- * sanx_nodemap_find() - look a host up
+ * sanx_nodemap_find() - look up a host
  * @map: a finished map, or NULL
- * @addr: its address
+ * @addr: the host's address
  *
- * Return: the entry, as long as the map, or NULL.
+ * Context: any; the caller keeps @map.
+ * Return: the entry, valid as long as @map, or NULL.
  */
 const struct sanx_nodemap_entry *
 sanx_nodemap_find(const struct sanx_nodemap *map, const struct in6_addr *addr)
@@ -194,11 +199,14 @@ sanx_nodemap_find(const struct sanx_nodemap *map, const struct in6_addr *addr)
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_find);
 
 /**
- * sanx_nodemap_merge() - a map with more hosts
+ * sanx_nodemap_merge() - add hosts to a map
  * @map: a finished map, or NULL
- * @more: another; where both have a host, its word counts
+ * @more: the hosts to add, a finished map; it takes precedence for hosts in
+ *	both
  *
- * Return: a new map, finished, or NULL for no memory or too many.
+ * Context: process, may sleep.
+ * Return: a new finished map, owned by the caller; or NULL without memory or
+ * for more than SANX_NODEMAP_MAX hosts.  @map and @more stay the caller's.
  */
 struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
 					const struct sanx_nodemap *more)
@@ -223,12 +231,14 @@ struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_merge);
 
 /**
- * sanx_nodemap_without() - a map with fewer hosts
+ * sanx_nodemap_without() - remove hosts from a map
  * @map: a finished map, or NULL
- * @less: the hosts to leave out; only addresses count
+ * @less: the hosts to remove; only their addresses are used
  * @missing: set to the index in @less of a host that @map lacks
  *
- * Return: a new map, finished; NULL for no memory; or ERR_PTR(-ENOENT).
+ * Context: process, may sleep.
+ * Return: a new finished map, owned by the caller; NULL without memory; or
+ * ERR_PTR(-ENOENT).  @map and @less stay the caller's.
  */
 struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
 					  const struct sanx_nodemap *less,
@@ -276,12 +286,12 @@ static bool has_rail(const struct sanx_node_info *node,
 }
 
 /**
- * sanx_addr_travels() - can a packet between two nodes be for this address?
+ * sanx_addr_travels() - may packets between nodes have this address?
  * @addr: IPv6, or IPv4 as v4-mapped
  *
  * Context: any.
- * Return: true if so; false for what a node map has no place for either: loopback,
- * multicast and the like.
+ * Return: true if so; false for addresses that the node map refuses too:
+ * loopback, multicast and so on.
  */
 bool sanx_addr_travels(const struct in6_addr *addr)
 {
@@ -289,14 +299,17 @@ bool sanx_addr_travels(const struct in6_addr *addr)
 }
 EXPORT_SYMBOL_GPL(sanx_addr_travels);
 
-/* From here on: the map in use. */
+/* The map in use. */
 
 /**
- * sanx_nodemap_publish() - make a map the one in use
+ * sanx_nodemap_publish() - replace the map in use
  * @sn: the namespace
- * @map: a finished map, or NULL for none; ours from now on
+ * @map: a finished map, or NULL for none; owned by the namespace afterwards
  *
- * Context: process, may sleep; config_mutex held, or the namespace going.
+ * Frees the old map after a grace period.  Readers use rcu_dereference(), which
+ * pairs with the release in rcu_replace_pointer().
+ *
+ * Context: process, may sleep; config_mutex held, or the namespace is exiting.
  */
 void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map)
 {
@@ -309,13 +322,13 @@ void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map)
 }
 
 /**
- * sanx_node_by_addr() - which node is the host with this address?
+ * sanx_node_by_addr() - find the node of a host
  * @net: the namespace
- * @addr: IPv6, or IPv4 as v4-mapped
- * @info: filled, unless NULL
+ * @addr: the host's address; IPv6, or IPv4 as v4-mapped
+ * @info: filled if the host is found, unless NULL
  *
  * Context: any.
- * Return: true if the node map has it.
+ * Return: true if the node map has the host.
  */
 bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 		       struct sanx_node_info *info)
@@ -332,13 +345,13 @@ bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 EXPORT_SYMBOL_GPL(sanx_node_by_addr);
 
 /**
- * sanx_node_by_id() - what does the node map say of a node?
+ * sanx_node_by_id() - find a node
  * @net: the namespace
  * @id: node id
- * @info: filled with the first host's rails, unless NULL
+ * @info: filled with the rails of the node's first host, unless NULL
  *
  * Context: any.
- * Return: true if the node map has it.
+ * Return: true if the node map has the node.
  */
 bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info)
 {
@@ -354,13 +367,13 @@ bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info)
 EXPORT_SYMBOL_GPL(sanx_node_by_id);
 
 /**
- * sanx_node_has_addr() - may a node speak for an address?
+ * sanx_node_has_addr() - does an address belong to a node?
  * @net: the namespace
  * @id: node id
  * @addr: the address
  *
  * Context: any.
- * Return: true if the node map gives it to that node.
+ * Return: true if the node map gives the address to that node.
  */
 bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 {
@@ -371,7 +384,7 @@ bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 EXPORT_SYMBOL_GPL(sanx_node_has_addr);
 
 /**
- * sanx_node_has_rail() - do a node's RDMA devices answer on an address?
+ * sanx_node_has_rail() - is an address a rail of a node?
  * @net: the namespace
  * @id: node id
  * @addr: the address
@@ -396,11 +409,11 @@ bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr)
 EXPORT_SYMBOL_GPL(sanx_node_has_rail);
 
 /**
- * sanx_node_self() - which node of the map are we?
+ * sanx_node_self() - find our own node
  * @net: the namespace
  *
  * Context: any.
- * Return: the id of the first host in the map whose address is ours, or 0.
+ * Return: the node id of the first host in the map with a local address, or 0.
  */
 u32 sanx_node_self(struct net *net)
 {
@@ -419,11 +432,11 @@ u32 sanx_node_self(struct net *net)
 EXPORT_SYMBOL_GPL(sanx_node_self);
 
 /**
- * sanx_nodemap_empty() - is there nothing in the node map?
+ * sanx_nodemap_empty() - is the node map empty?
  * @net: the namespace
  *
  * Context: any.
- * Return: true if there is nothing.
+ * Return: true if there is no map, or no host in it.
  */
 bool sanx_nodemap_empty(struct net *net)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Port rules: which ports AF_SANX is used for (sci-socket.txt 4.3).  The first
- * rule that a port falls in decides; a port in none is allowed.
+ * Port rules: the ports that AF_SANX may use (sci-socket.txt 4.3).  The first
+ * rule that matches a port decides.  A port without a rule is allowed.
  *
- * As the node map, the rules are replaced as a whole.
+ * As with the node map, one store replaces all rules, and a lookup takes no
+ * lock.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -11,10 +12,11 @@
 #include "config.h"
 
 /**
- * sanx_ports_alloc() - a list of rules to be filled in
- * @n: rules, at most SANX_PORTS_MAX
+ * sanx_ports_alloc() - allocate a list of rules
+ * @n: number of rules, at most SANX_PORTS_MAX; the caller fills them in
  *
- * Return: the list, to be freed with kvfree(), or NULL.
+ * Context: process, may sleep.
+ * Return: the list, owned by the caller, to be freed with kvfree(); or NULL.
  */
 struct sanx_ports *sanx_ports_alloc(unsigned int n)
 {
@@ -30,11 +32,12 @@ struct sanx_ports *sanx_ports_alloc(unsigned int n)
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_alloc);
 
 /**
- * sanx_ports_allow() - what the rules say of a port
+ * sanx_ports_allow() - look up a port
  * @ports: the rules, or NULL for none
  * @port: the port, in host byte order
  *
- * Return: true to allow AF_SANX on it.
+ * Context: any; the caller keeps @ports.
+ * Return: true if AF_SANX may use the port.
  */
 bool sanx_ports_allow(const struct sanx_ports *ports, u16 port)
 {
@@ -51,11 +54,13 @@ bool sanx_ports_allow(const struct sanx_ports *ports, u16 port)
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_allow);
 
 /**
- * sanx_ports_append() - a list with more rules at its end
+ * sanx_ports_append() - append rules to a list
  * @ports: the rules, or NULL for none
- * @more: the further ones
+ * @more: the rules to append
  *
- * Return: a new list, or NULL for no memory or too many.
+ * Context: process, may sleep.
+ * Return: a new list, owned by the caller; or NULL without memory or for more
+ * than SANX_PORTS_MAX rules.  @ports and @more stay the caller's.
  */
 struct sanx_ports *sanx_ports_append(const struct sanx_ports *ports,
 				     const struct sanx_ports *more)
@@ -91,12 +96,14 @@ static bool has_rule(const struct sanx_ports *ports,
 }
 
 /**
- * sanx_ports_without() - a list with fewer rules
+ * sanx_ports_without() - remove rules from a list
  * @ports: the rules, or NULL for none
- * @less: the rules to leave out, wherever they stand
+ * @less: the rules to remove, at any position
  * @missing: set to the index in @less of a rule that @ports lacks
  *
- * Return: a new list; NULL for no memory; or ERR_PTR(-ENOENT).
+ * Context: process, may sleep.
+ * Return: a new list, owned by the caller; NULL without memory; or
+ * ERR_PTR(-ENOENT).  @ports and @less stay the caller's.
  */
 struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
 				      const struct sanx_ports *less,
@@ -122,11 +129,15 @@ struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_without);
 
 /**
- * sanx_ports_publish() - make a list of rules the one in use
+ * sanx_ports_publish() - replace the rules in use
  * @sn: the namespace
- * @ports: the rules, or NULL for none; ours from now on
+ * @ports: the rules, or NULL for none; owned by the namespace afterwards
  *
- * Context: process, may sleep; config_mutex held, or the namespace going.
+ * Frees the old rules after a grace period.  The reader sanx_port_allowed()
+ * uses rcu_dereference(), which pairs with the release in
+ * rcu_replace_pointer().
+ *
+ * Context: process, may sleep; config_mutex held, or the namespace is exiting.
  */
 void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 {
@@ -139,9 +150,9 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 }
 
 /**
- * sanx_port_allowed() - may AF_SANX be used for connections to a port?
+ * sanx_port_allowed() - may AF_SANX connect to a port?
  * @net: the namespace
- * @port: the port that is connected to, big endian
+ * @port: the destination port, big endian
  *
  * Context: any.
  * Return: true if so.

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters, one set a CPU and namespace. */
+/* Counters: one set for each CPU and namespace. */
 #include <linux/export.h>
 
 #include "config.h"
 #include "trace.h"
 
 /**
- * sanx_stat_sum() - a counter's value
+ * sanx_stat_sum() - read a counter
  * @sn: the namespace
  * @stat: the counter
  *
- * Return: the sum over all CPUs, as of about now.
+ * Context: any.
+ * Return: the sum over all CPUs; an estimate while CPUs count.
  */
 u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat)
 {
@@ -23,7 +24,7 @@ u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat)
 }
 
 /**
- * sanx_count_protocol_error() - a peer sent what no correct peer sends
+ * sanx_count_protocol_error() - count a message that no correct peer sends
  * @net: the namespace of the link or connection
  *
  * Context: any.

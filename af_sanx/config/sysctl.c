@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sysctls of a namespace, in net/sanx; what they mean is in af_sanx(7). */
+/* The sysctls of a namespace, in net/sanx. af_sanx(7) describes them. */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
 #include "internal.h"
 
-/* An answer over RDMA from a program that is at it takes less. */
+/* Longer than an answer over RDMA takes from a program that is running. */
 #define SPIN_US		20U
 #define IDLE_MS		30000U
 
@@ -26,9 +26,10 @@ static void sysctl_uint(struct ctl_table *entry, const char *name,
 }
 
 /**
- * sanx_sysctl_net_init() - the sysctls of a namespace, at their defaults
- * @sn: AF_SANX's part of it
+ * sanx_sysctl_net_init() - register the sysctls of a namespace
+ * @sn: AF_SANX's part of the namespace; the sysctls get their defaults
  *
+ * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int sanx_sysctl_net_init(struct sanx_net *sn)
@@ -37,7 +38,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 
 	sn->spin_us = SPIN_US;
 	sn->idle_ms = IDLE_MS;
-	/* One more than there are: the end, for kernels that look for one. */
+	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
@@ -50,13 +51,15 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	if (sn->sysctl)
 		return 0;
 	kfree(table);
-	/* A kernel without sysctls has the defaults. */
+	/* Without CONFIG_SYSCTL the defaults apply. */
 	return IS_ENABLED(CONFIG_SYSCTL) ? -ENOMEM : 0;
 }
 
 /**
  * sanx_sysctl_net_exit() - undo sanx_sysctl_net_init()
  * @sn: AF_SANX's part of a namespace
+ *
+ * Context: process, may sleep.
  */
 void sanx_sysctl_net_exit(struct sanx_net *sn)
 {

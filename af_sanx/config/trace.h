@@ -54,7 +54,7 @@ TRACE_EVENT(sanx_conn_state,
 		      show_sanx_state(__entry->next), __entry->err)
 );
 
-/* A socket becomes plain TCP; why is enum sanx_fallback. */
+/* A socket becomes plain TCP; @why is enum sanx_fallback. */
 TRACE_EVENT(sanx_fallback,
 	    TP_PROTO(const struct sock *sk, int why),
 	    TP_ARGS(sk, why),
@@ -66,7 +66,7 @@ TRACE_EVENT(sanx_fallback,
 		      show_sanx_fallback(__entry->why))
 );
 
-/* A peer broke the protocol. */
+/* A peer violates the protocol. */
 TRACE_EVENT(sanx_protocol_error,
 	    TP_PROTO(const struct net *net),
 	    TP_ARGS(net),

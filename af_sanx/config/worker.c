@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The named kernel threads: sanx_connect does what a connect() leaves to be
- * done later, sanx_accept what an incoming request needs that an interrupt
- * cannot give (sci-socket.txt 5.1.4 and 5.1.5, "dedicated kernel thread").  And
- * a workqueue for what has to do with neither.
+ * Kernel threads and the workqueue (sci-socket.txt 5.1.4 and 5.1.5, "dedicated
+ * kernel thread"):
+ *
+ * - sanx_connect does the work that a connect() leaves for later: fallback
+ *   after a refusal, and repeated requests.  It also ends the wait of
+ *   TCP_DEFER_ACCEPT.
+ * - sanx_accept serves incoming requests that need process context.
+ * - sanx_wq does the other deferred work of this module.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -15,8 +19,8 @@ struct workqueue_struct *sanx_wq;
 static struct kthread_worker *accept_worker;
 
 /**
- * sanx_connect_queue() - have work done by the connect thread
- * @work: the work; may sleep, but holds up every other connect while it does
+ * sanx_connect_queue() - queue work for the connect thread
+ * @work: the work; it may sleep, but delays all other connects meanwhile
  *
  * Context: any.
  */
@@ -27,8 +31,8 @@ void sanx_connect_queue(struct kthread_work *work)
 EXPORT_SYMBOL_GPL(sanx_connect_queue);
 
 /**
- * sanx_accept_queue() - have work done by the accept thread
- * @work: the work; may sleep, but holds up every other accept while it does
+ * sanx_accept_queue() - queue work for the accept thread
+ * @work: the work; it may sleep, but delays all other accepts meanwhile
  *
  * Context: any.
  */
@@ -42,7 +46,10 @@ int sanx_worker_init(void)
 {
 	int err;
 
-	/* What is corked goes by it, and reclaim may wait for that. */
+	/*
+	 * WQ_MEM_RECLAIM: the cork timer sends bytes that memory reclaim may
+	 * wait for.
+	 */
 	sanx_wq = alloc_workqueue("sanx", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!sanx_wq)
 		return -ENOMEM;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family "sanx".  Its shape is in
- * Documentation/netlink/specs/sanx.yaml, from which netlink_gen.c comes; here
- * is what its operations do.
+ * The generic netlink family "sanx": its operations.  netlink_gen.c, with
+ * the policies, is generated from Documentation/netlink/specs/sanx.yaml.
  *
- * Writing needs CAP_NET_ADMIN in the namespace, which the flags in the
- * generated table have genetlink check.  Every error has a text.
+ * Changes need CAP_NET_ADMIN in the namespace.  Genetlink checks this, by flags
+ * in the generated table.  Every error has a message.
+ *
+ * Locks: changes are serialised by config_mutex of struct sanx_net.  Dumps read
+ * the node map and the port rules under RCU, links under transport_mutex
+ * (sanx_transport_dump_links()), and sockets under socks.lock
+ * (sanx_socks_each()).
  */
 #include <linux/slab.h>
 #include <net/netlink.h>
@@ -18,7 +22,7 @@
 
 static struct genl_family sanx_nl_family;
 
-/* The config_mutex holds off changes, so plain dereferences do. */
+/* For callers that hold config_mutex. */
 #define config_dereference(sn, p) \
 	rcu_dereference_protected(p, lockdep_is_held(&(sn)->config_mutex))
 
@@ -33,7 +37,7 @@ static int attr_count(struct genl_info *info, int type)
 	return n;
 }
 
-/* The i-th attribute of a type, to point an error at. */
+/* Return: the @i-th attribute of a type, which caused an error; or NULL. */
 static struct nlattr *attr_nth(struct genl_info *info, int type, int i)
 {
 	struct nlattr *attr;
@@ -46,7 +50,10 @@ static struct nlattr *attr_nth(struct genl_info *info, int type, int i)
 	return NULL;
 }
 
-/* Ends a request with a text; @why is a literal, as it outlives this. */
+/*
+ * Fails a request with a message.  @why must be a literal, since genetlink
+ * reads it after the return.
+ */
 static int fail(struct genl_info *info, const char *why, int err)
 {
 	if (info->extack)
@@ -94,7 +101,11 @@ static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,
 	return 0;
 }
 
-/* The map in a message, checked; ERR_PTR with the error's text set. */
+/*
+ * Reads and checks the map in a message.
+ * @addr_only: entries need no node id
+ * Return: the map, owned by the caller; or ERR_PTR() with the message set.
+ */
 static struct sanx_nodemap *nodemap_parse(struct genl_info *info,
 					  bool addr_only)
 {
@@ -191,7 +202,10 @@ int sanx_nl_nodemap_del_doit(struct sk_buff *skb, struct genl_info *info)
 	else
 		nodemap_replace(sn, map);
 	mutex_unlock(&sn->config_mutex);
-	/* The map is sorted: only of a single host is its place known. */
+	/*
+	 * nodemap_parse() has sorted the map, so the index in the message is
+	 * known only for a single host.
+	 */
 	if (err == -ENOENT && info->extack && less->n == 1)
 		info->extack->bad_attr = attr_nth(info, SANX_A_NODEMAP_NODE, 0);
 	kvfree(less);
@@ -200,7 +214,10 @@ int sanx_nl_nodemap_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return err ? fail(info, "out of memory", err) : 0;
 }
 
-/* Starts a message of a dump; NULL when the buffer is full. */
+/*
+ * Starts a message of a dump.
+ * Return: its header, or NULL when the buffer is full.
+ */
 static void *dump_start(struct sk_buff *skb, struct netlink_callback *cb,
 			u8 cmd)
 {
@@ -398,7 +415,7 @@ int sanx_nl_ports_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* Reports a link; cb->args[0] counts the links reported. */
+/* Adds a link to a dump; cb->args[0] counts the links added. */
 static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_link_info *info)
 {
@@ -431,13 +448,13 @@ int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /**
- * struct sock_view - a socket, as it is shown
- * @local: its end
- * @remote: the peer's end
- * @state: its state in a word
- * @transport: its transport, or "-"
- * @rx: bytes to be read, or connections that wait
- * @tx: bytes that the peer has not read, or the backlog
+ * struct sock_view - the values of a socket that a dump shows
+ * @local: local address and port
+ * @remote: remote address and port
+ * @state: name of the state
+ * @transport: name of the transport, or "-"
+ * @rx: bytes to read; for a listener, connections that wait for accept()
+ * @tx: bytes that the peer has not read; for a listener, the backlog
  */
 struct sock_view {
 	struct sanx_endpoint	local;
@@ -514,10 +531,10 @@ static int sock_put_msg(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * struct sock_dump - a dump of sockets
+ * struct sock_dump - state of a dump of sockets
  * @skb: the message buffer
- * @cb: the dump; cb->args[0] counts the sockets reported
- * @seen: sockets looked at in this call
+ * @cb: the dump; cb->args[0] counts the sockets added
+ * @seen: sockets passed over or added in this call
  */
 struct sock_dump {
 	struct sk_buff		*skb;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The netlink family, for the module's init and exit. */
+/* Init and exit of the netlink family, for af_sanx/main.c. */
 #ifndef _SANX_NETLINK_FAMILY_H
 #define _SANX_NETLINK_FAMILY_H
 
