@@ -2,10 +2,10 @@
 /*
  * Reads the number of the address family from the module's parameter.
  *
- * The preload library calls this from inside socket(), so it does nothing that
- * socket() itself would not do: no allocation, no lock, no cancellation point
- * and no function that another library may have replaced.  Hence the bare
- * system calls.
+ * The preload library calls this from socket().  So it must not do anything
+ * that socket() would not do: allocate memory, take a lock, be a cancellation
+ * point, or call a function that another library may replace.  It therefore
+ * makes system calls directly.
  */
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -31,11 +31,11 @@ static int family_parse(const char *text, long len)
 }
 
 /**
- * sanx_family_read - what is the number of the address family?
+ * sanx_family_read - read the number of the address family
  *
- * Changes errno when the answer is no.
+ * Changes errno on failure.
  *
- * Return: the number, or 0 when the module is not there.
+ * Return: the number, or 0 if the module is not loaded.
  */
 int sanx_family_read(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The number of the address family, as the module says it.
+ * The number of the address family, from the module's parameter.
  */
 #ifndef SANX_TOOLS_FAMILY_H
 #define SANX_TOOLS_FAMILY_H
 
-/* The tests put a file of their own here. */
+/* The tests define another file here. */
 #ifndef SANX_FAMILY_PARAM
 #define SANX_FAMILY_PARAM "/sys/module/af_sanx/parameters/family"
 #endif

@@ -2,16 +2,20 @@
 /*
  * libsanx-preload: makes the TCP sockets of a program AF_SANX sockets.
  *
- * Only socket() is replaced, and only for TCP.  Everything else about the
- * socket is the kernel's business; see af_sanx(7) and sanx-run(1).
+ * It replaces socket() only, and only for TCP.  The kernel does the rest; see
+ * af_sanx(7) and sanx-run(1).
  *
- * socket() may be called from a signal handler, between vfork() and exec(),
- * under the dynamic loader's lock, before any constructor ran and in a sandbox,
- * and this must not change that.  So there is no constructor and no lock,
- * nothing is allocated, and the call goes to the kernel directly: asking
- * dlsym() for the next socket() would take the loader's lock.  A library that
- * also replaces socket() is asked if it comes earlier in the search order,
- * which is why sanx-run puts this one last.
+ * A program may call socket() in a signal handler, between vfork() and exec(),
+ * under the dynamic loader's lock, before any constructor ran, and in a
+ * sandbox.  The library must not break that.  So it has no constructor and no
+ * lock, does not allocate memory, and makes the system call directly.
+ * dlsym(RTLD_NEXT) would take the loader's lock.  A library that also replaces
+ * socket() is called only if it comes earlier in the search order, so sanx-run
+ * puts this library last.
+ *
+ * Invariant: @family and @look_again are atomic and need no lock.  @family is
+ * stored before @look_again (release), and loaded after it (acquire), both in
+ * family_look().
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -27,18 +31,17 @@
 #include "family.h"
 #include "words.h"
 
-/* The family's number, 0 while it is not known to be there. */
+/* The family's number, or 0 if it is not known. */
 static atomic_int family;
 
 /*
- * When to look again for a family that was not there, in seconds of
- * CLOCK_MONOTONIC_COARSE: the clock is read without a system call, so a
- * program that runs without the module pays one open() a second at most.
- * Written after @family, so that a thread that finds it set finds the number.
+ * Time of the next look for the family, in seconds of CLOCK_MONOTONIC_COARSE.
+ * That clock needs no system call.  So without the module, a program makes at
+ * most one open() a second for this.
  */
 static atomic_long look_again;
 
-/* Several threads may look at the same time, which does no harm. */
+/* Several threads may look at the same time, which is harmless. */
 static int family_look(void)
 {
 	struct timespec now;
@@ -63,8 +66,8 @@ static int family_number(void)
 }
 
 /*
- * The module is gone.  Without this, every later socket() would have the
- * kernel start modprobe for a family that nobody has.
+ * The module is gone.  If @family were kept, each later socket() would make the
+ * kernel start modprobe for the family.
  */
 static void family_gone(void)
 {
@@ -92,7 +95,7 @@ static int socket_sanx(int domain, int type)
 	return syscall(SYS_socket, number, type, protocol);
 }
 
-/* Does this error say that the family is not to be had, rather than a socket? */
+/* Does the error mean that the family is not available? */
 static bool family_refused(int error)
 {
 	switch (error) {
@@ -101,8 +104,8 @@ static bool family_refused(int error)
 		return true;
 	case ESOCKTNOSUPPORT:
 	case EPROTONOSUPPORT:
-	case EACCES:		/* a security module does not know it */
-	case EPERM:		/* nor does a sandbox */
+	case EACCES:		/* unknown to a security module */
+	case EPERM:		/* or to a sandbox */
 		return true;
 	default:
 		return false;
@@ -131,7 +134,7 @@ __visible int socket(int domain, int type, int protocol)
 	return socket_any(domain, type, protocol);
 }
 
-/* What glibc's own libraries call it. */
+/* The name that glibc's own libraries use. */
 __visible int __socket(int domain, int type, int protocol)
 {
 	return socket_any(domain, type, protocol);

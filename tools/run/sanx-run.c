@@ -20,7 +20,7 @@
 
 #define PRELOAD "libsanx-preload.so"
 
-/* The same as env(1) and nohup(1) have. */
+/* As for env(1) and nohup(1). */
 enum {
 	EXIT_OURS	= 125,
 	EXIT_CANNOT	= 126,
@@ -47,7 +47,7 @@ static void say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-/* Returns the index of COMMAND in argv, or does not return. */
+/* Return: the index of COMMAND in argv; exits on an error. */
 static int parse_options(int argc, char **argv, bool *strict)
 {
 	static const struct option options[] = {
@@ -84,7 +84,7 @@ static int parse_options(int argc, char **argv, bool *strict)
 	return optind;
 }
 
-/* NULL if the family can be used, otherwise why not. */
+/* Return: NULL if the family can be used, otherwise the reason. */
 static const char *family_missing(void)
 {
 	static char why[128];
@@ -106,8 +106,8 @@ static const char *family_missing(void)
 }
 
 /*
- * The library lies beside this program in a build tree, and in ../lib/sanx
- * from it when installed.
+ * The library is in this program's directory in a build tree, and in
+ * ../lib/sanx when installed.
  */
 static bool preload_find(char path[PATH_MAX])
 {
@@ -134,7 +134,7 @@ static bool preload_find(char path[PATH_MAX])
 	return false;
 }
 
-/* Is this library in the list already, as under another sanx-run? */
+/* Is the library in the list already, for example from an outer sanx-run? */
 static bool preload_listed(const char *list, const char *path)
 {
 	size_t len = strlen(path);
@@ -153,8 +153,8 @@ static bool preload_listed(const char *list, const char *path)
 }
 
 /*
- * Last in the list, so that a library there that replaces socket() too goes on
- * seeing what the program asks for.
+ * Appends the library.  Another library in the list that replaces socket() must
+ * come first, so that it sees the program's calls.
  */
 static const char *preload_set(const char *path)
 {
@@ -193,7 +193,10 @@ int main(int argc, char **argv)
 
 	command = parse_options(argc, argv, &strict);
 
-	/* The library is set without the family too: that may come later. */
+	/*
+	 * Set the library without the family too: the module may be loaded
+	 * later.
+	 */
 	no_preload = preload_missing();
 	no_family = family_missing();
 	if (no_preload || no_family) {

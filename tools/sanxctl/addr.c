@@ -17,7 +17,7 @@ void addr_from_v4(const struct in_addr *v4, struct in6_addr *addr)
 	memcpy(&addr->s6_addr[12], v4, sizeof(*v4));
 }
 
-/* Only whole addresses: no "10.1", no "::1%lo". */
+/* Only complete addresses: not "10.1", not "::1%lo". */
 bool addr_parse(const char *text, struct in6_addr *addr)
 {
 	struct in_addr v4;
@@ -30,7 +30,7 @@ bool addr_parse(const char *text, struct in6_addr *addr)
 	return inet_pton(AF_INET6, text, addr) == 1;
 }
 
-/* Can this be the address of one host? */
+/* Is this a unicast address, which a host can have? */
 bool addr_is_host(const struct in6_addr *addr)
 {
 	in_addr_t v4 = ntohl(addr->s6_addr32[3]);
@@ -72,7 +72,9 @@ static int addrs_take(const struct addrinfo *info, struct in6_addr *addrs, int m
 	return count;
 }
 
-/* "10.1" and "::1%lo" are addresses to getaddrinfo(), but no names. */
+/*
+ * Does getaddrinfo() take the name for an address, such as "10.1" or "::1%lo"?
+ */
 static bool addr_is_odd(const char *name)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST };
@@ -86,12 +88,12 @@ static bool addr_is_odd(const char *name)
 
 /**
  * addr_resolve - find the addresses of a host name
- * @name: the name, which is not an address
- * @addrs: where the addresses go, each one once
- * @max: room in @addrs
- * @why: what is wrong, when something is
+ * @name: the name; not an address that addr_parse() takes
+ * @addrs: filled with the addresses, without duplicates
+ * @max: number of entries in @addrs
+ * @why: on failure, the reason
  *
- * Return: how many addresses the name has, or -1.
+ * Return: the number of addresses stored, or -1.
  */
 int addr_resolve(const char *name, struct in6_addr *addrs, int max, const char **why)
 {

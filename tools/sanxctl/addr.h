@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Addresses as the kernel interface has them: 16 bytes, IPv4 as v4-mapped.
+ * Addresses in the format of the kernel interface: 16 bytes, IPv4 as v4-mapped.
  */
 #ifndef SANXCTL_ADDR_H
 #define SANXCTL_ADDR_H

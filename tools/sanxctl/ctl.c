@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the objects of sanxctl share: files, requests and complaints.
+ * Functions that all objects of sanxctl use: files, requests, error messages.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -20,9 +20,9 @@ int ctl_connect(struct ctl *ctl)
 /**
  * ctl_open - open a file to read
  * @path: the file; "-" is the standard input
- * @name: what to call the file in messages
+ * @name: set to the name of the file for messages
  *
- * Return: the file, or NULL.
+ * Return: the file, to be closed with ctl_close(), or NULL after a message.
  */
 FILE *ctl_open(const char *path, const char **name)
 {
@@ -54,12 +54,12 @@ static void show_again(void *data)
 }
 
 /**
- * ctl_show - print all there is of something
+ * ctl_show - dump and print all items of an object
  * @ctl: this run
- * @cmd: command of the module that dumps it
- * @answer: prints a message of the dump; called with @ctl
+ * @cmd: the module's dump command
+ * @answer: prints one message of the dump; called with @ctl
  *
- * Return: 0 or -1.
+ * Return: 0, or -1 after a message.
  */
 int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 {
@@ -77,10 +77,10 @@ int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 }
 
 /**
- * ctl_send - have a request carried out that changes something
+ * ctl_send - send a request that changes something
  * @ctl: this run
  * @req: the request
- * @error: why the module refused it; the caller complains
+ * @error: set on failure; the caller prints the message
  *
  * Return: 0 or -1.
  */
@@ -113,8 +113,8 @@ int ctl_one_arg(int argc, char **argv, const char *what)
 }
 
 /**
- * ctl_fail - say what is wrong
- * @fmt: as for printf(); an end to the sentence is added
+ * ctl_fail - print an error message
+ * @fmt: as for printf(); the end of the sentence is added
  *
  * Return: -1.
  */
@@ -146,9 +146,9 @@ static int fail_at(const char *file, unsigned int line, const char *text)
 }
 
 /**
- * ctl_fail_parse - say what is wrong with a file or with the command line
+ * ctl_fail_parse - print an error in a file or on the command line
  * @file: the file; NULL for the command line
- * @error: what is wrong with it
+ * @error: the error
  *
  * Return: -1.
  */
@@ -158,10 +158,10 @@ int ctl_fail_parse(const char *file, const struct parse_error *error)
 }
 
 /**
- * ctl_fail_nl - say why the module refused a request
+ * ctl_fail_nl - print why the module refused a request
  * @file: the file that the request was made from, or NULL
- * @line: line of @file that is to blame, or 0
- * @error: what the module said
+ * @line: the line of @file at fault, or 0
+ * @error: the module's answer
  *
  * Return: -1.
  */

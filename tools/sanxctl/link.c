@@ -31,7 +31,10 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
 	print_string(out, "local", " local %s", addr_format(&local, text));
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
-	/* Known once something was acknowledged, and of no use to some links. */
+	/*
+	 * rtt is 0 until the peer's device has acknowledged something.
+	 * long_min is UINT32_MAX on links that copy every send().
+	 */
 	if (rtt)
 		print_uint(out, "rtt_ns", " rtt_ns %llu", rtt);
 	if (long_min && long_min != UINT32_MAX)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Talking to the module over generic netlink.
+ * Generic netlink requests to the module.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 
 #include "nl.h"
 
-/* The kernel makes no message of a dump larger than this. */
+/* The kernel's messages of a dump are not larger. */
 #define NL_BUF_SIZE 65536
 
-/* How often a dump that changed under way is started over. */
+/* Attempts at a dump that is interrupted by changes. */
 #define NL_DUMP_TRIES 10
 
 static int nl_fail(struct nl_error *error, int err)
@@ -57,8 +57,8 @@ static int nl_table_put(const struct nlattr *attr, void *data)
 /**
  * nl_parse - find the attributes of a generic netlink message
  * @nlh: the message
- * @attr: table of @max + 1; attributes that are not there become NULL
- * @max: highest attribute to look for
+ * @attr: table of @max + 1 entries, filled; NULL for missing attributes
+ * @max: highest attribute to find
  */
 void nl_parse(const struct nlmsghdr *nlh, const struct nlattr **attr, u16 max)
 {
@@ -76,7 +76,7 @@ void nl_parse_nested(const struct nlattr *nest, const struct nlattr **attr, u16 
 	mnl_attr_parse_nested(nest, nl_table_put, &table);
 }
 
-/* An unsigned integer of any size; 0 when it is not there. */
+/* An unsigned integer of 16, 32 or 64 bits; 0 if the attribute is missing. */
 u64 nl_uint(const struct nlattr *attr)
 {
 	if (nl_attr_holds(attr, sizeof(u64)))
@@ -122,9 +122,9 @@ static int nl_error_attr(const struct nlattr *attr, void *data)
 }
 
 /**
- * nl_error_parse - read what a message says about success or failure
+ * nl_error_parse - read the result in a message
  * @nlh: message of type NLMSG_ERROR or NLMSG_DONE
- * @error: what it says
+ * @error: filled with the result; its err is 0 on success
  */
 void nl_error_parse(const struct nlmsghdr *nlh, struct nl_error *error)
 {
@@ -155,12 +155,12 @@ void nl_error_parse(const struct nlmsghdr *nlh, struct nl_error *error)
 
 /**
  * nl_request_init - start a request
- * @req: the request
+ * @req: the request, to be freed with nl_request_free()
  * @cmd: command of the module
- * @entries: room for so many entries
- * @entry_room: bytes that an entry takes at most
+ * @entries: most entries that will be added
+ * @entry_room: most bytes of an entry
  *
- * Return: 0, or -1 without memory.
+ * Return: 0, or -1 without memory; then there is nothing to free.
  */
 int nl_request_init(struct nl_request *req, u8 cmd, size_t entries, size_t entry_room)
 {
@@ -202,11 +202,12 @@ void nl_entry_end(struct nl_request *req, struct nlattr *entry)
 }
 
 /**
- * nl_entry_find - which entry is an attribute in?
+ * nl_entry_find - find the entry that contains an attribute
  * @req: the request
- * @offset: where the attribute is, as in struct nl_error
+ * @offset: offset of the attribute, as in struct nl_error
  *
- * Return: number of the entry from 0, or the number of entries if it is in none.
+ * Return: number of the entry, from 0; or the number of entries if no entry
+ * contains it.
  */
 size_t nl_entry_find(const struct nl_request *req, u32 offset)
 {
@@ -223,16 +224,19 @@ size_t nl_entry_find(const struct nl_request *req, u32 offset)
 }
 
 /*
- * The conversation
+ * Exchange of messages
  */
 
-/* A whole node map is one message, and the kernel takes it only whole. */
+/*
+ * The kernel takes a node map in one message only, so the socket's send buffer
+ * must hold a whole map.
+ */
 static void nl_make_room(struct nl *nl, int size)
 {
 	int fd = mnl_socket_get_fd(nl->sock), have = 0;
 	socklen_t len = sizeof(have);
 
-	/* The kernel keeps a little of it for itself. */
+	/* The kernel uses some of the send buffer itself. */
 	size += 4096;
 	if (!getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &have, &len) && have >= size)
 		return;
@@ -278,7 +282,7 @@ static void nl_take(struct nl_talk *talk, const struct nlmsghdr *nlh)
 	}
 }
 
-/* Receives until the kernel says that it is done. */
+/* Receives messages up to the result of the request. */
 static int nl_receive(struct nl_talk *talk)
 {
 	static u64 buf[NL_BUF_SIZE / sizeof(u64)];
@@ -302,12 +306,12 @@ static int nl_receive(struct nl_talk *talk)
 }
 
 /**
- * nl_do - have a request carried out
+ * nl_do - send a request and receive the answer
  * @nl: the connection
  * @req: the request
- * @answer: called with each message of the answer; NULL if there is none
- * @data: for @answer
- * @error: why it failed; the text may be set on success too, as a warning
+ * @answer: called for each message of the answer; NULL to ignore them
+ * @data: argument of @answer
+ * @error: the error on failure; on success its text may be a warning
  *
  * Return: 0, or -1 with @error filled in.
  */
@@ -334,13 +338,14 @@ static int nl_dump_once(struct nl *nl, struct nl_request *req, struct nl_talk *t
 }
 
 /**
- * nl_dump - ask for all there is of something
+ * nl_dump - dump all items of a kind
  * @nl: the connection
- * @cmd: command of the module
- * @answer: called with each message of the answer
- * @again: called when what @answer got so far is void: it changed meanwhile
- * @data: for @answer and @again
- * @error: why it failed
+ * @cmd: the module's dump command
+ * @answer: called for each message of the dump
+ * @again: called when the dump was interrupted by a change; the messages that
+ *	@answer got are then void, and the dump starts again
+ * @data: argument of @answer and @again
+ * @error: the error on failure
  *
  * Return: 0, or -1 with @error filled in.
  */
@@ -403,8 +408,8 @@ static int nl_family_resolve(struct nl *nl, struct nl_error *error)
 
 /**
  * nl_open - connect to the module
- * @nl: the connection
- * @error: why it failed
+ * @nl: the connection, to be closed with nl_close()
+ * @error: the error on failure
  *
  * Return: 0, or -1 with @error filled in and nothing to close.
  */
@@ -423,7 +428,7 @@ int nl_open(struct nl *nl, struct nl_error *error)
 		goto fail;
 	}
 
-	/* Without these, errors have less to say and come with the request. */
+	/* Without them, errors have no text and include the request. */
 	mnl_socket_setsockopt(nl->sock, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->sock, NETLINK_CAP_ACK, &on, sizeof(on));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Talking to the module over generic netlink.
+ * Generic netlink requests to the module.
  */
 #ifndef SANXCTL_NL_H
 #define SANXCTL_NL_H
@@ -13,15 +13,15 @@
 
 #include "words.h"
 
-/* Every attribute of a message of the module, in their order. */
+/* All attributes of a message of the module, in order. */
 #define nl_for_each(attr, nlh) mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
 
 /**
- * struct nl_error - why a request failed
- * @err: a positive errno
- * @text: what the kernel says about it; may be empty
- * @has_attr: whether an attribute is to blame
- * @attr: where in the request that attribute is, in bytes from its start
+ * struct nl_error - the result of a request
+ * @err: errno (positive), or 0
+ * @text: the kernel's message; may be empty
+ * @has_attr: an attribute caused the error
+ * @attr: offset of that attribute from the start of the request, in bytes
  */
 struct nl_error {
 	int err;
@@ -33,8 +33,8 @@ struct nl_error {
 /**
  * struct nl - a connection to the module
  * @sock: the socket
- * @seq: number of the request last sent
- * @family: generic netlink family of the module
+ * @seq: sequence number of the last request
+ * @family: number of the module's generic netlink family
  */
 struct nl {
 	struct mnl_socket *sock;
@@ -43,9 +43,9 @@ struct nl {
 };
 
 /**
- * struct nl_request - a request that is being made
+ * struct nl_request - a request that is being built
  * @nlh: the message
- * @start: where in the message each entry starts
+ * @start: offset of each entry from the start of the message, in bytes
  * @entries: number of entries
  */
 struct nl_request {
@@ -54,7 +54,7 @@ struct nl_request {
 	size_t entries;
 };
 
-/* Takes one message of an answer. */
+/* Processes one message of an answer. */
 typedef void (*nl_answer_fn)(const struct nlmsghdr *nlh, void *data);
 
 int nl_open(struct nl *nl, struct nl_error *error);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sanxctl nodemap: which hosts are which nodes.
+ * sanxctl nodemap: the node map, from hosts to nodes.
  *
- * Shown as text, a node map is a file that can be loaded.
+ * The text output of a node map is a file that can be loaded.
  */
 #include "addr.h"
 #include "sanxctl.h"
@@ -82,7 +82,7 @@ static void node_put(struct nl_request *req, const struct node *node)
 	nl_entry_end(req, entry);
 }
 
-/* @file is where the map was read from; NULL for the command line. */
+/* @file: the file that the map was read from; NULL for the command line */
 static int nodemap_send(struct ctl *ctl, u8 cmd, const struct nodemap *map,
 			const char *file)
 {

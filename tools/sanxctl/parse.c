@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading node maps and port rules.
+ * Parser of node maps and port rules.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define BLANKS " \t\r\n\v\f"
 
-/* Room for a word in a message; longer ones are cut. */
+/* Most bytes of a quoted word in a message; longer words are cut. */
 #define QUOTE_LEN 48
 
 __printf(2, 3)
@@ -30,7 +30,10 @@ static int wrong(struct parse_source *src, const char *fmt, ...)
 	return -1;
 }
 
-/* A file is not trusted to be text: nothing of it may drive the terminal. */
+/*
+ * Quotes a word.  A file may contain anything, so characters that could control
+ * the terminal are replaced.
+ */
 static const char *quote(const char *word, char buf[QUOTE_LEN])
 {
 	size_t len = 0;
@@ -42,7 +45,10 @@ static const char *quote(const char *word, char buf[QUOTE_LEN])
 	return buf;
 }
 
-/* Makes room for one more in a table that doubles; NULL if there is no memory. */
+/*
+ * Makes room for one more entry, by doubling the table.
+ * Return: the table, or NULL without memory; then the old one is unchanged.
+ */
 static void *grow(void *table, size_t count, size_t *room, size_t size)
 {
 	void *bigger;
@@ -56,7 +62,7 @@ static void *grow(void *table, size_t count, size_t *room, size_t size)
 	return bigger;
 }
 
-/* Decimal digits and nothing else. */
+/* Decimal digits only. */
 static bool number_parse(const char *text, unsigned long long max, unsigned long long *number)
 {
 	unsigned long long n = 0;
@@ -159,7 +165,7 @@ static int nodemap_append(struct parse_source *src, const struct node *node, str
 	return 0;
 }
 
-/* Appends an entry like @node for every address of @host. */
+/* Appends a copy of @node for each address of @host. */
 static int nodemap_append_host(struct parse_source *src, const char *host, struct node *node,
 			       struct nodemap *map)
 {
@@ -208,11 +214,11 @@ static int rail_parse(struct parse_source *src, const char *word, struct node *n
 }
 
 /**
- * nodemap_parse_words - read one entry: HOST NODEID [RDMA-ADDRESS...]
- * @src: how to read; says what is wrong
+ * nodemap_parse_words - parse one entry: HOST NODEID [RDMA-ADDRESS...]
+ * @src: the input; its error is set on failure
  * @words: number of words
  * @word: the words
- * @map: gets the entries, one for each address of the host
+ * @map: the entries are appended, one for each address of the host
  *
  * Return: 0, or -1 with @src->error filled in.
  */
@@ -239,10 +245,10 @@ int nodemap_parse_words(struct parse_source *src, int words, char **word, struct
 }
 
 /**
- * nodemap_parse_host - read a host alone, as nodemap_parse_words() does
- * @src: how to read; says what is wrong
+ * nodemap_parse_host - parse a host without node id and rails
+ * @src: the input; its error is set on failure
  * @host: the host
- * @map: gets the entries, one for each address of the host
+ * @map: the entries are appended, one for each address of the host
  *
  * Return: 0, or -1 with @src->error filled in.
  */
@@ -274,7 +280,10 @@ static bool node_same(const struct node *a, const struct node *b)
 	       !memcmp(a->rail, b->rail, a->rails * sizeof(a->rail[0]));
 }
 
-/* Two hosts with one address are one, or a mistake. */
+/*
+ * Handles two entries for one address: drops @again if they are equal,
+ * otherwise reports the contradiction.
+ */
 static int node_clash(struct parse_source *src, const struct node *first, struct node *again)
 {
 	char text[ADDR_STRLEN];
@@ -302,7 +311,7 @@ static void nodemap_compact(struct nodemap *map)
 	map->count = count;
 }
 
-/* Looks for addresses that are in the map more than once. */
+/* Drops duplicate addresses, and reports contradictions. */
 static int nodemap_check(struct parse_source *src, struct nodemap *map)
 {
 	struct node **sorted, *first = NULL;
@@ -333,10 +342,10 @@ static int nodemap_check(struct parse_source *src, struct nodemap *map)
 }
 
 /**
- * nodemap_parse - read a file of hosts
- * @src: how to read; says what is wrong
+ * nodemap_parse - parse a file of hosts
+ * @src: the input; its error is set on failure
  * @file: the file
- * @map: gets the entries in the order of the file, no address twice
+ * @map: the entries in the order of the file, without duplicate addresses
  *
  * Return: 0, or -1 with @src->error filled in.  The caller frees @map in both
  * cases.
@@ -424,11 +433,11 @@ static int action_parse(struct parse_source *src, const char *word, struct port_
 }
 
 /**
- * ports_parse_words - read one line of rules: allow|deny PORT[-PORT]...
- * @src: how to read; says what is wrong
+ * ports_parse_words - parse one line of rules: allow|deny PORT[-PORT]...
+ * @src: the input; its error is set on failure
  * @words: number of words
  * @word: the words
- * @ports: gets a rule for each port or range
+ * @ports: the rules are appended, one for each port or range
  *
  * Return: 0, or -1 with @src->error filled in.
  */
@@ -459,10 +468,10 @@ static int ports_line(struct parse_source *src, int words, char **word, void *wh
 }
 
 /**
- * ports_parse - read a file of port rules
- * @src: how to read; says what is wrong
+ * ports_parse - parse a file of port rules
+ * @src: the input; its error is set on failure
  * @file: the file
- * @ports: gets the rules in the order of the file
+ * @ports: the rules in the order of the file
  *
  * Return: 0, or -1 with @src->error filled in.  The caller frees @ports in both
  * cases.

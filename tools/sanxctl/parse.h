@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The files that sanxctl reads: what they say, or which line is wrong and why.
+ * Parser of the files that sanxctl reads.  An error has the line and a message.
  *
- * Nothing here looks outside what it is given: names are resolved by the
- * function that the caller passes.
+ * The parser uses nothing but its arguments.  The caller passes the function
+ * that resolves host names.
  */
 #ifndef SANXCTL_PARSE_H
 #define SANXCTL_PARSE_H
@@ -15,13 +15,13 @@
 
 #include "words.h"
 
-/* More addresses than a host name can sensibly have. */
+/* Most addresses of a host name. */
 #define PARSE_NAME_ADDRS	64
 
 /**
- * struct parse_error - what is wrong, and where
- * @line: number of the line, from 1; 0 if no line is to blame
- * @text: what is wrong and what was expected
+ * struct parse_error - an error in the input
+ * @line: number of the line at fault, from 1; 0 if no line is at fault
+ * @text: the error and the expected input
  */
 struct parse_error {
 	unsigned int line;
@@ -56,10 +56,10 @@ struct ports {
 };
 
 /**
- * struct parse_source - how to read what a person wrote
- * @line: number of the line that is being read
- * @resolve: finds the addresses of a host name, as addr_resolve() does
- * @error: the first thing that is wrong
+ * struct parse_source - the state of a parser
+ * @line: number of the current line, from 1; 0 for the command line
+ * @resolve: resolves a host name, as addr_resolve() does
+ * @error: the first error in the input
  */
 struct parse_source {
 	unsigned int line;

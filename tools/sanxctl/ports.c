@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sanxctl ports: which ports AF_SANX may have.
+ * sanxctl ports: the ports that AF_SANX may use.
  *
- * Shown as text, the rules are a file that can be loaded.
+ * The text output of the rules is a file that can be loaded.
  */
 #include "sanxctl.h"
 
@@ -71,7 +71,7 @@ static void rule_put(struct nl_request *req, const struct port_rule *rule)
 	nl_entry_end(req, entry);
 }
 
-/* @file is where the rules were read from; NULL for the command line. */
+/* @file: the file that the rules were read from; NULL for the command line */
 static int ports_send(struct ctl *ctl, u8 cmd, const struct ports *ports,
 		      const char *file)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Output, as text or as JSON from the same calls.
+ * Output as text or JSON; the same calls produce both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static void text_close(struct print *out)
 }
 
 /**
- * print_init - start with no output
+ * print_init - start without output
  * @out: the output
- * @json: write JSON rather than text
+ * @json: write JSON instead of text
  * @pretty: indent JSON
  */
 void print_init(struct print *out, bool json, bool pretty)
@@ -55,7 +55,7 @@ void print_init(struct print *out, bool json, bool pretty)
 }
 
 /**
- * print_reset - forget everything that was printed
+ * print_reset - discard all output
  * @out: the output
  */
 void print_reset(struct print *out)
@@ -73,8 +73,8 @@ void print_reset(struct print *out)
 }
 
 /**
- * print_single - the output is one object instead of an array of them
- * @out: the output, with nothing in it
+ * print_single - make the output one object instead of an array of objects
+ * @out: the output, still empty
  */
 void print_single(struct print *out)
 {
@@ -86,8 +86,8 @@ void print_single(struct print *out)
 }
 
 /**
- * print_heading - have a line above the items, if there are any
- * @out: the output; JSON has no such line
+ * print_heading - set a line above the first item
+ * @out: the output; ignored for JSON
  * @heading: the line
  */
 void print_heading(struct print *out, const char *heading)
@@ -123,7 +123,7 @@ void print_string(struct print *out, const char *key, const char *fmt, const cha
 		json_put(out, key, json_object_new_string(value));
 }
 
-/* @fmt takes an unsigned long long. */
+/* @fmt: format of an unsigned long long */
 void print_uint(struct print *out, const char *key, const char *fmt, u64 value)
 {
 	if (out->text && fmt)
@@ -172,8 +172,8 @@ static int text_write(struct print *out)
 }
 
 /**
- * print_finish - write what was printed to the standard output
- * @out: the output, which is freed
+ * print_finish - write the output to the standard output
+ * @out: the output; freed
  *
  * Return: 0, or -1 with errno set.
  */

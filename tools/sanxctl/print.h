@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Output, as text or as JSON from the same calls.
+ * Output as text or JSON; the same calls produce both.
  *
- * A key of NULL is for text only, a format of NULL for JSON only.  Nothing is
- * written before print_finish(), so that output is whole or not there.  Without
- * memory these functions end the program.
+ * A key of NULL means text only, a format of NULL means JSON only.
+ * print_finish() writes the output as a whole; nothing is written before.
+ * Without memory these functions exit the program.
  */
 #ifndef SANXCTL_PRINT_H
 #define SANXCTL_PRINT_H
@@ -17,16 +17,16 @@
 #include "words.h"
 
 /**
- * struct print - output that is being made
+ * struct print - output that is being built
  * @root: the JSON document; NULL for text
- * @item: the object that is open
- * @list: the array in @item that is open
- * @pretty: whether JSON is indented
- * @heading: line above the first item, in text
- * @items: items so far, in text
- * @text: stream that writes to @buf
+ * @item: JSON: the open object
+ * @list: JSON: the open array in @item
+ * @pretty: JSON: indent it
+ * @heading: text: line above the first item
+ * @items: text: number of items
+ * @text: text: stream that writes to @buf; NULL for JSON
  * @buf: the text
- * @len: length of @buf
+ * @len: bytes in @buf
  */
 struct print {
 	json_object *root;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sanxctl: configures and shows AF_SANX, in the manner of ip(8).
+ * sanxctl: configures and shows AF_SANX, with a command line like ip(8).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,14 +33,14 @@ static bool is_prefix(const char *word, const char *name)
 	return *word && !strncmp(word, name, strlen(word));
 }
 
-/* "-json" and "--json" are the same, as in ip(8). */
+/* As with ip(8), "-json" and "--json" are the same. */
 static bool is_option(const char *word, const char *name)
 {
 	word += word[1] == '-' ? 2 : 1;
 	return is_prefix(word, name);
 }
 
-/* Returns the number of options in front of the object, or -1. */
+/* Return: the number of options in front of the object, or -1. */
 static int options_parse(int argc, char **argv, struct options *opt)
 {
 	int i, rc = 0;

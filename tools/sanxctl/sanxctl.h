@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the objects of sanxctl share.
+ * Declarations for all objects of sanxctl.
  *
- * A function that fails has said why on the standard error when it returns -1.
+ * A function that returns -1 has printed a message on the standard error.
+ * ctl_send() does not; it sets a struct nl_error.
  */
 #ifndef SANXCTL_H
 #define SANXCTL_H
@@ -16,7 +17,7 @@
 /**
  * struct ctl - one run of sanxctl
  * @nl: connection to the module, after ctl_connect()
- * @out: what goes to the standard output
+ * @out: output for the standard output
  */
 struct ctl {
 	struct nl nl;
@@ -24,10 +25,10 @@ struct ctl {
 };
 
 /**
- * struct command - something that can be done with an object
+ * struct command - a command of an object
  * @name: its name
- * @alias: another name, which counts where no name does
- * @run: does it, with the arguments that follow the name
+ * @alias: another name, used if no name matches
+ * @run: runs it, with the arguments behind the name
  */
 struct command {
 	const char *name;
@@ -36,10 +37,10 @@ struct command {
 };
 
 /**
- * struct object - something that the module has
+ * struct object - an object of the command line
  * @name: its name
- * @usage: its grammar
- * @commands: what can be done with it, up to one without a name
+ * @usage: its usage text
+ * @commands: its commands; ends with one without a name
  */
 struct object {
 	const char *name;
