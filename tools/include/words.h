@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's short words, for programs.
+ * The kernel's short type and attribute names, for programs.
  */
 #ifndef SANX_TOOLS_WORDS_H
 #define SANX_TOOLS_WORDS_H

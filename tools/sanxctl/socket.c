@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sanxctl socket: the sockets of the family that are not plain TCP.
+ * sanxctl socket: the AF_SANX sockets that are not plain TCP.
  */
 #include "addr.h"
 #include "sanxctl.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kernel to talk to: takes the place of libmnl's sockets.
+ * A kernel for tests of sanxctl: replaces libmnl's sockets.
  *
- * It keeps the node map and the port rules in files in $FAKE_STATE, as the
- * request that loaded them.  $FAKE says how it misbehaves:
- *	absent		there is no module
- *	denied		the caller may change nothing
- *	interrupted	the first dump changes under way
+ * It keeps the node map and the port rules in files in $FAKE_STATE.  Each file
+ * is the request that loaded it.  $FAKE selects an error:
+ *	absent		the module is not loaded
+ *	denied		the caller may not change anything
+ *	interrupted	a change interrupts the first dump
  *	broken		dumps fail after some messages
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define FAMILY 0x25
 
-/* A node that it does not like; a port, too. */
+/* A node id, or a port, that is refused. */
 #define BAD_NODE 666
 
 static union {
@@ -110,7 +110,7 @@ static void state_save(u8 cmd)
 	fclose(file);
 }
 
-/* One message for each entry of the request that was saved. */
+/* Dumps one message for each entry of the saved request. */
 static void state_dump(u8 cmd)
 {
 	static char saved[1 << 16];
@@ -191,7 +191,7 @@ static void dump_sockets(void)
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_UID, 1000);
 	message_end(nlh);
 
-	/* One that says little. */
+	/* A socket with few attributes. */
 	nlh = message(FAMILY);
 	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "::");
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 8080);
@@ -244,7 +244,7 @@ static void do_ctrl(void)
 }
 
 /*
- * What libmnl has
+ * libmnl's functions
  */
 
 struct mnl_socket *mnl_socket_open2(int bus, int flags)

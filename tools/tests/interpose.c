@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Another library that replaces socket(): says on stderr what it is asked for.
+ * A library that also replaces socket(), and prints each call on stderr.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Says what kind of socket a program gets, in one way a word.
+ * Prints the kind of socket that a program gets.  Each word is one way to make
+ * it.
  *
  *	probe WORD...
  *
- * Each socket is written as DOMAIN/FLAGS, with n for O_NONBLOCK and c for
- * FD_CLOEXEC; or as its error.  A "!" says that errno was disturbed.
+ * A socket is printed as DOMAIN/FLAGS, with n for O_NONBLOCK and c for
+ * FD_CLOEXEC, or as its error.  A "!" means that errno was changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,13 +33,16 @@ static int early_fd;
 static int early_left;
 static atomic_int handler_fd;
 
-/* A program's constructor may be called before that of a library. */
+/* A program's constructor may run before that of a library. */
 __attribute__((constructor(101)))
 static void early(void)
 {
 	int before = dup(0);
 
-	/* The first one reads the family's number; nothing stays open by that. */
+	/*
+	 * The first socket() reads the family's number, and must close that
+	 * file.
+	 */
 	close(before);
 	early_fd = socket(AF_INET, SOCK_STREAM, 0);
 	early_left = early_fd - before;
@@ -87,7 +91,7 @@ static void try_threads(const char *word)
 	}
 }
 
-/* A thread that is to be cancelled lives through socket(). */
+/* socket() is not a cancellation point: the thread survives it. */
 static void *cancelled(void *data)
 {
 	(void)data;
@@ -124,7 +128,7 @@ static void try_vfork(const char *word)
 	printf("%s:%s\n", word, status ? "failed" : "made");
 }
 
-/* From now on no file can be opened; @action says how. */
+/* From now on open() fails; @action selects how. */
 static void sandbox(u32 action)
 {
 	struct sock_filter code[] = {
@@ -140,7 +144,7 @@ static void sandbox(u32 action)
 		perror("seccomp");
 }
 
-/* The family comes; its number is that of AF_UNIX, which makes sockets, too. */
+/* Loads the family.  Its number is that of AF_UNIX, so socket() succeeds. */
 static void module_load(void)
 {
 	FILE *file = fopen(getenv("PROBE_FAMILY"), "w");

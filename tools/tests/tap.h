@@ -14,7 +14,7 @@
 static int tap_count;
 static int tap_failed;
 
-/* One result: whether @good, and what it was about. */
+/* Prints one result: @good, and its description. */
 __printf(2, 3)
 static inline bool ok(bool good, const char *fmt, ...)
 {
@@ -29,7 +29,7 @@ static inline bool ok(bool good, const char *fmt, ...)
 	return good;
 }
 
-/* The plan comes last; returns the exit status of the program. */
+/* Prints the plan, which comes last.  Return: the program's exit status. */
 static inline int tap_done(void)
 {
 	printf("1..%d\n", tap_count);

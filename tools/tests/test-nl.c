@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel says about a request, and which entry it is about.
+ * Errors in the kernel's answers, and the entries that they refer to.
  */
 #include <errno.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void try_find(void)
 	nl_request_free(&req);
 }
 
-/* An answer that says @error; with the request after it unless @capped. */
+/* An answer with @error; includes the request unless @capped. */
 static struct nlmsghdr *error_make(char *buf, int error, bool capped)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);

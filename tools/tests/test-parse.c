@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is read from node maps and port rules, and what is said of bad ones.
+ * The parser of node maps and port rules: results and error messages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #include "tap.h"
 
 /**
- * struct parse_case - a file and what becomes of it
- * @name: what it is about
- * @text: what the file says
- * @len: length of @text, when it has a NUL byte in it
- * @wanted: all that was read, in one line; NULL if the file is bad
- * @line: which line is wrong
- * @error: what is said of that line
+ * struct parse_case - a file and the expected result
+ * @name: description
+ * @text: contents of the file
+ * @len: bytes of @text, if it contains a NUL byte; otherwise 0
+ * @wanted: all entries, in one line; NULL if an error is expected
+ * @line: line of the error
+ * @error: message of the error
  */
 struct parse_case {
 	const char *name;
@@ -27,7 +27,7 @@ struct parse_case {
 	const char *error;
 };
 
-/* "duo" has two addresses, "none" has no address, others are unknown. */
+/* "duo" has two addresses, "none" has none, other names are unknown. */
 static int fake_resolve(const char *name, struct in6_addr *addrs, int max, const char **why)
 {
 	if (!strcmp(name, "duo") && max >= 2) {
@@ -231,7 +231,7 @@ static void try_cases(const char *what, const struct parse_case *cases, size_t c
 	}
 }
 
-/* What is wrong with a file as a whole is wrong with no line. */
+/* An error of the file as a whole has no line. */
 static void try_directory(void)
 {
 	struct parse_source src = { .resolve = fake_resolve };
@@ -243,7 +243,7 @@ static void try_directory(void)
 	fclose(file);
 }
 
-/* As many hosts as there can be. */
+/* The most hosts that a map can have. */
 static void try_large(void)
 {
 	struct parse_source src = { .resolve = fake_resolve };
