@@ -298,8 +298,8 @@ static u32 loop_memory(struct sanx_conn *conn)
 /*
  * Allocates a ring if there is too little memory for @n bytes.  Only the sender
  * allocates: tx_mutex.  The first ring has SANX_RING_FIRST bytes if these are
- * enough.  The next one has rx_max, as much as the receiver grants.  All
- * further ones are spare rings.
+ * enough.  Otherwise, or next, comes one of rx_max bytes, as much as the
+ * receiver grants.  All further ones are spare rings.
  * Return: how many of @n bytes there is memory for; 0 for none.
  */
 static u32 loop_space(struct sanx_conn *conn, u32 n)
