@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Configuration and counters of a namespace, and the kernel threads.  All other
- * folders use this one; it uses none of them. include/net/sanx.h declares the
+ * folders use this one; it uses none of them.  include/net/sanx.h declares the
  * part for transports.
  *
  * Busy poll is called spin in the names here.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sysctls of a namespace, in net/sanx. af_sanx(7) describes them. */
+/* The sysctls of a namespace, in net/sanx.  af_sanx(7) describes them. */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 

@@ -95,7 +95,7 @@ err_conn:
 /*
  * Makes the socket of a TCP connection ordinary TCP.  The reference of this
  * module that newsock->ops holds is put with the ops; the listener holds its
- * own. kernel_accept() (@kern) takes its reference, and stores our ops again,
+ * own.  kernel_accept() (@kern) takes its reference, and stores our ops again,
  * after this function.
  */
 static void accepted_native(const struct proto_ops *native,

@@ -8,7 +8,7 @@
  * then share one range of ports, and each sees the ports of the other.  A
  * segment for such a pair finds a closed sock and is dropped.
  *
- * Invariant: a sock with ss->autobound set is in the table. lock_sock() guards
+ * Invariant: a sock with ss->autobound set is in the table.  lock_sock() guards
  * both.
  */
 #include <net/inet6_hashtables.h>

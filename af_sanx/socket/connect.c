@@ -223,7 +223,7 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 		return 1;
 	}
 	/*
-	 * As over TCP, also if the answer is there already. poll() reports it.
+	 * As over TCP, also if the answer is there already.  poll() reports it.
 	 */
 	if (!err && flags & O_NONBLOCK)
 		return -EINPROGRESS;

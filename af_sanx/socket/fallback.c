@@ -7,7 +7,7 @@
  * start.)
  *
  * The lifetime of struct sanx_sock needs care.  A call on another CPU can have
- * loaded the old sock->ops without having made its call yet. accept() even
+ * loaded the old sock->ops without having made its call yet.  accept() even
  * allocates memory between the two.  So struct sanx_sock and the module must
  * stay until the socket is released.
  *

@@ -39,7 +39,7 @@ static struct socket *label_donor;
  *
  * SELinux rejects an address that is too short.  Without SELinux, this hook
  * does not check it.  SELinux does not check it either if its policy lacks the
- * classes of 2017 (extended_socket_class). sanx_label_connect() cannot check
+ * classes of 2017 (extended_socket_class).  sanx_label_connect() cannot check
  * then.
  *
  * Context: process.

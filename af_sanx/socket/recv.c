@@ -266,7 +266,7 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	for (;;) {
 		mutex_lock(&conn->rx_mutex);
 		/*
-		 * Load rx.tail before the mark. sanx_conn_urgent() stores the
+		 * Load rx.tail before the mark.  sanx_conn_urgent() stores the
 		 * mark of a byte before rx.tail covers that byte, so no mark
 		 * before @end is missed.
 		 */

@@ -29,8 +29,8 @@
  *	reaper, then constant
  *
  * lock_sock(@sk) guards @old, @n_old, @autobound and @tcp_only, and writes of
- * @conn and @fell_back. sanx_sock_conn() reads @conn without it, with acquire
- * semantics. sanx_sk() reads @fell_back without it.
+ * @conn and @fell_back.  sanx_sock_conn() reads @conn without it, with acquire
+ * semantics.  sanx_sk() reads @fell_back without it.
  */
 struct sanx_sock {
 	const struct proto_ops	*native;
