@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The message queue: cursors and credits of one direction of a stream.  See
- * include/net/sanx_msgq.h for the model.
+ * The message queue: cursors and credits of one direction of a stream.
+ * include/net/sanx_msgq.h describes the model and its invariants.
  *
- * The two sides of a queue meet in two places only: @tail of the receiver,
- * which publishes bytes, and @limit of the sender, which publishes room.  Each
- * is stored with release and loaded with acquire semantics, so that whoever
- * sees the cursor sees the bytes, or the freed ring, behind it.
+ * Names here: a turn is a generation.
+ *
+ * The two sides share two cursors.  The receiver publishes bytes with rx.tail,
+ * the sender gets room with tx.limit.  Barriers:
+ *
+ *	stored with release in			loaded with acquire in
+ *	rx.tail		sanx_rxq_arrive()	sanx_rxq_avail()
+ *	rx.head		sanx_rxq_consume()	sanx_rxq_avail(); loop_memory(),
+ *						loop_unread() in loop.c
+ *	tx.limit	sanx_txq_credit()	sanx_txq_room()
+ *			sanx_txq_exceed()
+ *	rx.in.buf	sanx_rxq_move()		sanx_rxq_follow()
+ *			sanx_rxq_append()	rxq_ring()
+ *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_turning()
+ *	turn->next	sanx_rxq_append()	follow_turn(), rxq_turn()
+ *
+ * A side that sees a cursor therefore also sees the bytes, or the free ring
+ * memory, that the cursor stands for.
  */
 #include <linux/export.h>
 #include <linux/log2.h>
@@ -17,11 +31,12 @@
 #include <net/sanx_msgq.h>
 
 /**
- * sanx_ring_size() - ring size for a receive buffer of so many bytes
- * @bytes: what the program asked for, as in sk->sk_rcvbuf
+ * sanx_ring_size() - ring size for a receive buffer
+ * @bytes: size of the receive buffer, as in sk->sk_rcvbuf
  *
- * Return: a power of two in SANX_RING_MIN..SANX_RING_MAX, at most @bytes
- * where the range permits, so that SO_RCVBUF bounds the ring.
+ * Context: any.
+ * Return: bytes, a power of two in SANX_RING_MIN..SANX_RING_MAX.  It is at most
+ * @bytes where that range permits, so that SO_RCVBUF bounds the ring.
  */
 u32 sanx_ring_size(int bytes)
 {
@@ -32,13 +47,14 @@ u32 sanx_ring_size(int bytes)
 EXPORT_SYMBOL_GPL(sanx_ring_size);
 
 /**
- * sanx_ring_slack() - where no message is to begin
- * @size: bytes of what is sent to
+ * sanx_ring_slack() - room below which a buffer counts as full
+ * @size: bytes of the buffer
  *
- * Whatever has less room than this is full.  So a message that is no longer than
- * that goes whole, and does not mix with those of other writers; as over TCP,
- * whose limit is soft.
+ * No message starts when less than this is free.  So a message of at most this
+ * length is stored whole, and does not mix with messages of other writers.  TCP
+ * behaves the same way, because its limit is soft.
  *
+ * Context: any.
  * Return: bytes.
  */
 u32 sanx_ring_slack(u32 size)
@@ -48,13 +64,14 @@ u32 sanx_ring_slack(u32 size)
 EXPORT_SYMBOL_GPL(sanx_ring_slack);
 
 /**
- * sanx_ring_spans() - where in the ring a stretch of the stream lies
+ * sanx_ring_spans() - split a range of the stream where the ring wraps
  * @size: bytes of the ring, a power of two
  * @offset: stream offset of the first byte
  * @len: bytes, at most @size
- * @span: filled with one or two stretches that do not wrap
+ * @span: filled with one or two parts that do not wrap
  *
- * Return: the number of spans, 0 for an empty stretch.
+ * Context: any.
+ * Return: the number of spans; 0 if @len is 0.
  */
 int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2])
 {
@@ -71,9 +88,11 @@ int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2])
 EXPORT_SYMBOL_GPL(sanx_ring_spans);
 
 /**
- * sanx_txq_init() - start a sender's side with an empty remote ring
+ * sanx_txq_init() - initialise a sender's side for an empty remote ring
  * @q: the queue
- * @size: bytes of the remote ring, a power of two; all of it is permitted
+ * @size: bytes of the remote ring, a power of two; all of it is granted
+ *
+ * Context: before any other call for @q.
  */
 void sanx_txq_init(struct sanx_txq *q, u32 size)
 {
@@ -88,27 +107,39 @@ EXPORT_SYMBOL_GPL(sanx_txq_init);
  * sanx_txq_room() - bytes that may be sent now
  * @q: the queue
  *
- * Return: bytes; exact for the sender, for anyone else a moment's estimate.
+ * Context: any.
+ * Return: bytes; exact for the sender, a hint for all others.
  */
 u32 sanx_txq_room(const struct sanx_txq *q)
 {
 	u64 next, limit;
 
-	/* Before the limit, which can be further than any earlier one. */
+	/*
+	 * Loaded before @limit, so that @limit is at least as new.  Orders
+	 * these two loads only; sanx_txq_advance() has no release.
+	 */
 	next = smp_load_acquire(&q->next);
-	/* Pairs with the release in sanx_txq_credit(). */
+	/*
+	 * Pairs with smp_store_release() in sanx_txq_credit() and
+	 * sanx_txq_exceed().
+	 */
 	limit = smp_load_acquire(&q->limit);
-	/* It may just be given back (sanx_txq_return()). */
+	/*
+	 * Callers other than the sender may see @limit behind @next:
+	 * sanx_txq_return() moves @limit back, and no barrier orders the stores
+	 * of sanx_txq_exceed() and sanx_txq_advance().
+	 */
 	return limit > next ? limit - next : 0;
 }
 EXPORT_SYMBOL_GPL(sanx_txq_room);
 
 /**
- * sanx_txq_unread() - bytes sent that the peer has not said it read
+ * sanx_txq_unread() - bytes that were sent and that the peer is not known to
+ * have read
  * @q: the queue
  *
  * Context: any.
- * Return: bytes; a moment's estimate.
+ * Return: bytes; a hint.
  */
 u32 sanx_txq_unread(const struct sanx_txq *q)
 {
@@ -123,10 +154,11 @@ EXPORT_SYMBOL_GPL(sanx_txq_unread);
  * @q: the queue
  * @len: bytes, at most sanx_txq_room()
  *
- * Called before the peer can see the bytes: the peer may read them and send a
- * credit at once, and sanx_txq_credit() holds that against @next.
+ * Must be called before the peer can see the bytes.  The peer may read them and
+ * send a credit at once, and sanx_txq_credit() checks that credit against
+ * @next.
  *
- * Context: the sender, or its transport; one at a time.
+ * Context: the sender or its transport; one at a time.
  */
 void sanx_txq_advance(struct sanx_txq *q, u32 len)
 {
@@ -135,32 +167,40 @@ void sanx_txq_advance(struct sanx_txq *q, u32 len)
 EXPORT_SYMBOL_GPL(sanx_txq_advance);
 
 /**
- * sanx_txq_credit() - take a new limit from the peer
+ * sanx_txq_credit() - apply a limit that the peer sent
  * @q: the queue
- * @limit: first offset that is not permitted, as received, unchecked
+ * @limit: first offset that may not be sent, as received, unchecked
  *
- * A limit moves forward only and never past a whole ring of unread bytes; a
- * repeated one is no news.  The value is the peer's: it is checked here.
+ * A limit only moves forward, and never further than a whole ring beyond the
+ * bytes that were sent.  A repeated limit does not change the room.
  *
- * Context: whatever takes credits, one at a time.
- * Return: 1 if there is more room now, 0 if nothing changed, -EPROTO if no
- * correct peer could have sent it; then nothing changed.
+ * Context: the code that receives credits; one at a time.
+ * Return: 1 if there is more room now; 0 if there is not; -EPROTO if no correct
+ * peer could have sent @limit, and nothing changed.
  */
 int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 {
 	if (limit == q->limit) {
-		/* What was given up is permitted: all before was read. */
+		/*
+		 * After sanx_txq_return() the peer grants the same limit again,
+		 * for a smaller ring.  So it has read all bytes before @limit -
+		 * @size.
+		 */
 		if ((s64)(limit - q->size - q->read) > 0)
 			WRITE_ONCE(q->read, limit - q->size);
 		return 0;
 	}
-	/* The last matters where the ring has just become a larger one. */
+	/* The third check matters when the ring has just become larger. */
 	if (limit - q->limit > q->size ||
 	    limit - READ_ONCE(q->next) > q->size ||
 	    (s64)(limit - q->size - q->read) < 0)
 		return -EPROTO;
 	WRITE_ONCE(q->read, limit - q->size);
-	/* Room becomes visible after the peer's reads that made it. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_txq_room().  Over loop the
+	 * caller is the reader, whose reads are done before the room becomes
+	 * visible.
+	 */
 	smp_store_release(&q->limit, limit);
 	return 1;
 }
@@ -169,13 +209,15 @@ EXPORT_SYMBOL_GPL(sanx_txq_credit);
 /**
  * sanx_txq_return() - give up room
  * @q: the queue
- * @room: bytes of it to keep
+ * @room: bytes of room to keep
  *
- * The peer is to be told, and what it permitted before that does not count.  As
- * long as it has not answered, @q->size is that of the ring which it knows.
+ * The caller tells the peer.  Limits that the peer granted before it knows of
+ * this do not count.  Until the peer has answered, @q->size is the size of the
+ * ring that the peer knows.
  *
- * Context: the sender, or its transport; and nobody takes credits at the same time.
- * Return: true; or false if there is no more room than that anyway.
+ * Context: the sender or its transport; no other code applies credits at the
+ * same time.
+ * Return: true, or false if there is less room than @room, and nothing changed.
  */
 bool sanx_txq_return(struct sanx_txq *q, u32 room)
 {
@@ -187,30 +229,34 @@ bool sanx_txq_return(struct sanx_txq *q, u32 room)
 EXPORT_SYMBOL_GPL(sanx_txq_return);
 
 /**
- * sanx_txq_exceed() - permit more than the receiver's ring has room for
- * @tx: the queue of a sender that has memory for it
- * @rx: the receiver's end
- * @to: offset up to which it has bytes to put there
+ * sanx_txq_exceed() - permit more bytes than the receiver has granted
+ * @tx: the queue of a sender that has memory for the bytes
+ * @rx: the receiver's side
+ * @to: stream offset behind the bytes
  *
- * The receiver grants anew when so much is read that its own ring will do.
+ * The receiver grants again once it has read so much that its own ring has
+ * room.
  *
- * Context: the sender; and nobody grants or takes credits at the same time.
+ * Context: the sender; no other code grants or applies credits at the same
+ * time.
  */
 void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to)
 {
 	if ((s64)(to - tx->limit) <= 0)
 		return;
 	WRITE_ONCE(rx->granted, to);
-	/* As in sanx_txq_credit(). */
+	/* Pairs with smp_load_acquire() in sanx_txq_room(). */
 	smp_store_release(&tx->limit, to);
 }
 EXPORT_SYMBOL_GPL(sanx_txq_exceed);
 
 /**
- * sanx_rxq_init() - start a receiver's side with an empty ring
+ * sanx_rxq_init() - initialise a receiver's side with an empty ring
  * @q: the queue
- * @buf: the ring, or NULL if it comes later; stays the caller's
+ * @buf: the ring, or NULL if it is provided later; the caller still owns it
  * @size: bytes of the ring, a power of two; all of it counts as granted
+ *
+ * Context: before any other call for @q.
  */
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 {
@@ -226,25 +272,29 @@ void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 EXPORT_SYMBOL_GPL(sanx_rxq_init);
 
 /**
- * sanx_rxq_turning() - has the queue moved, and the reader not yet followed?
+ * sanx_rxq_turning() - has the reader not yet followed to the ring of the
+ * queue?
  * @q: the queue
  *
- * Return: true if so; then it must not move again.
+ * Context: the transport, as for sanx_rxq_arrive().
+ * Return: true if the reader has not followed; the queue must not move again
+ * then.
  */
 bool sanx_rxq_turning(const struct sanx_rxq *q)
 {
-	/* Pairs with the release in sanx_rxq_follow(). */
+	/* Pairs with smp_store_release() in sanx_rxq_follow(). */
 	return smp_load_acquire(&q->out.buf) != READ_ONCE(q->in.buf);
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_turning);
 
 /**
  * sanx_rxq_provide() - give a queue its first ring
- * @q: a queue without one, in which nothing has arrived
- * @buf: the ring
- * @size: bytes of it, a power of two
+ * @q: a queue that holds no bytes
+ * @buf: the ring, or NULL to leave the queue without one; the caller still owns
+ *	it
+ * @size: bytes of the ring, a power of two
  *
- * Context: the transport, as for sanx_rxq_arrive(), which publishes it.
+ * Context: the transport, as for sanx_rxq_arrive(), which publishes the ring.
  */
 void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size)
 {
@@ -254,12 +304,13 @@ void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size)
 EXPORT_SYMBOL_GPL(sanx_rxq_provide);
 
 /**
- * sanx_rxq_move() - what arrives from now on goes to another ring
- * @q: the queue, with a ring and not sanx_rxq_turning()
- * @buf: the other ring, not the one before
- * @size: bytes of it, a power of two
+ * sanx_rxq_move() - store bytes that arrive from now on in another ring
+ * @q: a queue with a ring, and for which sanx_rxq_turning() is false
+ * @buf: the other ring, not the same as before; the caller still owns it
+ * @size: bytes of the other ring, a power of two
  *
- * The ring before is the reader's from here on.
+ * Only the reader uses the ring before from now on.  sanx_rxq_follow() says
+ * when the reader has left it.
  *
  * Context: the transport, as for sanx_rxq_arrive().
  */
@@ -267,15 +318,18 @@ void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size)
 {
 	WRITE_ONCE(q->from, q->tail);
 	WRITE_ONCE(q->in.size, size);
-	/* Who sees that it moved sees where, and to what. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_rxq_follow() and rxq_ring(),
+	 * which read @from and @in.size afterwards.
+	 */
 	smp_store_release(&q->in.buf, buf);
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_move);
 
 /**
- * sanx_rxq_begin() - give a queue its first ring, of several
- * @q: as for sanx_rxq_provide(); it goes by turns from here on
- * @first: the ring; its @next is to be NULL
+ * sanx_rxq_begin() - give a queue its first generation
+ * @q: as for sanx_rxq_provide(); from now on it has generations
+ * @first: the generation; its @next must be NULL; the caller still owns it
  *
  * Context: as for sanx_rxq_provide().
  */
@@ -287,13 +341,13 @@ void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_turn *first)
 EXPORT_SYMBOL_GPL(sanx_rxq_begin);
 
 /**
- * sanx_rxq_append() - what is put there from now on goes to another ring
- * @q: a queue that goes by turns
- * @last: the turn that was appended last, or the first
- * @turn: the other ring
- * @from: the next offset that the sender puts there
+ * sanx_rxq_append() - store bytes from now on in a new generation
+ * @q: a queue with generations
+ * @last: the generation that was appended last, or the first one
+ * @turn: the new generation; the caller still owns it
+ * @from: stream offset of the next byte that the sender stores
  *
- * Unlike sanx_rxq_move(), it need not wait for the reader.
+ * Unlike sanx_rxq_move(), this does not need a reader that has followed.
  *
  * Context: the sender.
  */
@@ -304,17 +358,23 @@ void sanx_rxq_append(struct sanx_rxq *q, struct sanx_turn *last,
 	turn->next = NULL;
 	WRITE_ONCE(q->from, from);
 	WRITE_ONCE(q->in.size, turn->ring.size);
-	/* Who sees it sees what is in it. */
+	/* Pairs with smp_load_acquire() in follow_turn() and rxq_turn(). */
 	smp_store_release(&last->next, turn);
-	/* Who sees that this is not where it is finds the next turn. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_rxq_follow() and rxq_ring(): a
+	 * reader that sees the new ring finds the new generation.
+	 */
 	smp_store_release(&q->in.buf, turn->ring.buf);
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_append);
 
-/* The ring to go to, from a turn that is read to its end, or NULL. */
+/*
+ * Return: the ring of the next generation if the current one is read to its
+ * end, else NULL.
+ */
 static const struct sanx_ring *follow_turn(struct sanx_rxq *q)
 {
-	/* Pairs with the release in sanx_rxq_append(). */
+	/* Pairs with smp_store_release() in sanx_rxq_append(). */
 	struct sanx_turn *next = smp_load_acquire(&q->turn->next);
 
 	if (!next || q->head < next->from)
@@ -324,17 +384,21 @@ static const struct sanx_ring *follow_turn(struct sanx_rxq *q)
 }
 
 /**
- * sanx_rxq_follow() - go to where the queue has moved, or one ring further
+ * sanx_rxq_follow() - go to the ring to which the queue moved, or to the next
+ * generation
  * @q: the queue
- * @left: filled: the ring before, which nobody uses any more
+ * @left: filled with the ring before, on true; no code uses that ring any more
  *
  * Context: the reader.
- * Return: true if it went there; false if there was no need, or something is
- * still to be read before.
+ * Return: true if the reader went to another ring; false if there is none, or
+ * if the ring before still has bytes to read.
  */
 bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 {
-	/* Pairs with the release in sanx_rxq_move(), sanx_rxq_append(). */
+	/*
+	 * Pairs with smp_store_release() in sanx_rxq_move() and
+	 * sanx_rxq_append().
+	 */
 	u8 *buf = smp_load_acquire(&q->in.buf);
 	const struct sanx_ring *to = &q->in;
 
@@ -350,19 +414,22 @@ bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 		return false;
 	q->out.size = READ_ONCE(to->size);
 	buf = READ_ONCE(to->buf);
-	/* The reads there are done before it is moved again. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_rxq_turning(): the reads of the
+	 * old ring are done before the queue can move again.
+	 */
 	smp_store_release(&q->out.buf, buf);
 	return true;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_follow);
 
-/* As rxq_ring(), where there are turns. */
+/* As rxq_ring(), for a queue with generations. */
 static const struct sanx_ring *rxq_turn(const struct sanx_rxq *q, u64 offset,
 					u32 *most)
 {
 	const struct sanx_turn *turn = q->turn, *next;
 
-	/* Pairs with the release in sanx_rxq_append(). */
+	/* Pairs with smp_store_release() in sanx_rxq_append(). */
 	while ((next = smp_load_acquire(&turn->next)) && offset >= next->from)
 		turn = next;
 	if (next)
@@ -370,11 +437,17 @@ static const struct sanx_ring *rxq_turn(const struct sanx_rxq *q, u64 offset,
 	return &turn->ring;
 }
 
-/* The ring that a byte is in; @most is cut to how many from there on are. */
+/*
+ * Return: the ring that stores the byte at @offset.  @most is reduced to the
+ * number of bytes from @offset on that are in that ring.
+ */
 static const struct sanx_ring *rxq_ring(const struct sanx_rxq *q, u64 offset,
 					u32 *most)
 {
-	/* Pairs with the release in sanx_rxq_move(), sanx_rxq_append(). */
+	/*
+	 * Pairs with smp_store_release() in sanx_rxq_move() and
+	 * sanx_rxq_append().
+	 */
 	u8 *buf = smp_load_acquire(&q->in.buf);
 	u64 from;
 
@@ -390,9 +463,9 @@ static const struct sanx_ring *rxq_ring(const struct sanx_rxq *q, u64 offset,
 }
 
 /**
- * sanx_rxq_byte() - one byte that has arrived
+ * sanx_rxq_byte() - read one byte
  * @q: the queue
- * @offset: its stream offset; it has arrived and was not consumed
+ * @offset: stream offset of a byte that has arrived and was not consumed
  *
  * Context: the reader.
  * Return: the byte.
@@ -407,21 +480,24 @@ u8 sanx_rxq_byte(const struct sanx_rxq *q, u64 offset)
 EXPORT_SYMBOL_GPL(sanx_rxq_byte);
 
 /**
- * sanx_rxq_arrive() - publish bytes that lie in the ring
+ * sanx_rxq_arrive() - publish bytes that are in the ring
  * @q: the queue
- * @offset: stream offset of the first of them, as received, unchecked
+ * @offset: stream offset of the first byte, as received, unchecked
  * @len: bytes, as received, unchecked
  *
- * Context: the transport, one at a time.
- * Return: 0, or -EPROTO if @offset is not the next one or @len overruns what
- * was granted; then nothing changed.
+ * Context: the transport; one at a time.
+ * Return: 0, or -EPROTO if @offset is not the next one or @len exceeds what was
+ * granted; nothing changed then.
  */
 int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len)
 {
 	if (offset != q->tail ||
 	    len > READ_ONCE(q->granted) - q->tail)
 		return -EPROTO;
-	/* The bytes are in the ring before anyone sees the cursor. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_rxq_avail(): a reader that sees
+	 * @tail sees the bytes.
+	 */
 	smp_store_release(&q->tail, q->tail + len);
 	return 0;
 }
@@ -431,21 +507,25 @@ EXPORT_SYMBOL_GPL(sanx_rxq_arrive);
  * sanx_rxq_avail() - bytes that can be read now
  * @q: the queue
  *
- * Return: bytes; exact for the reader, for anyone else a moment's estimate.
+ * Context: any.
+ * Return: bytes; exact for the reader, a hint for all others.
  */
 u32 sanx_rxq_avail(const struct sanx_rxq *q)
 {
 	u64 head;
 
-	/* Not the other way round, or it could be less than nothing. */
+	/*
+	 * Pairs with smp_store_release() in sanx_rxq_consume().  Loaded before
+	 * @tail: a newer @head than @tail could make the difference negative.
+	 */
 	head = smp_load_acquire(&q->head);
-	/* Pairs with the release in sanx_rxq_arrive(). */
+	/* Pairs with smp_store_release() in sanx_rxq_arrive(). */
 	return smp_load_acquire(&q->tail) - head;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_avail);
 
 /**
- * sanx_rxq_consume() - free the ring behind bytes that were read
+ * sanx_rxq_consume() - free ring memory of bytes that were read
  * @q: the queue
  * @len: bytes, at most sanx_rxq_avail()
  *
@@ -453,24 +533,32 @@ EXPORT_SYMBOL_GPL(sanx_rxq_avail);
  */
 void sanx_rxq_consume(struct sanx_rxq *q, u32 len)
 {
-	/* The reads are done before the sender may write there again. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_rxq_avail(), loop_memory() and
+	 * loop_unread(): the reads are done before the sender reuses the
+	 * memory.
+	 */
 	smp_store_release(&q->head, q->head + len);
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_consume);
 
 /**
- * sanx_rxq_credit_due() - is it time to tell the sender of freed ring?
+ * sanx_rxq_credit_due() - is it time to send a credit?
  * @q: the queue
  *
- * A quarter of the ring, SANX_CREDIT_MAX at most: seldom enough to cost little,
- * soon enough that a sender in full flow does not run dry (the delayed
- * acknowledgements of SOVIA).  As a full ring that was read whole is always due, a sender cannot
- * wait for ever.  Where there is little, half of it: else a few hundred bytes,
- * which are answered and told of with the answer, would be told of by themselves;
- * and not more than half, for which a sender may wait.
+ * A credit is due when a quarter of the ring is free and not granted, or
+ * SANX_CREDIT_MAX bytes are.  That is rare enough to cost little, and early
+ * enough for a sender of a continuous stream to have room (the delayed
+ * acknowledgements of SOVIA).  A sender cannot wait for ever: a full ring that
+ * was read to its end always makes a credit due.
+ *
+ * A ring of at most SANX_RING_FIRST bytes needs one half instead of a quarter.
+ * With a quarter, a request of a few hundred bytes would cause a credit of its
+ * own, although the answer carries the credit.  With more than a half, a sender
+ * may wait for the credit.
  *
  * Context: the reader.
- * Return: true once so much of the ring is free and not granted.
+ * Return: true if a credit is due.
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {
@@ -478,18 +566,18 @@ bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 
 	if (size <= SANX_RING_FIRST)
 		due *= 2;
-	/* It may have become larger just now, and all of it be granted. */
+	/* Signed: if the ring has just become larger, @granted can be ahead. */
 	return (s64)(q->head + size - READ_ONCE(q->granted)) >= (s64)due;
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_credit_due);
 
 /**
- * sanx_rxq_grant() - grant all free ring to the sender
+ * sanx_rxq_grant() - grant all free ring memory to the sender
  * @q: the queue
  *
- * Context: any, one at a time and in the order in which the limits are sent:
- * a transport calls it under the lock under which it posts.
- * Return: the new limit, to be told to the peer.
+ * Context: any, one at a time, and in the order in which the limits are sent.
+ * A transport calls it under the lock under which it posts.
+ * Return: the new limit, to be sent to the peer.
  */
 u64 sanx_rxq_grant(struct sanx_rxq *q)
 {
@@ -501,16 +589,16 @@ u64 sanx_rxq_grant(struct sanx_rxq *q)
 EXPORT_SYMBOL_GPL(sanx_rxq_grant);
 
 /**
- * sanx_rxq_store() - put bytes that came by message into the ring
+ * sanx_rxq_store() - copy bytes that came in a frame into the ring
  * @q: the queue
  * @offset: stream offset of the first byte
  * @data: the bytes
- * @len: how many; the caller has checked that offset and length are in the
- *	granted part, or accepts that sanx_rxq_arrive() will refuse them
+ * @len: bytes at @data.  The caller has checked that @offset and @len are
+ *	within the granted part, or accepts that sanx_rxq_arrive() refuses them.
  *
- * Never writes outside the ring, whatever @offset and @len say.
+ * Never writes outside the ring, whatever @offset and @len are.
  *
- * Context: the transport, one at a time.
+ * Context: the transport; one at a time.
  */
 void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
 {
@@ -526,10 +614,10 @@ void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
 EXPORT_SYMBOL_GPL(sanx_rxq_store);
 
 /**
- * sanx_rxq_fill() - put a caller's bytes straight into the ring
+ * sanx_rxq_fill() - copy bytes of a program into the ring
  * @q: the queue
  * @offset: stream offset of the first byte
- * @from: where they come from; advanced by what was copied
+ * @from: source; advanced by the bytes copied
  * @len: bytes, at most the size of the ring
  *
  * Context: process, may fault; one at a time.
@@ -545,8 +633,9 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 	n = sanx_ring_spans(q->in.size, offset, len, span);
 	for (i = 0; i < n; i++) {
 		/*
-		 * Without what hardened usercopy asks, which takes longer than
-		 * to copy some hundred bytes: a span is in the ring.
+		 * Not copy_from_iter(): the check of hardened usercopy takes
+		 * longer than copying some hundred bytes, and a span is always
+		 * within the ring.
 		 */
 		got = _copy_from_iter(q->in.buf + span[i].pos, span[i].len,
 				      from);
@@ -558,7 +647,7 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 }
 EXPORT_SYMBOL_GPL(sanx_rxq_fill);
 
-/* Reads from one ring; @most is cut to what is in it. */
+/* Reads from one ring.  @most is reduced to the bytes that are in that ring. */
 static size_t read_ring(const struct sanx_rxq *q, u64 offset,
 			struct iov_iter *to, u32 *most)
 {
@@ -569,7 +658,7 @@ static size_t read_ring(const struct sanx_rxq *q, u64 offset,
 
 	n = sanx_ring_spans(ring->size, offset, *most, span);
 	for (i = 0; i < n; i++) {
-		/* As there. */
+		/* As in sanx_rxq_fill(). */
 		got = _copy_to_iter(ring->buf + span[i].pos, span[i].len, to);
 		done += got;
 		if (got != span[i].len)
@@ -579,10 +668,10 @@ static size_t read_ring(const struct sanx_rxq *q, u64 offset,
 }
 
 /**
- * sanx_rxq_read() - copy arrived bytes to a caller, without consuming them
+ * sanx_rxq_read() - copy arrived bytes to a program, without consuming them
  * @q: the queue
- * @skip: bytes after the head to leave out, as for a peek
- * @to: where they go; advanced by what was copied
+ * @skip: bytes behind @head to leave out, as for MSG_PEEK
+ * @to: destination; advanced by the bytes copied
  * @len: bytes; @skip + @len is at most sanx_rxq_avail()
  *
  * Context: the reader; process, may fault.

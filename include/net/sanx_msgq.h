@@ -3,18 +3,32 @@
  * The message queue: one direction of a stream, as a ring in the receiver's
  * memory that the sender writes (sci-socket.txt 5.3.1, "SCILib").
  *
- * Everything is counted in stream offsets: 64-bit byte counts from the start
- * of the stream, which never wrap in practice.  The byte at offset o lives in
- * the ring at o & (size - 1).  A write therefore is idempotent: it can be
- * repeated, on another path if need be, and lands in the same place.
+ * Names here: a turn is a generation.
  *
- * A queue begins with little memory, or none, and moves to a larger ring when
- * there is a need: bytes from some offset on are in the new one, and the reader
- * follows when it has read all before.  Where the reader may be several rings
- * behind, each of them is a turn.
+ * All positions are stream offsets: 64-bit byte counts from the start of the
+ * stream, which do not wrap in practice.  The ring stores the byte at offset o
+ * at o & (size - 1).  A write is therefore idempotent: it can be repeated, over
+ * another link too, and stores the same bytes at the same address.
  *
- * This unit is pure: no socket, no device, no allocation and no lock.  Each
- * function says which side may call it; a side is serialised by its caller.
+ * A queue starts with a small ring, or none, and moves to a larger ring when
+ * needed.  Bytes from some offset on are stored in the new ring.  The reader
+ * follows when it has read all bytes before that offset.  Where the reader may
+ * be several rings behind (loop), each ring is a generation (struct sanx_turn).
+ *
+ * Invariants; "sender" and "reader" are serialised by their callers:
+ *
+ * - sanx_txq.next <= sanx_txq.limit for the sender.  The sender writes @next,
+ *   or its transport does; the receiver of credits writes @limit and @read.
+ * - sanx_rxq.head <= sanx_rxq.tail <= sanx_rxq.granted.  The reader writes
+ *   @head, the transport @tail, the granting side @granted.
+ * - Bytes in [@head, @tail) do not change.  @tail is stored with release after
+ *   the bytes, @head with release after the reads.
+ *
+ * msgq.c names the partner of each barrier.  Documentation/locking.rst has the
+ * locks with which loop and verbs serialise each side.
+ *
+ * This unit is pure: it uses no socket, no device, no allocation and no lock.
+ * Each function says which side may call it.
  */
 #ifndef _NET_SANX_MSGQ_H
 #define _NET_SANX_MSGQ_H
@@ -25,9 +39,9 @@
 
 #define SANX_RING_MIN	4096U
 #define SANX_RING_MAX	1048576U
-/* What a connection begins with; no device writes it. */
+/* Size of a connection's first ring.  Devices do not write it. */
 #define SANX_RING_FIRST	1024U
-/* So much is read at most before the sender is told. */
+/* Most bytes that are read before a credit is due. */
 #define SANX_CREDIT_MAX	98304U
 
 /* See sanx_ring_slack(). */
@@ -35,11 +49,12 @@
 
 /**
  * struct sanx_txq - the sender's view of its remote window
- * @next: offset of the next byte to be put into the window; written by the
- *	sender only, or by its transport
- * @limit: first offset that the peer has not permitted, moved by credits; or that we
- *	have given up: sanx_txq_return()
- * @read: first offset that the peer has not said it read
+ * @next: offset of the next byte to send; written by the sender or its
+ *	transport
+ * @limit: first offset that may not be sent; advanced by credits
+ *	(sanx_txq_credit(), sanx_txq_exceed()), moved back by sanx_txq_return()
+ * @read: first offset that the peer is not known to have read; written under
+ *	the lock that guards @limit
  * @size: bytes of the remote ring, a power of two
  */
 struct sanx_txq {
@@ -51,8 +66,8 @@ struct sanx_txq {
 
 /**
  * struct sanx_ring - memory of a ring
- * @buf: the bytes; NULL for none
- * @size: how many, a power of two
+ * @buf: the bytes, or NULL for no ring
+ * @size: bytes at @buf, a power of two
  */
 struct sanx_ring {
 	u8	*buf;
@@ -60,10 +75,12 @@ struct sanx_ring {
 };
 
 /**
- * struct sanx_turn - a ring among several of a queue
+ * struct sanx_turn - a generation: one of several rings of a queue
  * @ring: its memory
- * @from: first offset that is in it
- * @next: the one that follows; written once, by the writer
+ * @from: first stream offset that is stored in it
+ * @next: the next generation; written once, with release, by sanx_rxq_append()
+ *
+ * A generation does not change once it was appended, except for @next.
  */
 struct sanx_turn {
 	struct sanx_ring	ring;
@@ -72,9 +89,9 @@ struct sanx_turn {
 };
 
 /**
- * struct sanx_left - a ring that the reader is through with
+ * struct sanx_left - a ring that the reader has left
  * @buf: the ring
- * @turn: what it is the ring of, or NULL
+ * @turn: its generation, or NULL in a queue without generations
  */
 struct sanx_left {
 	u8			*buf;
@@ -83,16 +100,22 @@ struct sanx_left {
 
 /**
  * struct sanx_rxq - the receiver's ring and its cursors
- * @in: where bytes from @from on go; the transport's
- * @from: first offset that is in @in; all before are in @out, or in turns
- * @out: where the reader is; the reader's, and it follows to @in when it has
- *	read all before @from
- * @turn: that of @out, in a queue that goes by turns, or NULL; the reader's
- * @size: what the sender may have under way and unread, bytes; set by the
- *	transport along with sanx_rxq_grant()
- * @head: offset of the next byte the program reads; written by the reader only
+ * @in: the ring that takes bytes from @from on; written by the transport; a new
+ *	@in.buf is stored with release
+ * @from: first offset that is stored in @in; bytes before it are in @out, or in
+ *	generations; written by the transport
+ * @out: the ring that the reader reads; written by the reader, which follows to
+ *	@in when it has read all bytes before @from; @out.buf is stored with
+ *	release
+ * @turn: the generation of @out, or NULL in a queue without generations;
+ *	written by the reader
+ * @size: bytes that the sender may have sent and the reader not read; the
+ *	transport sets it together with sanx_rxq_grant()
+ * @head: offset of the next byte that the program reads; written by the reader
+ *	only
  * @tail: first offset that has not arrived; written by the transport only
- * @granted: limit last told to the sender; written by sanx_rxq_grant() only
+ * @granted: last limit that was advertised to the sender; written by
+ *	sanx_rxq_grant(), and by sanx_txq_exceed() for the sender
  */
 struct sanx_rxq {
 	struct sanx_ring	in;
@@ -106,7 +129,7 @@ struct sanx_rxq {
 };
 
 /**
- * struct sanx_span - a stretch of the ring that does not wrap
+ * struct sanx_span - a part of the ring that does not wrap
  * @pos: bytes from the start of the ring
  * @len: bytes
  */
