@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_SANX: what a transport sees of the core, and the core of a transport.
+ * AF_SANX: the interface between the core and a transport.
  *
  * The core (af_sanx.ko) has the sockets, the connections and the node map.  A
  * transport carries the bytes of connections; it is one const struct
  * sanx_transport_ops.  The core includes nothing of rdma/, and a transport
  * knows nothing of sockets.
+ *
+ * Terms that differ from the names here: coalesce (gather), liveness (alive,
+ * pulse), busy poll (spin), reclaim (trim), memory beyond the ring (spare).
+ *
+ * struct sanx_conn has three locks.  tx_mutex and rx_mutex of one connection are
+ * never held together.  lock is inside both.  Documentation/locking.rst has the
+ * whole order:
+ *
+ *	tx_mutex	the sender: coalescing, corking, lent pages; over loop
+ *			also tx.next
+ *	rx_mutex	the reader: rx.head, rx.out, rx.turn
+ *	lock		state, err, shutdown, peer_gone, detached, urg,
+ *			alive.sending, alive.sent; softirq
+ *
+ * The socket callbacks of @sk run without these locks, under RCU.
  */
 #ifndef _NET_SANX_H
 #define _NET_SANX_H
@@ -35,7 +50,7 @@ struct sock;
 
 /**
  * struct sanx_endpoint - an address and a port
- * @addr: IPv6, or IPv4 as v4-mapped
+ * @addr: IPv6 address, or IPv4 address as v4-mapped
  * @port: big endian
  */
 struct sanx_endpoint {
@@ -44,16 +59,16 @@ struct sanx_endpoint {
 };
 
 /**
- * enum sanx_conn_state - where a connection is
+ * enum sanx_conn_state - state of a connection
  * @SANX_CONN_NEW: allocated
- * @SANX_CONN_CONNECTING: asked for, not yet answered
- * @SANX_CONN_ESTABLISHED: both directions open
- * @SANX_CONN_FIN_SENT: our direction ended
- * @SANX_CONN_FIN_RCVD: the peer's direction ended
- * @SANX_CONN_FINISHED: both directions ended, in order
- * @SANX_CONN_REFUSED: never came to be; the socket goes on as TCP
+ * @SANX_CONN_CONNECTING: requested, not answered yet
+ * @SANX_CONN_ESTABLISHED: both directions are open
+ * @SANX_CONN_FIN_SENT: our direction has ended
+ * @SANX_CONN_FIN_RCVD: the peer's direction has ended
+ * @SANX_CONN_FINISHED: both directions have ended, in order
+ * @SANX_CONN_REFUSED: not established; the socket becomes TCP
  * @SANX_CONN_DEAD: reset, aborted or closed
- * @SANX_CONN_ENDED: likewise, after the peer's direction had ended
+ * @SANX_CONN_ENDED: as DEAD, but the peer's direction had ended before
  */
 enum sanx_conn_state {
 	SANX_CONN_NEW,
@@ -73,10 +88,10 @@ enum sanx_conn_state {
  * enum sanx_fallback - why a socket became plain TCP
  * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map
  * @SANX_FALLBACK_PORT: a port rule denies the port
- * @SANX_FALLBACK_LINK: no link to the peer
- * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener there
- * @SANX_FALLBACK_OPTION: the program asked for what only TCP does
- * @SANX_FALLBACK_ACCEPT: a plain TCP client came to an AF_SANX listener
+ * @SANX_FALLBACK_LINK: there is no link to the peer
+ * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener at that address
+ * @SANX_FALLBACK_OPTION: the program uses an option that only TCP supports
+ * @SANX_FALLBACK_ACCEPT: a plain TCP client connected to an AF_SANX listener
  */
 enum sanx_fallback {
 	SANX_FALLBACK_UNMAPPED,
@@ -90,10 +105,11 @@ enum sanx_fallback {
 };
 
 /**
- * enum sanx_urg_state - the mark of urgent data
- * @SANX_URG_NONE: there is none ahead of the reader
- * @SANX_URG_NEW: nobody has got the urgent byte
- * @SANX_URG_READ: recv(MSG_OOB) has; reading still stops there
+ * enum sanx_urg_state - state of the urgent mark
+ * @SANX_URG_NONE: there is no mark ahead of the reader
+ * @SANX_URG_NEW: the urgent byte was not read yet
+ * @SANX_URG_READ: recv(MSG_OOB) has read the byte; reading still stops at the
+ *	mark
  */
 enum sanx_urg_state {
 	SANX_URG_NONE,
@@ -103,10 +119,12 @@ enum sanx_urg_state {
 
 /**
  * struct sanx_urg - urgent data, as the reader sees it
- * @state: of the mark
+ * @state: state of the mark
  * @seq: stream offset of the urgent byte
- * @hole: offset of an earlier one that reading leaves out all the same, or
- *	U64_MAX; always before @seq, so there is none without a mark
+ * @hole: offset of an earlier urgent byte that reading still leaves out, or
+ *	U64_MAX for none; always before @seq, so there is none without a mark
+ *
+ * conn->lock guards all fields.  Reads of @state without it are hints.
  */
 struct sanx_urg {
 	enum sanx_urg_state	state;
@@ -115,16 +133,18 @@ struct sanx_urg {
 };
 
 /**
- * struct sanx_alive - what is known of whether the peer is there: alive.c
- * @timer: looks, while there is reason to doubt
- * @watch: sends are to be noted in @sending
- * @sending: something is on its way, or wants to be, since @sent
+ * struct sanx_alive - liveness of the peer: alive.c
+ * @timer: checks the peer while it may be gone; holds a reference of the
+ *	connection while it is pending
+ * @watch: sends are recorded in @sending; no lock
+ * @sending: bytes are on the way to the peer, or wait to be sent, since @sent
  * @sent: in jiffies
- * @shut: the peer has not read since @shut_since; the timer's own, as the rest
+ * @shut: the peer's program has read nothing since @shut_since
  * @shut_since: in jiffies
- * @read: how far the peer was known to have read then
+ * @read: how far the peer was known to have read at @shut_since, stream offset
  *
- * @sending and @sent are guarded by the connection's lock.
+ * conn->lock guards @sending and @sent.  Only @timer uses @shut, @shut_since
+ * and @read.
  */
 struct sanx_alive {
 	struct timer_list	timer;
@@ -137,11 +157,12 @@ struct sanx_alive {
 };
 
 /**
- * struct sanx_pulse - a transport's answer to whether the peer is there
- * @heard: when it was last heard of, in jiffies
- * @lost: it was quiet for so long that what is on its way to it counts as lost
- * @unacked: something was sent that it may not have received
- * @acked: when it last was known to have received something, in jiffies
+ * struct sanx_pulse - a transport's answer about the liveness of the peer
+ * @heard: when the peer was last heard of, in jiffies
+ * @lost: the peer was silent for so long that what is on the way to it counts
+ *	as lost
+ * @unacked: something was sent that the peer may not have received
+ * @acked: when the peer was last known to have received something, in jiffies
  */
 struct sanx_pulse {
 	unsigned long		heard;
@@ -151,20 +172,21 @@ struct sanx_pulse {
 };
 
 /**
- * struct sanx_gather - what a sender holds back of small pieces: gather.c
- * @timer: the end of patience
- * @flush: announces what is held back
- * @piece: pieces of so many bytes are not held back
- * @armed: @timer is set, or about to look
- * @sends: since this end received anything; below 0 after it was found not to
- *	stream
- * @armed_at: @sends when @timer was set
- * @slow: few sends came until @timer last ran; the timer's own
- * @fast: many did
- * @held: bytes held back; guarded by tx_mutex
+ * struct sanx_gather - coalescing of a sender's small pieces: gather.c
+ * @timer: ends the delay
+ * @flush: announces the bytes that are held back; any context
+ * @piece: pieces of at least so many bytes are not held back
+ * @armed: @timer is set, or has not looked for bytes yet; written with full
+ *	barriers by sanx_gather_arm() and gather_timer()
+ * @slow: few sends came before @timer last ran; used by @timer only
+ * @fast: many sends came before @timer last ran; written by @timer, no lock
+ * @sends: sends since this end last received anything; below 0 after the sender
+ *	was found not to stream; no lock
+ * @armed_at: value of @sends when @timer was set; no lock
+ * @held: bytes held back; tx_mutex
  *
- * @sends may lose a count or a reset to another CPU, which moves an
- * announcement by GATHER_NS at most.
+ * Several CPUs write @sends without a lock.  A lost count or a lost reset moves
+ * an announcement by at most GATHER_NS.
  */
 struct sanx_gather {
 	struct hrtimer		timer;
@@ -178,16 +200,17 @@ struct sanx_gather {
 	u32			held;
 };
 
-/* Bytes that are not put away any longer: a message of good size. */
+/* With so many bytes corked, nothing is corked any more. */
 #define SANX_CORK_MAX	32768U
 
 /**
- * struct sanx_cork - what is put away because more is to come: cork.c
- * @work: the end of patience; of who waits for room, too (spare.c)
- * @on: the program has set TCP_CORK; the sock's own flag kernel users change
- *	without our hearing of it
- * @bytes: so many are put away; written under tx_mutex, as @since
- * @since: in jiffies
+ * struct sanx_cork - bytes held back because more will follow: cork.c
+ * @work: ends the delay; also wakes senders that wait for room
+ *	(sanx_conn_recheck() in spare.c)
+ * @on: the program has set TCP_CORK.  A copy, because kernel users change the
+ *	flag of the sock without a call to AF_SANX.  No lock.
+ * @bytes: bytes that are corked; written under tx_mutex
+ * @since: when the first of @bytes was corked, in jiffies; tx_mutex
  */
 struct sanx_cork {
 	struct delayed_work	work;
@@ -197,9 +220,9 @@ struct sanx_cork {
 };
 
 /**
- * struct sanx_trim - memory that a connection can give back: trim.c
- * @work: looks whether it rests
- * @seen: what its stream offsets were the last time; @work's
+ * struct sanx_trim - reclaim of memory of an idle connection: trim.c
+ * @work: checks whether the connection is idle
+ * @seen: sum of the stream offsets at the last check; no lock
  */
 struct sanx_trim {
 	struct delayed_work	work;
@@ -207,76 +230,87 @@ struct sanx_trim {
 };
 
 /**
- * enum sanx_room - which room is asked for
- * @SANX_ROOM_WINDOW: what there is while the peer's reader keeps up
- * @SANX_ROOM_SPARE: or beyond that, of what a sender may keep for one who does
- *	not (SO_SNDBUF)
+ * enum sanx_room - which room a sender asks for
+ * @SANX_ROOM_WINDOW: the room while the peer's reader keeps up
+ * @SANX_ROOM_SPARE: also the room that a sender may use beyond it, for a reader
+ *	that does not keep up (SO_SNDBUF; spare.c)
  */
 enum sanx_room {
 	SANX_ROOM_WINDOW,
 	SANX_ROOM_SPARE,
 };
 
-/* Flag of a send: it may go beyond the window, and take memory for that. */
+/* Flag of a send: it may use SANX_ROOM_SPARE and allocate memory for it. */
 #define SANX_MSG_SPARE	MSG_PROBE
 
 /**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
- * @net: where it lives; outlived by the transport's net_exit()
- * @stats: the counters there
+ * @net: its namespace, without a reference: sockets hold it, and net_idle() with
+ *	@exit leaves no connection of the transport there
+ * @stats: counters of @net
  * @local: our end
  * @remote: the peer's end
- * @memcg: who pays for our ring, with a reference, or NULL for whoever makes it
- * @lock: guards @state, @err, @shutdown, @peer_gone, @detached, @urg; taken in
- *	softirq
- * @state: changed by the functions below only
+ * @memcg: the memory cgroup that is charged for our ring, with a reference;
+ *	NULL to charge the task that allocates it
+ * @lock: guards @state, @err, @shutdown, @peer_gone, @detached, @urg,
+ *	@alive.sending and @alive.sent; taken in softirq.  Other readers use
+ *	READ_ONCE() or the acquire in sanx_conn_open().
+ * @state: changed by functions of conn.c only; stored with release
  * @err: errno (positive) of a connection that died
- * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN, mirrored in sk->sk_shutdown
- * @peer_gone: the peer reads no more: what is sent now ends in a reset
- * @accepted: came in by a listener
- * @detached: @sk is not to be used any more
- * @sk: the socket's sock while one is attached; valid under RCU
+ * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN, copied to sk->sk_shutdown
+ * @peer_gone: the peer reads no more: what is sent now causes a reset
+ * @accepted: came in through a listener
+ * @detached: @sk must not be used any more
+ * @sk: the sock while one is attached, with a reference; stored with release by
+ *	sanx_conn_attach(), valid under RCU
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
- * @tx_mutex: serialises senders; guards @tx but for its limit, where the
- *	transport has no send buffer
- * @rx_mutex: serialises readers; guards the reader's part of @rx
+ * @tx_mutex: serialises senders; guards @cork.bytes, @cork.since, @lent and
+ *	sanx_gather.held, and over loop @tx.next.  The transport guards the rest
+ *	of
+ * @tx: loop_conn.lock over loop, vlink.tx_lock over verbs.
+ * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.turn
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
- * @rx_max: bytes that it may come to have (SO_RCVBUF)
- * @room_first: what a sender that may wait asks for first; send.c
- * @urg: urgent data in it
- * @alive: is the peer there?
- * @cork: bytes that are put away
+ * @rx_max: bytes to which @rx may grow (SO_RCVBUF)
+ * @room_first: the room that a blocking sender asks for first; send.c; no lock
+ * @urg: urgent data in @rx
+ * @alive: liveness of the peer
+ * @cork: corked bytes
  * @trim: memory that it can give back
  * @lent: stream offset up to which the transport sends from programs' pages;
  *	tx_mutex
- * @spin_ns: how long a reader looks before it sleeps; spin.c
- * @tx_time: jiffies of the last send
- * @rx_time: jiffies when bytes last arrived
- * @ack_time: jiffies of the last credit
- * @drain_time: jiffies when the peer was last known to read what fills its ring
- * @promised: stream offset (its low half) where the sender was last told that
+ * @spin_ns: ns that a reader polls before it sleeps; spin.c; no lock
+ * @tx_time: when bytes were last sent, in jiffies
+ * @rx_time: when bytes last arrived, in jiffies
+ * @ack_time: when a credit last arrived, in jiffies
+ * @drain_time: when the peer was last known to read bytes that fill its ring,
+ *	in jiffies
+ * @promised: stream offset, modulo 2^32, at which the sender was last told that
  *	there is room; spare.c
- * @started: ktime of the request for the connection
- * @rtt_us: microseconds until it was accepted; 0 at the accepting end
- * @short_until: no memory is asked for to send more before that, in jiffies
+ * @started: when the connection was requested, ktime in ns
+ * @rtt_us: us until it was accepted; 0 at the accepting end
+ * @short_until: until then no memory is requested to send more, in jiffies
  * @rx_stamp: wall-clock time when bytes last arrived, in ns; 0 if the program
- *	does not want it (SO_TIMESTAMP)
- * @node: in the accept queue of a listener
- * @deferred: the listener, while accept() is not to find this connection yet
- * @fallback: why it was refused
- * @tries: how often @retry ran
- * @retry: connects again after a full backlog; of one that came in, ends the
- *	time that it is @deferred
- * @work: turns the socket into TCP after a refusal: sanx_conn_connect()
- * @rcu: frees it
- * @detach_rcu: drops @sk
+ *	did not ask for it (SO_TIMESTAMP)
+ * @node: in the accept queue of a listener or in sanx_listener.deferred,
+ *	guarded by the lock of the listener table; later in sanx_sock.old,
+ *	guarded by lock_sock()
+ * @deferred: the listener, while accept() must not find this connection yet;
+ *	written under the lock of the listener table
+ * @fallback: why the connection was refused; written under @lock
+ * @tries: how often it was told that the backlog is full
+ * @retry: connects again after a full backlog; for a connection that came in,
+ *	ends the time that it is @deferred
+ * @work: makes the socket TCP after a refusal: sanx_conn_connect()
+ * @rcu: frees the connection
+ * @detach_rcu: puts the reference of @sk
  *
- * A transport's own part follows, see sanx_conn_priv().  With loop's it has 1 KiB on
- * 64-bit kernels without lock debugging, which is what the allocator has, too: what
- * makes it larger costs as much again.
+ * A transport's own part follows, see sanx_conn_priv().  With the part of loop,
+ * the structure has 1 KiB on 64-bit kernels without lock debugging.  That is
+ * also the size class of the allocator, so a larger structure would take twice
+ * as much.
  */
 struct sanx_conn {
 	refcount_t			refs;
@@ -287,7 +321,7 @@ struct sanx_conn {
 	struct sanx_endpoint		remote;
 	struct mem_cgroup		*memcg;
 
-	spinlock_t			lock; /* see above */
+	spinlock_t			lock; /* guards: see above */
 	enum sanx_conn_state		state;
 	int				err;
 	u8				shutdown;
@@ -297,8 +331,8 @@ struct sanx_conn {
 
 	struct sock			*sk;
 	struct sanx_sock		*ss;
-	struct mutex			tx_mutex; /* see above */
-	struct mutex			rx_mutex; /* see above */
+	struct mutex			tx_mutex; /* guards: see above */
+	struct mutex			rx_mutex; /* guards: see above */
 	struct sanx_txq			tx;
 	struct sanx_rxq			rx;
 	u32				rx_max;
@@ -333,9 +367,10 @@ struct sanx_conn {
  * struct sanx_transport_ops - a transport
  *
  * @name: shown by sanxctl
- * @owner: pinned by each connection
- * @priv_size: bytes of its own part of a connection
- * @same_node: carries connections to addresses of this node, and needs no map
+ * @owner: the module, pinned by each connection
+ * @priv_size: bytes of the transport's own part of a connection
+ * @same_node: carries connections to addresses of this node, and needs no node
+ *	map
  */
 struct sanx_transport_ops {
 	const char	*name;
@@ -346,104 +381,116 @@ struct sanx_transport_ops {
 	/**
 	 * @connect: ask the peer for a connection.
 	 *
-	 * @conn is CONNECTING, its endpoints are set and conn->rx_max says
-	 * how large a ring the program wants.  The answer is given, in this call
-	 * or later, in any context, by exactly one of sanx_conn_established(),
-	 * sanx_conn_refused() and sanx_conn_busy(); after the last, it is
-	 * called once more.  Before an answer, close() may come.
+	 * @conn is CONNECTING, its endpoints are set, and conn->rx_max is the
+	 *	size of the ring that the program wants.  The transport answers
+	 *	by calling exactly one of sanx_conn_established(),
+	 *	sanx_conn_refused() and sanx_conn_busy(), in this call or later,
+	 *	in any context.  After sanx_conn_busy(), connect() is called
+	 *	again.  close() may be called before there is an answer.
 	 *
 	 * Context: process, lock_sock() held; must not wait for the peer.
-	 * Return: 0, or -errno when no answer will come: -ENOMEM goes to the
-	 * program, -ECONNREFUSED is as sanx_conn_refused() with
-	 * SANX_FALLBACK_REFUSED, all else with SANX_FALLBACK_LINK.
+	 * Return: 0, or -errno if no answer will come.  -ENOMEM goes to the
+	 * program.  -ECONNREFUSED is like sanx_conn_refused() with
+	 * SANX_FALLBACK_REFUSED, all else like SANX_FALLBACK_LINK.
 	 */
 	int (*connect)(struct sanx_conn *conn);
 
 	/**
-	 * @send: write bytes into the peer's window and let it know.
+	 * @send: write bytes into the peer's window and announce them.
 	 *
-	 * Takes what there is room for, in the peer's window or in a send
-	 * buffer of the transport, and never waits for room; it may fault on @from and may
-	 * wait for memory, unless MSG_DONTWAIT is in @flags.  When room comes
-	 * later it calls sanx_conn_tx_ready().  With MSG_OOB in @flags, the
-	 * last of @len bytes is urgent, and so is the last one taken where
-	 * the room ends: the peer calls sanx_conn_urgent(), and when it
-	 * can be read sanx_conn_urgent_came().  With MSG_MORE,
-	 * the peer learns nothing of it yet (cork.c).  With MSG_BATCH, which
-	 * is there without TCP_NODELAY, the peer may learn of it somewhat
-	 * later, when there is more (gather.c).  With SANX_MSG_SPARE, the
-	 * room is that of SANX_ROOM_SPARE, else of SANX_ROOM_WINDOW.
+	 * Takes as many bytes as there is room for, in the peer's window or in
+	 * a send buffer of the transport.  Does not wait for room.  It may
+	 * fault on @from, and may wait for memory unless MSG_DONTWAIT is in
+	 * @flags.  When there is room again, the transport calls
+	 * sanx_conn_tx_ready().
+	 *
+	 * MSG_OOB in @flags: the last of @len bytes is urgent.  If not all
+	 * bytes are taken, the last one taken is urgent.  The peer's transport
+	 * calls sanx_conn_urgent() before the byte can be read, and
+	 * sanx_conn_urgent_came() afterwards.
+	 *
+	 * MSG_MORE: the bytes are corked, and the peer does not see them yet
+	 * (cork.c).
+	 *
+	 * MSG_BATCH, which is set without TCP_NODELAY: the peer may be told
+	 * somewhat later, together with further bytes (gather.c).
+	 *
+	 * SANX_MSG_SPARE: the room is SANX_ROOM_SPARE, else SANX_ROOM_WINDOW.
 	 *
 	 * Context: process, tx_mutex held.
-	 * Return: bytes taken, at least 1; -EAGAIN for no room, or no memory
-	 * for now (sanx_conn_set_short()); -EFAULT; or -EPIPE if the connection
-	 * is no more.
+	 * Return: bytes taken, at least 1; -EAGAIN if there is no room, or no
+	 * memory at present (sanx_conn_set_short()); -EFAULT; -EPIPE if the
+	 * connection is over.
 	 */
 	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
 			size_t len, int flags);
 
 	/**
-	 * @uncork: let the peer know what was sent with MSG_MORE.
+	 * @uncork: announce what was sent with MSG_MORE.
 	 *
 	 * Context: process, tx_mutex held.
 	 */
 	void (*uncork)(struct sanx_conn *conn);
 
 	/**
-	 * @push: the program waits for the peer: let it know all, if MSG_BATCH
-	 * has kept send() from that.  Optional.
+	 * @push: announce all bytes that send() holds back for MSG_BATCH.
+	 *	Called when the program waits for the peer.  Optional.
 	 *
-	 * Context: process; the connection may be any, closed too.
+	 * Context: process; the connection may be in any state, closed too.
 	 */
 	void (*push)(struct sanx_conn *conn);
 
 	/**
-	 * @settle: wait until programs have their pages back.  For a transport
-	 * whose send() moves conn->lent.
-	 * @to: how far
+	 * @settle: wait until programs have their pages back.  Only for a
+	 *	transport whose send() moves conn->lent.
+	 * @to: stream offset up to which the pages must be back
 	 *
 	 * Context: process, no lock held.
 	 */
 	void (*settle)(struct sanx_conn *conn, u64 to);
 
 	/**
-	 * @room: bytes that send() could take now, roughly; for poll.
+	 * @room: bytes that send() could take now, roughly; for poll().
 	 *
-	 * Asking is what arms sanx_conn_tx_ready(): if it returns 0, the
-	 * call comes once that has changed.  If not, and for all that may be
-	 * spared, the next send() takes something: sanx_conn_promise() notes
-	 * what may have changed by then.  Context: any, no lock needed.
+	 * A return value of 0 arms a wake-up: the transport calls
+	 * sanx_conn_tx_ready() when there is room.  Otherwise, and for
+	 * SANX_ROOM_SPARE, the next send() must take at least a byte;
+	 * sanx_conn_promise() records that, in case the room is gone by then.
+	 *
+	 * Context: any, no lock needed.
 	 */
 	u32 (*room)(struct sanx_conn *conn, enum sanx_room which);
 
 	/**
-	 * @unsent: bytes that send() took and that the peer has not been given
-	 * yet.  For a transport with a send buffer, as @drained; others have
-	 * neither.
+	 * @unsent: bytes that send() took and that the peer was not given yet;
+	 *	for SIOCOUTQNSD.  Optional.
 	 *
-	 * Context: any.  Return: bytes; a moment's estimate.
+	 * Context: any.
+	 * Return: bytes; a hint.
 	 */
 	u32 (*unsent)(struct sanx_conn *conn);
 
 	/**
-	 * @drained: has the peer received all that was sent, and the end of
-	 * the stream if that was?  For SO_LINGER and TCP_NOTSENT_LOWAT.
+	 * @drained: has the peer received all bytes that were sent, and the end
+	 *	of the stream if that was sent?  For SO_LINGER and
+	 *	TCP_NOTSENT_LOWAT.  Optional.
 	 *
-	 * Asking is what arms sanx_conn_tx_ready(), as for @room.
+	 * A return value of false arms sanx_conn_tx_ready(), as for @room.
+	 *
 	 * Context: any.
 	 */
 	bool (*drained)(struct sanx_conn *conn);
 
 	/**
-	 * @consumed: the reader freed ring; pass on credits that are due.
+	 * @consumed: the reader freed ring memory; send credits that are due.
 	 *
 	 * Context: process, rx_mutex held; may not sleep for long.
 	 */
 	void (*consumed)(struct sanx_conn *conn);
 
 	/**
-	 * @left: the reader is through with the ring before the one that it
-	 * followed to: it can be given back.
+	 * @left: the reader has left the ring before the current one.  The
+	 *	transport may free that ring, or use it again.
 	 * @left: that ring
 	 *
 	 * Context: process, rx_mutex held.
@@ -451,47 +498,54 @@ struct sanx_transport_ops {
 	void (*left)(struct sanx_conn *conn, const struct sanx_left *left);
 
 	/**
-	 * @trim: nothing has passed for some time: give back what memory is
-	 * of no use now.  Asked for with sanx_trim_arm().
+	 * @trim: give back memory that is of no use now.  Called when no bytes
+	 *	have passed for some time, if sanx_trim_arm() was called.
 	 *
 	 * Context: process, may sleep; @conn was open a moment ago.
-	 * Return: true if there is more to give back, and that could not be
-	 * now.
+	 * Return: true if there is more to give back that could not be given
+	 * back now.
 	 */
 	bool (*trim)(struct sanx_conn *conn);
 
 	/**
-	 * @fin: no more bytes will be sent; the peer reads to the end.
+	 * @fin: no more bytes will be sent; the peer reads up to the end of the
+	 *	stream.
 	 *
-	 * Once at most, after the last send().  Context: process, tx_mutex
-	 * held.
+	 * Called at most once, after the last send().
+	 *
+	 * Context: process, tx_mutex held.
 	 */
 	void (*fin)(struct sanx_conn *conn);
 
 	/**
-	 * @close: the socket is gone: nobody sends or reads here any more.
-	 * @reset: the peer is to get ECONNRESET and not the end of the stream;
-	 *	what it was not given yet is dropped.  Else it gets that first.
+	 * @close: the socket was closed: this end neither sends nor reads any
+	 *	more.
+	 * @reset: the peer must get ECONNRESET and not the end of the stream.
+	 *	Bytes that the peer was not given yet are dropped.  Without
+	 *	@reset the peer gets those bytes first.
 	 *
-	 * Exactly once for each connection that connect() was called for or
-	 * that sanx_conn_incoming() took.  The transport holds a reference of
-	 * its own for as long as the peer can touch the ring.  Context:
-	 * process, may sleep; no lock of the connection held.
+	 * Called exactly once for each connection for which connect() was
+	 * called or that sanx_conn_incoming() took.  The transport holds a
+	 * reference of its own for as long as the peer can access the ring.
+	 *
+	 * Context: process, may sleep; no lock of the connection held.
 	 */
 	void (*close)(struct sanx_conn *conn, bool reset);
 
 	/**
-	 * @abort: the peer is taken for gone, and sanx_conn_reset() follows; if
-	 * it is there after all, it is to get ECONNRESET.
+	 * @abort: liveness gave the peer up, and sanx_conn_reset() follows.  If
+	 *	the peer is alive nevertheless, it must get ECONNRESET.
 	 *
-	 * close() comes later, and finds all done.  Context: any.
+	 * close() is called later, and finds nothing left to do.
+	 *
+	 * Context: any.
 	 */
 	void (*abort)(struct sanx_conn *conn);
 
 	/**
-	 * @pulse: is the peer there?  Optional, for peers that can get lost;
-	 * such a transport calls sanx_conn_quiet() when it has heard nothing
-	 * of one for a while.
+	 * @pulse: report the liveness of the peer.  Optional; for peers that
+	 *	can be lost.  A transport with @pulse calls sanx_conn_quiet()
+	 *	when it has not heard of a peer for some time.
 	 * @pulse: to be filled
 	 *
 	 * Context: any, softirq too.
@@ -499,41 +553,48 @@ struct sanx_transport_ops {
 	void (*pulse)(struct sanx_conn *conn, struct sanx_pulse *pulse);
 
 	/**
-	 * @probe: make the peer say something, if it is there.  Optional.
+	 * @probe: make the peer send something, if it is alive.  Optional.
+	 *
 	 * Context: any, softirq too.
 	 */
 	void (*probe)(struct sanx_conn *conn);
 
 	/**
-	 * @destroy: the last reference is gone.  Gives back what the transport
-	 * attached and ends with sanx_conn_free(), now or later.  Context:
-	 * any; may not sleep.
+	 * @destroy: the last reference was put.  Frees what the transport
+	 *	attached, and calls sanx_conn_free() as its last step, now or
+	 *	later.
+	 *
+	 * Context: any; may not sleep.
 	 */
 	void (*destroy)(struct sanx_conn *conn);
 
 	/**
 	 * @net_idle: the last AF_SANX socket of a namespace is gone, or (with
-	 * @exit) the namespace itself dies: let go of everything that pins it.
-	 * With @exit, no connection of @net is left on return.  Optional.
+	 *	@exit) the namespace exits: release everything that pins it.
+	 *	With @exit, no connection of @net is left on return.  Optional.
+	 *
 	 * Context: process, may sleep.
 	 */
 	void (*net_idle)(struct net *net, bool exit);
 
 	/**
-	 * @net_busy: the first socket of a namespace was made.  Optional.
+	 * @net_busy: the first socket of a namespace was created.  Optional.
+	 *
 	 * Context: process, may sleep.
 	 */
 	void (*net_busy)(struct net *net);
 
 	/**
-	 * @map_changed: the node map of @net is another one now.  Optional.
+	 * @map_changed: the node map of @net was replaced.  Optional.
+	 *
 	 * Context: process, may sleep, the configuration mutex held.
 	 */
 	void (*map_changed)(struct net *net);
 
 	/**
-	 * @dump_links: report each link of @net by sanx_nl_put_link(), going
-	 * on behind the first @skip.  Optional.
+	 * @dump_links: report each link of @net with sanx_nl_put_link(), except
+	 *	the first @skip links.  Optional.
+	 *
 	 * Context: process; RTNL not held.
 	 * Return: links reported or skipped, or -EMSGSIZE when @skb is full.
 	 */
@@ -543,17 +604,16 @@ struct sanx_transport_ops {
 
 /**
  * struct sanx_link_info - a link, as sanxctl shows it
- * @node: peer's node id
+ * @node: the peer's node id
  * @transport: name of the transport
  * @device: name of the device
- * @state: state in a word
- * @conns: connections on it
+ * @state: name of the state
+ * @conns: connections on the link
  * @local: local address of the rail
  * @remote: remote address of the rail
- * @rtt: ns until the peer's device acknowledges, at the least; or 0
- * @long_min: bytes from which a send() is made from the program's pages, or
- *	U32_MAX
- * @lane: which of the links to that node
+ * @rtt: the shortest time until the peer's device acknowledged, in ns; or 0
+ * @long_min: bytes from which a send() uses the program's pages, or U32_MAX
+ * @lane: number of the lane
  */
 struct sanx_link_info {
 	u32		node;
@@ -571,10 +631,10 @@ struct sanx_link_info {
 #define SANX_NODE_RAILS	4
 
 /**
- * struct sanx_node_info - a copy of what the node map says of a node
+ * struct sanx_node_info - a copy of a node's entry in the node map
  * @id: node id
  * @n_rails: entries of @rail, at least 1
- * @rail: addresses that its RDMA devices answer on
+ * @rail: addresses on which its RDMA devices answer
  */
 struct sanx_node_info {
 	u32		id;
@@ -586,7 +646,7 @@ struct sanx_node_info {
  * sanx_conn_priv() - a transport's own part of a connection
  * @conn: the connection
  *
- * Return: sanx_transport_ops.priv_size bytes, zeroed when it was made.
+ * Return: sanx_transport_ops.priv_size bytes, zeroed at allocation.
  */
 static inline void *sanx_conn_priv(struct sanx_conn *conn)
 {
@@ -594,7 +654,7 @@ static inline void *sanx_conn_priv(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_of_priv() - the connection that a transport's part belongs to
+ * sanx_conn_of_priv() - the connection of a transport's own part
  * @priv: as returned by sanx_conn_priv()
  *
  * Return: the connection.
@@ -635,7 +695,7 @@ bool sanx_conn_short(struct sanx_conn *conn);
 bool sanx_mem_charge(u32 pages);
 void sanx_mem_uncharge(u32 pages);
 
-/* How long a sender waits for a reader before it goes on without. */
+/* Jiffies that a sender waits for the reader before it uses SANX_ROOM_SPARE. */
 #define SANX_PATIENCE	(msecs_to_jiffies(2) + 1)
 
 /* alive.c */
@@ -658,11 +718,11 @@ void sanx_trim_soon(struct sanx_conn *conn);
 void sanx_cork_hold(struct sanx_conn *conn, u32 n);
 
 /**
- * sanx_cork_release() - nothing is put away any more
+ * sanx_cork_release() - nothing is corked any more
  * @conn: the connection
  *
  * Context: process, tx_mutex held.
- * Return: true if something was.
+ * Return: true if bytes were corked.
  */
 static inline bool sanx_cork_release(struct sanx_conn *conn)
 {
@@ -679,7 +739,8 @@ void sanx_conn_urgent_came(struct sanx_conn *conn);
 
 /**
  * sanx_conn_get() - take a reference
- * @conn: a connection that the caller has, or knows to have, a reference of
+ * @conn: a connection of which the caller has a reference, or knows that
+ *	another one keeps it
  *
  * Return: @conn.
  */
