@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: their lifetime, their state, and what their socket is told.
+ * Connections: their lifetime, their state, and the wake-ups of their sock.
  *
- * A connection is held by its socket (or accept queue) with one reference and
- * by its transport with as many as it needs, so either may go first.  It leads
- * to a sock by @sk from attach to detach; wake-ups come from any context and
- * use @sk under RCU, which is why the sock's reference is put after a grace
- * period.
+ * References: the socket (or the accept queue) has one, the transport as many
+ * as it needs, each queued work and the armed liveness timer have one each.
+ * Socket and transport may put theirs in any order.
+ *
+ * Invariants:
+ *
+ * - conn_event() is the only writer of conn->state.  It runs under conn->lock,
+ *   and stores the state with release: code that sees a state with
+ *   sanx_conn_open() or sanx_conn_fin_rcvd(), which load with acquire, sees
+ *   what was set up before.
+ * - conn->lock guards err, shutdown, peer_gone and detached as well.
+ * - conn->sk is set from sanx_conn_attach() until a grace period after
+ *   sanx_conn_detach().  Wake-ups come from any context and use it under RCU.
+ *   Therefore the reference of the sock is put after that grace period.
+ *
+ * Full barriers: a wake-up stores its cause, and then looks for the sock and at
+ * SOCK_NOSPACE.  smp_mb() in sanx_conn_sk() is between the two.  Its partners
+ * are smp_mb() in sanx_conn_attach(), and smp_mb__after_atomic() in
+ * sanx_want_room().
  */
 #include <linux/export.h>
 #include <linux/memcontrol.h>
@@ -20,19 +34,21 @@
 #include "internal.h"
 
 /*
- * After a full backlog: try again after 1, 2, 4 ... 1000 ms, and give up after
- * about as long as TCP's retries of a SYN take with the default settings.
+ * After a full backlog: retry after 1, 2, 4 ... 1000 ms.  The limit is about
+ * the time that TCP's retries of a SYN take with the default settings.
  */
 #define RETRY_MAX_MS	1000
 #define RETRY_TRIES	137
 
-/* SO_RCVBUFFORCE knows no bounds; and TCP takes an sk_buff more. */
+/*
+ * SO_RCVBUFFORCE has no limit of its own.  TCP exceeds the limit by an sk_buff.
+ */
 #define RCVMOST_MAX	SZ_512M
 #define RCVMOST_OVER	65536
 
 static void conn_retry_work(struct kthread_work *work);
 
-/* TCP's sk_write_space, which is not exported. */
+/* sk_write_space of TCP, which is not exported. */
 static void (*conn_native_write_space)(struct sock *sk) __ro_after_init;
 
 static void conn_start_clocks(struct sanx_conn *conn)
@@ -44,15 +60,16 @@ static void conn_start_clocks(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_alloc() - make a connection
- * @ops: its transport, pinned by the caller for the time of the call
- * @net: where it lives
+ * sanx_conn_alloc() - allocate a connection
+ * @ops: its transport, pinned by the caller during the call
+ * @net: its namespace
  * @local: our end
  * @remote: the peer's end
  *
  * Context: process, may sleep.
- * Return: a NEW connection with one reference, the caller's, or NULL for no
- * memory.  It pins the transport's module until it is freed.
+ * Return: a NEW connection with one reference, which is the caller's, or NULL
+ * if there is no memory.  The connection pins the transport's module until it
+ * is freed.
  */
 struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 				  struct net *net,
@@ -88,14 +105,15 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 EXPORT_SYMBOL_GPL(sanx_conn_alloc);
 
 /**
- * sanx_memcg_get() - the memory cgroup of a sock
+ * sanx_memcg_get() - get the memory cgroup of a sock
  * @sk: the sock
  *
- * TCP charges what a socket holds to the cgroup of its program, whoever sends
- * it; so the ring of a connection is.
+ * As TCP does, memory that a socket holds is charged to the cgroup of its
+ * program, whoever sends it.  So a connection's ring is charged to the
+ * receiver's.
  *
  * Context: any.
- * Return: it, with a reference for mem_cgroup_put(), or NULL for none.
+ * Return: the cgroup, with a reference for mem_cgroup_put(), or NULL for none.
  */
 struct mem_cgroup *sanx_memcg_get(const struct sock *sk)
 {
@@ -119,8 +137,12 @@ static void conn_free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * sanx_conn_free() - the end of a transport's destroy()
+ * sanx_conn_free() - free a connection, as the last step of a transport's
+ * destroy()
  * @conn: a connection without references and with nothing attached
+ *
+ * The memory, and the reference of the transport's module, are kept for a grace
+ * period.
  *
  * Context: any.
  */
@@ -131,8 +153,8 @@ void sanx_conn_free(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_free);
 
 /**
- * sanx_conn_put() - give back a reference
- * @conn: a connection, gone for the caller after this
+ * sanx_conn_put() - put a reference
+ * @conn: a connection; the caller must not use it any more
  *
  * Context: any.
  */
@@ -146,19 +168,27 @@ EXPORT_SYMBOL_GPL(sanx_conn_put);
 /**
  * sanx_conn_attach() - give a connection its sock
  * @conn: a connection without one
- * @sk: the sock; a reference is taken
+ * @sk: the sock; the connection takes a reference
+ *
+ * Context: process; takes conn->lock.
  */
 void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 {
 	sock_hold(sk);
 	spin_lock_bh(&conn->lock);
-	/* Pairs with the dereferences under RCU in the wake-ups. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_conn_sk() and
+	 * conn_note_arrival().
+	 */
 	smp_store_release(&conn->sk, sk);
 	WRITE_ONCE(sk->sk_shutdown, conn->shutdown);
 	if (conn->err)
 		WRITE_ONCE(sk->sk_err, conn->err);
 	spin_unlock_bh(&conn->lock);
-	/* A wake-up that missed @sk left what it is about to be seen now. */
+	/*
+	 * Pairs with smp_mb() in sanx_conn_sk(): if a wake-up did not see @sk,
+	 * its cause is visible to the loads below, and to the caller's.
+	 */
 	smp_mb();
 	WRITE_ONCE(conn->cork.on, tcp_sk(sk)->nonagle & TCP_NAGLE_CORK);
 	sanx_alive_options(conn, sk);
@@ -176,9 +206,10 @@ static void conn_detach_rcu(struct rcu_head *rcu)
 
 /**
  * sanx_conn_detach() - take a connection's sock away
- * @conn: a connection; wake-ups under way may still see the sock for a while
+ * @conn: a connection; wake-ups that already run may use the sock for a grace
+ *	period
  *
- * Context: process; once at most for each sanx_conn_attach().
+ * Context: process; at most once for each sanx_conn_attach().
  */
 void sanx_conn_detach(struct sanx_conn *conn)
 {
@@ -190,31 +221,34 @@ void sanx_conn_detach(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_sk() - the sock to wake
+ * sanx_conn_sk() - get the sock to wake
  * @conn: the connection
  *
  * Context: any, under RCU.
- * Return: the sock, while RCU is held, or NULL.
+ * Return: the sock, valid while RCU is held, or NULL.
  */
 struct sock *sanx_conn_sk(struct sanx_conn *conn)
 {
 	struct sock *sk;
 
-	/* What it is about is stored before @sk is looked for. */
+	/*
+	 * The caller has stored the cause of the wake-up.  Pairs with smp_mb()
+	 * in sanx_conn_attach() and smp_mb__after_atomic() in sanx_want_room().
+	 */
 	smp_mb();
-	/* Pairs with the release in sanx_conn_attach(). */
+	/* Pairs with smp_store_release() in sanx_conn_attach(). */
 	sk = smp_load_acquire(&conn->sk);
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "conn->sk needs RCU");
 	return READ_ONCE(conn->detached) ? NULL : sk;
 }
 
 /**
- * sanx_conn_sndbuf() - bytes that may be kept for sending
+ * sanx_conn_sndbuf() - size of the send buffer
  * @conn: the connection
  *
  * Context: any.
- * Return: what the program has said with SO_SNDBUF, as a power of two; without
- * that, the most that anyone needs.
+ * Return: bytes, a power of two: SO_SNDBUF if the program has set it, else
+ * SANX_RING_MAX, which is the most that is of use.
  */
 u32 sanx_conn_sndbuf(struct sanx_conn *conn)
 {
@@ -239,11 +273,11 @@ static u32 rcvbuf_moderate(const struct sanx_conn *conn, const struct net *net)
 }
 
 /**
- * sanx_conn_rcvbuf_set() - what the program has said with SO_RCVBUF
+ * sanx_conn_rcvbuf_set() - ring size that the program has set with SO_RCVBUF
  * @conn: the connection
  *
  * Context: any.
- * Return: that, now, as the size of a ring; or 0 for nothing.
+ * Return: bytes for the current value, or 0 if the program has not set it.
  */
 u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn)
 {
@@ -260,13 +294,13 @@ u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf_set);
 
 /**
- * sanx_conn_rcvbuf() - bytes that its ring may grow to
+ * sanx_conn_rcvbuf() - bytes to which the ring may grow
  * @conn: the connection
  *
  * Context: any.
- * Return: what the program has said with SO_RCVBUF, and not less than conn->rx_max,
- * or without that as much as TCP's window may grow to (tcp_rmem,
- * tcp_moderate_rcvbuf); or 0 for nobody who reads it.
+ * Return: bytes.  SO_RCVBUF if the program has set it, and not less than
+ * conn->rx_max; else as much as TCP's window may grow to (tcp_rmem,
+ * tcp_moderate_rcvbuf).  0 if there is no sock.
  */
 u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
 {
@@ -289,8 +323,9 @@ EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf);
  * @conn: the connection
  *
  * Context: any.
- * Return: what the program has said with SO_RCVBUF, now; or without that, once
- * more than a ring was read, as much as TCP's window may have grown to.
+ * Return: bytes.  The current sk_rcvbuf; if the program has not set SO_RCVBUF
+ * and has read more than a ring, at least as much as TCP's window may have
+ * grown to.
  */
 u32 sanx_conn_rcvmost(struct sanx_conn *conn)
 {
@@ -308,7 +343,7 @@ u32 sanx_conn_rcvmost(struct sanx_conn *conn)
 	return clamp(size, 0, RCVMOST_MAX) + RCVMOST_OVER;
 }
 
-/* Moves @conn on; the only writer of its state. */
+/* Changes the state; the only writer of conn->state. */
 static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
 {
 	int next = sanx_state_next(conn->state, ev);
@@ -317,7 +352,11 @@ static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
 	if (next < 0)
 		return next;
 	trace_sanx_conn_state(conn, next);
-	/* What was set up before is seen by who sees the new state. */
+	/*
+	 * Pairs with smp_load_acquire() in sanx_conn_open() and
+	 * sanx_conn_fin_rcvd(): a reader that sees the new state sees all that
+	 * was set up before.
+	 */
 	smp_store_release(&conn->state, next);
 	return 0;
 }
@@ -341,14 +380,15 @@ static int conn_event_locked(struct sanx_conn *conn, enum sanx_conn_event ev)
 }
 
 /**
- * sanx_conn_open() - can bytes pass, in one direction at least?
+ * sanx_conn_open() - can bytes pass in at least one direction?
  * @conn: a connection
  *
- * Return: true from when it is established until it dies.
+ * Context: any.
+ * Return: true from establishment until the connection dies.
  */
 bool sanx_conn_open(const struct sanx_conn *conn)
 {
-	/* Pairs with the release in conn_event(). */
+	/* Pairs with smp_store_release() in conn_event(). */
 	switch (smp_load_acquire(&conn->state)) {
 	case SANX_CONN_ESTABLISHED:
 	case SANX_CONN_FIN_SENT:
@@ -364,14 +404,15 @@ bool sanx_conn_open(const struct sanx_conn *conn)
  * sanx_conn_fin_rcvd() - has the end of the peer's stream arrived?
  * @conn: a connection
  *
- * As SOCK_DONE of TCP's socks, it stays so when the connection dies, and shutdown()
- * of the reading direction does not make it so.
+ * Like SOCK_DONE of a TCP sock, this stays true after the connection died, and
+ * shutdown(SHUT_RD) does not make it true.
  *
- * Return: true if so; all bytes before it are in the ring.
+ * Context: any.
+ * Return: true if it has arrived; all bytes before it are in the ring.
  */
 bool sanx_conn_fin_rcvd(const struct sanx_conn *conn)
 {
-	/* Pairs with the release in conn_event(). */
+	/* Pairs with smp_store_release() in conn_event(). */
 	switch (smp_load_acquire(&conn->state)) {
 	case SANX_CONN_FIN_RCVD:
 	case SANX_CONN_FINISHED:
@@ -383,14 +424,15 @@ bool sanx_conn_fin_rcvd(const struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_over() - can nothing come or go any more, as in TCP's CLOSED?
+ * sanx_conn_over() - is the connection what TCP calls CLOSED?
  * @conn: a connection
  *
- * TCP is there, or in TIME-WAIT, which to programs is the same, when the peer's
- * end of stream has arrived and our own was acknowledged; and when it is dead.
+ * TCP is in CLOSED when the connection is dead.  When the peer's end of stream
+ * has arrived and our own was acknowledged, TCP is in CLOSED or in TIME-WAIT,
+ * which programs cannot tell apart.
  *
  * Context: any; no lock of @conn held.
- * Return: true if so.
+ * Return: true if no bytes can come or go any more.
  */
 bool sanx_conn_over(struct sanx_conn *conn)
 {
@@ -407,12 +449,12 @@ static void conn_count(const struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_connect() - ask for a connection
+ * sanx_conn_connect() - request a connection
  * @conn: a NEW connection with its sock attached
  * @refused: function of conn->work; it makes the socket TCP
  *
  * sanx_conn_refused() and sanx_conn_refused_later() queue conn->work with a
- * reference of @conn.  The connect thread calls @refused, without a lock held.
+ * reference of @conn.  The connect thread calls @refused without a lock held.
  * @refused must pass the reference on to sanx_conn_refused_later(), or put it.
  * sanx_conn_stop() cancels the work and waits for @refused.
  *
@@ -420,7 +462,7 @@ static void conn_count(const struct sanx_conn *conn)
  * no such function.
  *
  * Context: process, lock_sock() held.
- * Return: 0 when the answer is there or will come, else -errno as
+ * Return: 0 if the answer is there or will come, else -errno as
  * sanx_transport_ops.connect().
  */
 int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
@@ -434,10 +476,11 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 }
 
 /**
- * sanx_conn_accept() - a connection that came in is established at this end
+ * sanx_conn_accept() - establish a connection that came in, at this end
  * @conn: a NEW connection
  *
- * Return: 0, or -EPROTO if it died meanwhile.
+ * Context: any; takes conn->lock.
+ * Return: 0, or -EPROTO if it has died.
  */
 int sanx_conn_accept(struct sanx_conn *conn)
 {
@@ -450,7 +493,7 @@ int sanx_conn_accept(struct sanx_conn *conn)
 	return err;
 }
 
-/* Since it was last asked for; never 0, which stands for not known. */
+/* Age of the last request, in us.  Never 0, because 0 means not known. */
 static u32 conn_age_us(const struct sanx_conn *conn)
 {
 	return clamp_t(u64, div_u64(ktime_get_ns() - conn->started,
@@ -462,8 +505,9 @@ static u32 conn_age_us(const struct sanx_conn *conn)
  * @conn: a CONNECTING connection with both windows set up
  *
  * Context: any.
- * Return: 0, or -EPROTO if nobody waits for that: then the transport undoes it
- * when close() comes, or came.
+ * Return: 0, or -EPROTO if the connection is not CONNECTING any more.  The
+ * transport then undoes its part when close() is called, which may have
+ * happened already.
  */
 int sanx_conn_established(struct sanx_conn *conn)
 {
@@ -494,11 +538,11 @@ int sanx_conn_established(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_established);
 
 /**
- * sanx_conn_give_up() - connect() itself turns to TCP
+ * sanx_conn_give_up() - connect() itself switches to TCP
  * @conn: a connection that is not established
  *
  * Context: process, lock_sock() held.
- * Return: 0, or -EPROTO if it is established after all, or dead.
+ * Return: 0, or -EPROTO if it was established or has died meanwhile.
  */
 int sanx_conn_give_up(struct sanx_conn *conn)
 {
@@ -512,12 +556,12 @@ int sanx_conn_give_up(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_refused() - there is no connection to be had: go on as TCP
+ * sanx_conn_refused() - no connection is possible: the socket becomes TCP
  * @conn: a CONNECTING connection
- * @why: what to count
+ * @why: reason, for the counters
  *
- * The socket's switch to TCP is done by the connect thread, or by the caller
- * of connect() if it still runs.
+ * The connect thread makes the socket TCP, or the caller of connect() does, if
+ * it still runs.
  *
  * Context: any.
  */
@@ -537,10 +581,10 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 EXPORT_SYMBOL_GPL(sanx_conn_refused);
 
 /**
- * sanx_conn_refused_later() - the socket is in use: finish it later
+ * sanx_conn_refused_later() - requeue conn->work, because the socket is in use
  * @conn: a refused connection, with a reference for the work
  *
- * Context: its own work.
+ * Context: conn->work.
  */
 void sanx_conn_refused_later(struct sanx_conn *conn)
 {
@@ -549,7 +593,7 @@ void sanx_conn_refused_later(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_sk_get() - the sock of a connection
+ * sanx_conn_sk_get() - get the sock of a connection
  * @conn: the connection
  *
  * Context: any.
@@ -571,12 +615,12 @@ struct sock *sanx_conn_sk_get(struct sanx_conn *conn)
  * sanx_lock_sock_soon() - lock_sock() for the connect thread
  * @sk: the sock
  *
- * A program can hold its socket's lock for as long as it likes, by options
- * that copy from memory that is slow to come.  The thread works for everyone,
- * and so does not wait for a lock that is taken when it comes.
+ * A program can hold the lock of its socket for an unbounded time, with options
+ * that copy from memory that faults slowly.  The connect thread serves all
+ * connections, so it must not wait for a lock that is taken.
  *
  * Context: any but hardirq; does not sleep.
- * Return: true with the lock held, or false: try later.
+ * Return: true with the lock held, or false if the caller must retry later.
  */
 bool sanx_lock_sock_soon(struct sock *sk)
 {
@@ -588,7 +632,7 @@ bool sanx_lock_sock_soon(struct sock *sk)
 	if (free)
 		sk->sk_lock.owned = 1;
 	spin_unlock_bh(&sk->sk_lock.slock);
-	/* To lockdep it is a mutex, and this a trylock of it. */
+	/* lockdep treats the lock as a mutex; this is a trylock of it. */
 	if (free)
 		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
 	return free;
@@ -596,8 +640,10 @@ bool sanx_lock_sock_soon(struct sock *sk)
 EXPORT_SYMBOL_IF_KUNIT(sanx_lock_sock_soon);
 
 /**
- * sanx_conn_busy() - the listener's backlog is full: try again later
+ * sanx_conn_busy() - the listener's backlog is full: retry later
  * @conn: a CONNECTING connection
+ *
+ * After RETRY_TRIES attempts the connection is reset with ETIMEDOUT.
  *
  * Context: any.
  */
@@ -629,7 +675,7 @@ static void conn_retry_work(struct kthread_work *work)
 
 	if (sk && !sanx_lock_sock_soon(sk)) {
 		sock_put(sk);
-		/* It does not queue while sanx_conn_stop() cancels. */
+		/* Fails while sanx_conn_stop() cancels the work. */
 		if (!kthread_queue_delayed_work(sanx_connect_worker,
 						&conn->retry, 1))
 			sanx_conn_put(conn);
@@ -647,8 +693,9 @@ static void conn_retry_work(struct kthread_work *work)
 }
 
 /*
- * What is noted of an arrival: the CPU (SO_INCOMING_CPU), and the time, if the
- * program wants it or cannot have said so yet.
+ * Records an arrival: the CPU (SO_INCOMING_CPU), and the time if the program
+ * wants it.  Without a sock the program cannot have asked yet, so the time is
+ * recorded.
  */
 static void conn_note_arrival(struct sanx_conn *conn)
 {
@@ -656,7 +703,10 @@ static void conn_note_arrival(struct sanx_conn *conn)
 
 	WRITE_ONCE(conn->rx_time, jiffies);
 	rcu_read_lock();
-	/* As in sanx_conn_sk(), but no barrier is needed for what is noted. */
+	/*
+	 * Pairs with smp_store_release() in sanx_conn_attach().  Unlike
+	 * sanx_conn_sk(), this is no wake-up and needs no full barrier.
+	 */
 	sk = smp_load_acquire(&conn->sk);
 	if (READ_ONCE(conn->detached))
 		sk = NULL;
@@ -670,13 +720,13 @@ static void conn_note_arrival(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_arrive() - publish bytes that lie in the ring
+ * sanx_conn_arrive() - publish bytes that are in the ring
  * @conn: the connection
- * @offset: stream offset of the first of them
+ * @offset: stream offset of the first byte
  * @len: bytes
  *
  * Context: the transport, one at a time; any.
- * Return: 0, or -EPROTO, as sanx_rxq_arrive().
+ * Return: 0, or -EPROTO as sanx_rxq_arrive().
  */
 int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
 {
@@ -686,10 +736,13 @@ int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
 EXPORT_SYMBOL_GPL(sanx_conn_arrive);
 
 /**
- * sanx_conn_rx_ready() - there is something to read
+ * sanx_conn_rx_ready() - wake readers: there are bytes to read
  * @conn: the connection
  *
- * Context: any.
+ * A reader that enters the wait queue looks at the ring behind a full barrier,
+ * which pairs with skwq_has_sleeper() in sk_data_ready().
+ *
+ * Context: any; no lock of the core held.
  */
 void sanx_conn_rx_ready(struct sanx_conn *conn)
 {
@@ -706,16 +759,21 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
 
 /*
- * As sk_stream_write_space(), but for its condition: that is about the native
- * sock's own queue, which nothing passes, and which connect(AF_UNSPEC) leaves as
- * if something were in it.  What a kernel consumer has put in its place is called.
+ * As sk_stream_write_space(), without its condition.  That condition is about
+ * the native sock's own queue, through which no bytes pass, and which
+ * connect(AF_UNSPEC) leaves as if it held some.  If a kernel consumer has
+ * replaced sk_write_space, its function is called.
  */
 static void conn_write_space(struct sock *sk)
 {
 	struct socket *sock = READ_ONCE(sk->sk_socket);
 	struct socket_wq *wq;
 
-	/* The room was made before, see sanx_conn_sk(); pairs with sanx_want_room(). */
+	/*
+	 * The room was made before, see sanx_conn_sk().  The barrier there
+	 * pairs with smp_mb__after_atomic() in sanx_want_room(), which sets the
+	 * flag.
+	 */
 	if (!sock || !test_bit(SOCK_NOSPACE, &sock->flags))
 		return;
 	if (sk->sk_write_space != conn_native_write_space) {
@@ -733,7 +791,7 @@ static void conn_write_space(struct sock *sk)
 }
 
 /**
- * sanx_conn_tx_look() - there may be room to send
+ * sanx_conn_tx_look() - wake senders: there may be room
  * @conn: the connection
  *
  * Context: any.
@@ -750,10 +808,10 @@ void sanx_conn_tx_look(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_tx_ready() - there is room to send
+ * sanx_conn_tx_ready() - wake senders: there is room
  * @conn: the connection
  *
- * Wakes those who asked with sanx_want_room(), and nobody else.
+ * Wakes only those who asked with sanx_want_room().
  *
  * Context: any.
  */
@@ -807,8 +865,8 @@ EXPORT_SYMBOL_GPL(sanx_conn_fin);
  * sanx_conn_peer_closed() - the peer neither sends nor reads any more
  * @conn: the connection
  *
- * As for TCP, the program reads to the end, and learns from a failing send
- * that nobody reads what it sends.
+ * As with TCP, the program reads up to the end of the stream.  A failing send
+ * tells it that the peer does not read any more.
  *
  * Context: any.
  */
@@ -824,7 +882,10 @@ void sanx_conn_peer_closed(struct sanx_conn *conn)
 }
 EXPORT_SYMBOL_GPL(sanx_conn_peer_closed);
 
-/* As TCP's CLOSE-WAIT; an acceptor on this node can be done before we know. */
+/*
+ * Is the connection in what TCP calls CLOSE-WAIT?  An acceptor on this node can
+ * end its direction while this end is still CONNECTING.
+ */
 static bool conn_close_wait(const struct sanx_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -835,11 +896,11 @@ static bool conn_close_wait(const struct sanx_conn *conn)
 
 /**
  * sanx_conn_reset() - the connection breaks
- * @conn: the connection; what arrived can still be read
- * @err: errno (positive) for the program.  An ECONNRESET after the peer's
- *	end of stream, and before ours, becomes EPIPE, as in TCP.
+ * @conn: the connection; bytes that arrived can still be read
+ * @err: errno (positive) for the program.  ECONNRESET becomes EPIPE after the
+ *	peer's end of stream and before ours, as in TCP.
  *
- * Does nothing to a connection that is over.
+ * Does nothing if the connection is dead already.
  *
  * Context: any.
  */
@@ -862,9 +923,10 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 		WRITE_ONCE(sk->sk_err, err);
 	WRITE_ONCE(conn->err, err);
 	/*
-	 * Who sees that it is over sees why, or the end of a reset would be one
-	 * of a stream; as in tcp_reset().  Pairs with recv_end(), send_some()
-	 * and poll_conn().
+	 * The error is stored before all that tells of the end.  Otherwise a
+	 * reader could take a reset for the end of the stream.  As in
+	 * tcp_reset().  Pairs with smp_rmb() in recv_end(), send_some() and
+	 * poll_conn(), which read sk_err last.
 	 */
 	smp_wmb();
 	WRITE_ONCE(conn->peer_gone, true);
@@ -885,12 +947,12 @@ EXPORT_SYMBOL_GPL(sanx_conn_reset);
  * sanx_conn_deaf() - has the program shut down both directions?
  * @conn: the connection
  *
- * What the peer sends then nobody will read, and as in TCP it gets a reset:
- * the transport calls sanx_conn_reset() when bytes arrive, and sees to it that
- * the peer gets ECONNRESET.
+ * No program reads what the peer sends after that.  As with TCP the peer gets a
+ * reset: the transport calls sanx_conn_reset() when bytes arrive, and makes
+ * sure that the peer gets ECONNRESET.
  *
  * Context: any.
- * Return: true if so, and the peer has not ended its direction.
+ * Return: true if it has, and the peer has not ended its direction.
  */
 bool sanx_conn_deaf(const struct sanx_conn *conn)
 {
@@ -904,8 +966,8 @@ EXPORT_SYMBOL_GPL(sanx_conn_deaf);
  * @conn: an open connection
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
  *
- * Context: process, may sleep.
- * Return: 0, or -ENOTCONN if it is over.
+ * Context: process, may sleep; takes tx_mutex.
+ * Return: 0, or -ENOTCONN if the connection is over.
  */
 int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 {
@@ -925,7 +987,9 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 	conn_set_shutdown(conn, how);
 	spin_unlock_bh(&conn->lock);
 	if (fin) {
-		/* What is put away goes before the end. */
+		/*
+		 * ops->fin() sends corked bytes before the end of the stream.
+		 */
 		sanx_cork_release(conn);
 		conn->ops->fin(conn);
 	}
@@ -935,10 +999,11 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 }
 
 /**
- * sanx_conn_stop() - have the connect thread do nothing more about it
+ * sanx_conn_stop() - cancel all work of a connection in the connect thread
  * @conn: a closed connection
  *
- * Context: process, may sleep; lock_sock() not held, as the thread takes it.
+ * Context: process, may sleep; lock_sock() not held, because the thread takes
+ * it.
  */
 void sanx_conn_stop(struct sanx_conn *conn)
 {
@@ -949,12 +1014,12 @@ void sanx_conn_stop(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_close() - the socket lets go of its connection
- * @conn: the connection; the caller's reference stays
- * @reset: the peer is to get a reset and not the end of the stream
+ * sanx_conn_close() - the socket releases its connection
+ * @conn: the connection; the caller keeps its reference
+ * @reset: the peer must get a reset and not the end of the stream
  *
- * Unread bytes make it a reset, as in TCP (RFC 2525, section 2.17); where all has
- * been said in both directions, nothing does.
+ * Unread bytes cause a reset, as in TCP (RFC 2525, section 2.17).  There is no
+ * reset if both directions have ended and our end was acknowledged.
  *
  * Context: process, may sleep; no lock of @conn held.
  */
@@ -994,7 +1059,10 @@ int __init sanx_conn_init(void)
 
 void sanx_conn_exit(void)
 {
-	/* conn_detach_rcu() can put the last reference, and so queue another. */
+	/*
+	 * conn_detach_rcu() can put the last reference, which queues
+	 * conn_free_rcu().
+	 */
 	rcu_barrier();
 	rcu_barrier();
 }
