@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Connections, listeners and transports, for the layers above.  struct sanx_conn,
- * and the functions that transports may use, are in include/net/sanx.h.  This
- * folder does not know struct sanx_sock.
+ * Connections, listeners and transports, for the layers above.  struct
+ * sanx_conn, and the functions that transports may use, are in
+ * include/net/sanx.h.  This folder does not know struct sanx_sock.
+ *
+ * Terms that differ from the names here: liveness (alive), busy poll (spin).
+ * Reclaim in struct sanx_reclaim is the kernel's reclaim of memory.
  */
 #ifndef _SANX_CONN_H
 #define _SANX_CONN_H
@@ -18,7 +21,9 @@
 #include <net/sanx.h>
 #include <net/sock.h>
 
-/* Has the cgroup of @sk programs of @type (enum cgroup_bpf_attach_type)? */
+/*
+ * Does the cgroup of @sk have programs of @type (enum cgroup_bpf_attach_type)?
+ */
 #ifdef CONFIG_CGROUP_BPF
 #define sanx_cgroup_prog(sk, type) \
 	(cgroup_bpf_enabled(type) && cgroup_bpf_sock_enabled(sk, type))
@@ -27,24 +32,27 @@
 #endif
 
 /**
- * struct sanx_listener - what makes a socket take connections
+ * struct sanx_listener - a socket that accepts AF_SANX connections
  * @node: in the listener table while it listens
  * @net: its namespace
  * @local: address (:: for any) and port
- * @v4: takes connections to IPv4 addresses
- * @v6: takes connections to IPv6 addresses
- * @soon: takes none now: its listen(), or its close(), is under way
+ * @v4: accepts connections to IPv4 addresses
+ * @v6: accepts connections to IPv6 addresses
+ * @soon: accepts none now, because its listen() or close() has not finished
  * @sk: the listening sock, woken for each connection
- * @backlog: connections that may wait
- * @queued: connections that wait
- * @n_deferred: connections that wait for data (TCP_DEFER_ACCEPT)
- * @queue: those of @queued, by sanx_conn.node
- * @deferred: those of @n_deferred, likewise
- * @watch: in the sock's wait queue while it listens, to see others end that
- * @end: does then what the end of listening takes
+ * @backlog: limit of @queued and of @n_deferred
+ * @queued: connections in @queue
+ * @n_deferred: connections in @deferred
+ * @queue: connections that wait for accept(), by sanx_conn.node
+ * @deferred: connections that wait for data (TCP_DEFER_ACCEPT), by
+ *	sanx_conn.node
+ * @watch: in the wait queue of the sock while it listens; notices when
+ *	listening ends without a call of the socket; guarded by the lock of that
+ *	wait queue
+ * @end: ends the listener then
  *
- * All of it but @watch and @end is guarded by the lock of the listener table
- * (listener.c).
+ * table_lock in listener.c guards all fields but @watch and @end.  Reads of
+ * @queued without it are hints.
  */
 struct sanx_listener {
 	struct hlist_node	node;
@@ -122,10 +130,11 @@ int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
 		  struct msghdr *msg, size_t len, int flags);
 
 /**
- * struct sanx_spin - a wait that may begin with looking: spin.c
- * @start: when it began, local_clock()
- * @ns: how long to look, or 0
- * @most: how long that could become, or 0 if it is not for us to say
+ * struct sanx_spin - a wait that may begin with busy polling: spin.c
+ * @start: when it began, local_clock() in ns
+ * @ns: how long to poll, in ns, or 0
+ * @most: limit of @ns that the connection adapts to, in ns, or 0 if the program
+ *	has set the time itself, or there is no polling
  */
 struct sanx_spin {
 	u64	start;
@@ -141,10 +150,10 @@ void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn);
 
 /**
  * struct sanx_reclaim - how the caller allocated before sanx_reclaim_enter()
- * @noio: its allocations wait for no I/O
- * @reserves: and have the reserves
- * @noio_was: what there was of the first
- * @reserves_was: and of the second
+ * @noio: its allocations must not wait for I/O
+ * @reserves: its allocations may use the memory reserves
+ * @noio_was: state to restore for @noio
+ * @reserves_was: state to restore for @reserves
  */
 struct sanx_reclaim {
 	bool		noio;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames: parsing with every check that a value from the wire gets, and
- * building.  See include/net/sanx_frame.h and Documentation/protocol.rst.
+ * Frames: parsing, with all checks of values from the wire, and building.  See
+ * include/net/sanx_frame.h and Documentation/protocol.rst.
  *
- * A parser copies each value out of the buffer once and checks the copy, so
- * that a buffer that changes underneath cannot pass a check and then differ.
+ * A parser copies each value out of the buffer once and checks the copy.  So a
+ * buffer that the peer changes meanwhile cannot pass a check and then differ.
+ *
+ * The functions are pure: they may run in any context and take no lock.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -16,12 +18,12 @@
 #include <net/sanx_msgq.h>
 
 /**
- * struct frame_rule - what a frame of one type may look like
+ * struct frame_rule - checks for the frames of one type
  * @flags: flags that may be set
- * @body: exact bytes of body; DATA has a rule of its own
- * @conn: is about a connection of the receiver
+ * @body: exact length of the body in bytes; data_ok() checks DATA instead
+ * @conn: the frame is about a connection of the receiver
  * @known: the type exists
- * @credit: may carry a credit
+ * @credit: the frame may carry a credit
  */
 struct frame_rule {
 	u8	flags;
@@ -69,9 +71,9 @@ static bool data_ok(const struct sanx_frame *f)
 }
 
 /**
- * sanx_imm_build() - immediate data of an RDMA write that tells of itself
+ * sanx_imm_build() - immediate data of an RDMA write that announces itself
  * @conn: the receiver's id of the connection, at most SANX_IMM_CONN_MAX
- * @flags: of SANX_IMM_FLAGS, with SANX_FRAME_F_RING
+ * @flags: flags of SANX_IMM_FLAGS, with SANX_FRAME_F_RING
  *
  * Return: the value, in host order.
  */
@@ -82,13 +84,13 @@ u32 sanx_imm_build(u32 conn, u8 flags)
 EXPORT_SYMBOL_GPL(sanx_imm_build);
 
 /**
- * sanx_imm_parse() - take a write that tells of itself for a DATA frame
- * @f: filled; what immediate data has no room for, @f->offset, @f->credit and
- *	@f->grant, are 0 and no news
+ * sanx_imm_parse() - convert a write with immediate data to a DATA frame
+ * @f: filled; @f->offset, @f->credit and @f->grant are 0, because immediate
+ *	data has no room for them, and mean no change
  * @imm: as received, in host order, unchecked
- * @bytes: that were written, as the device says
+ * @bytes: bytes written, as the device reports
  *
- * Return: 0, or -EPROTO if no correct peer sends that.
+ * Return: 0, or -EPROTO if no correct peer sends this.
  */
 int sanx_imm_parse(struct sanx_frame *f, u32 imm, u32 bytes)
 {
@@ -113,12 +115,12 @@ static bool count_ok(const struct sanx_frame *f)
 }
 
 /**
- * sanx_frame_parse() - check a received frame and take its values out
+ * sanx_frame_parse() - check a received frame and extract its values
  * @f: filled; @f->body points into @buf
- * @buf: what was received
- * @bytes: how much
+ * @buf: the received bytes; stays the caller's
+ * @bytes: number of bytes in @buf
  *
- * Return: 0, or -EPROTO if no correct peer sends such a frame.
+ * Return: 0, or -EPROTO if no correct peer sends this.
  */
 int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes)
 {
@@ -153,10 +155,10 @@ int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes)
 EXPORT_SYMBOL_GPL(sanx_frame_parse);
 
 /**
- * sanx_frame_build() - write a frame's header
- * @buf: at least SANX_FRAME_MAX bytes; a body goes to sizeof(struct
- *	sanx_frame_hdr) and is the caller's to write, before or after
- * @f: its values; @f->body is ignored
+ * sanx_frame_build() - write the header of a frame
+ * @buf: at least SANX_FRAME_MAX bytes.  The caller writes the body, before or
+ *	after this call, at sizeof(struct sanx_frame_hdr).
+ * @f: the values; @f->body is ignored
  *
  * Return: bytes of the whole frame, header and body.
  */
@@ -177,8 +179,8 @@ u32 sanx_frame_build(void *buf, const struct sanx_frame *f)
 EXPORT_SYMBOL_GPL(sanx_frame_build);
 
 /**
- * sanx_frame_set_grant() - give a built frame its link credit
- * @buf: a frame built by sanx_frame_build()
+ * sanx_frame_set_grant() - set the grant of a frame
+ * @buf: a frame from sanx_frame_build()
  * @grant: see &struct sanx_frame_hdr
  *
  * The grant is known only when the frame is posted.
@@ -206,9 +208,9 @@ static int window_parse(struct sanx_window_info *info,
 }
 
 /**
- * sanx_window_build() - write a window for the wire
+ * sanx_window_build() - convert a window to its wire format
  * @w: written
- * @info: its values
+ * @info: the values
  */
 void sanx_window_build(struct sanx_window *w,
 		       const struct sanx_window_info *info)
@@ -220,14 +222,13 @@ void sanx_window_build(struct sanx_window *w,
 EXPORT_SYMBOL_GPL(sanx_window_build);
 
 /**
- * sanx_open_parse() - take an OPEN's body out and check it
+ * sanx_open_parse() - extract and check the body of OPEN
  * @f: a parsed frame of type OPEN
- * @open: a copy of the body
- * @conn: the connector's id, not 0
- * @win: its window
+ * @open: filled with a copy of the body
+ * @conn: set to the connector's id, not 0
+ * @win: filled with its window
  *
- * Whether the peer may speak for the addresses is for the caller to check,
- * against the node map.
+ * The caller must check with the node map that the peer may use the addresses.
  *
  * Return: 0, or -EPROTO.
  */
@@ -259,10 +260,10 @@ static int place_parse(const struct sanx_frame *f, u32 *conn,
 }
 
 /**
- * sanx_open_ack_parse() - take an OPEN_ACK's body out and check it
+ * sanx_open_ack_parse() - extract and check the body of OPEN_ACK
  * @f: a parsed frame of type OPEN_ACK
- * @conn: the acceptor's id, not 0
- * @win: its window
+ * @conn: set to the acceptor's id, not 0
+ * @win: filled with its window
  *
  * Return: 0, or -EPROTO.
  */
@@ -276,10 +277,10 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 EXPORT_SYMBOL_GPL(sanx_open_ack_parse);
 
 /**
- * sanx_resume_parse() - take the body of a RESUME or RESUME_ACK out and check it
+ * sanx_resume_parse() - extract and check the body of RESUME or RESUME_ACK
  * @f: a parsed frame
- * @conn: the sender's id, not 0
- * @win: its window
+ * @conn: set to the sender's id, not 0
+ * @win: filled with its window
  *
  * Return: 0, or -EPROTO.
  */
@@ -293,10 +294,10 @@ int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 EXPORT_SYMBOL_GPL(sanx_resume_parse);
 
 /**
- * sanx_window_parse() - take the body of a WINDOW out and check it
+ * sanx_window_parse() - extract and check the body of WINDOW
  * @f: a parsed frame
- * @conn: the sender's id, not 0
- * @win: its window, not none
+ * @conn: set to the sender's id, not 0
+ * @win: filled with its window, which is a ring
  *
  * Return: 0, or -EPROTO.
  */
@@ -310,10 +311,10 @@ int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
 EXPORT_SYMBOL_GPL(sanx_window_parse);
 
 /**
- * sanx_return_parse() - take a RETURN_ACK's body out and check it
+ * sanx_return_parse() - extract and check the body of RETURN_ACK
  * @f: a parsed frame of type RETURN_ACK
- * @conn: the sender's id, not 0
- * @win: the window that there is now, or none
+ * @conn: set to the sender's id, not 0
+ * @win: filled with the current window, or with "no ring"
  *
  * Return: 0, or -EPROTO.
  */
@@ -329,11 +330,12 @@ EXPORT_SYMBOL_GPL(sanx_return_parse);
 /**
  * sanx_hello_parse() - check the private data of a link set-up
  * @info: filled
- * @buf: private data as received, may be longer than a hello (it is padded)
- * @bytes: how much
+ * @buf: private data as received; may be longer than a hello, because it is
+ *	padded
+ * @bytes: number of bytes in @buf
  *
- * Return: 0, -EPROTO if it is not a hello, or -EPROTONOSUPPORT if it is one of
- * another version.
+ * Return: 0; -EPROTO if it is not a valid hello; -EPROTONOSUPPORT if it is a
+ * hello of another version.
  */
 int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 		     size_t bytes)
@@ -365,7 +367,7 @@ EXPORT_SYMBOL_GPL(sanx_hello_parse);
 /**
  * sanx_hello_build() - write the private data of a link set-up
  * @hello: written
- * @info: its values
+ * @info: the values
  */
 void sanx_hello_build(struct sanx_hello *hello,
 		      const struct sanx_hello_info *info)

@@ -11,10 +11,10 @@ struct sock *sanx_conn_sk(struct sanx_conn *conn);
 void sanx_conn_tx_look(struct sanx_conn *conn);
 
 /**
- * enum sanx_conn_event - what moves a connection from state to state
- * @SANX_EV_CONNECT: asked the peer
- * @SANX_EV_ESTABLISH: the peer said yes, or we did
- * @SANX_EV_REFUSE: no connection; the socket goes on as TCP
+ * enum sanx_conn_event - event that changes the state of a connection
+ * @SANX_EV_CONNECT: the peer was asked
+ * @SANX_EV_ESTABLISH: the peer accepted, or we did
+ * @SANX_EV_REFUSE: no connection; the socket becomes TCP
  * @SANX_EV_FIN_TX: our direction ends
  * @SANX_EV_FIN_RX: the peer's direction ends
  * @SANX_EV_DIE: reset, abort or close

@@ -10,9 +10,9 @@
  * Terms that differ from the names here: coalesce (gather), liveness (alive,
  * pulse), busy poll (spin), reclaim (trim), memory beyond the ring (spare).
  *
- * struct sanx_conn has three locks.  tx_mutex and rx_mutex of one connection are
- * never held together.  lock is inside both.  Documentation/locking.rst has the
- * whole order:
+ * struct sanx_conn has three locks.  tx_mutex and rx_mutex of one connection
+ * are never held together.  lock is inside both.  Documentation/locking.rst has
+ * the whole order:
  *
  *	tx_mutex	the sender: coalescing, corking, lent pages; over loop
  *			also tx.next
@@ -247,8 +247,8 @@ enum sanx_room {
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @ops: the transport
- * @net: its namespace, without a reference: sockets hold it, and net_idle() with
- *	@exit leaves no connection of the transport there
+ * @net: its namespace, without a reference: sockets hold it, and net_idle()
+ *	with @exit leaves no connection of the transport there
  * @stats: counters of @net
  * @local: our end
  * @remote: the peer's end

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Frames: what two nodes say to each other on a link.
+ * Frames: the messages between two nodes on a link.
  *
  * A frame is one message of a reliable, ordered channel (a SEND on an RC queue
  * pair): a header of 32 bytes and, by type, a body.  Bulk data does not travel
- * in frames: it is written into the peer's ring first, and a DATA frame on the
- * same channel then says that it is there.  Documentation/protocol.rst is the
- * specification; this file and frame.c are its only implementation, and pure:
- * no socket and no device.
+ * in frames.  It is written into the peer's ring first, and a DATA frame on the
+ * same channel then announces it.
+ *
+ * Documentation/protocol.rst is the specification.  This file and frame.c are
+ * its only implementation.  They are pure: no socket and no device.
+ *
+ * Names here: turn is a generation, F_FULL is rwnd-limited.
  */
 #ifndef _NET_SANX_FRAME_H
 #define _NET_SANX_FRAME_H
@@ -21,34 +24,35 @@
 #define SANX_PROTO_VERSION	4
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
-/* OPENs and RESUMEs of one side of a link that may wait for their answer. */
+/* OPENs and RESUMEs of one side of a link that may be unanswered. */
 #define SANX_OPENS_MAX		64U
-/* Links that two nodes may have between them. */
+/* Most lanes between two nodes. */
 #define SANX_LANES_MAX		8U
 
 /**
- * enum sanx_frame_type - what a frame says
+ * enum sanx_frame_type - type of a frame
  * @SANX_FRAME_DATA: payload, in the frame or already in the ring
- * @SANX_FRAME_CREDIT: the receiver read; @credit in the header is the news
- * @SANX_FRAME_FIN: no more payload from this side (half close)
+ * @SANX_FRAME_CREDIT: the receiver has read; carries a new @credit
+ * @SANX_FRAME_FIN: this side sends no more payload (half close)
  * @SANX_FRAME_CLOSE: this side neither sends nor reads any more
- * @SANX_FRAME_CLOSE_ACK: the answer to CLOSE: nothing more will be written to
- *	your ring nor sent to your id
- * @SANX_FRAME_OPEN: please connect; body &struct sanx_open
- * @SANX_FRAME_OPEN_ACK: connected; body &struct sanx_place
- * @SANX_FRAME_OPEN_REJ: not connected; @count is enum sanx_reject
- * @SANX_FRAME_PING: alive? also carries link credits when nothing else does
- * @SANX_FRAME_PONG: alive
- * @SANX_FRAME_RESUME: a connection whose link was lost goes on here; body
+ * @SANX_FRAME_CLOSE_ACK: answer to CLOSE: this side writes nothing more to the
+ *	peer's ring and sends nothing more to the peer's id
+ * @SANX_FRAME_OPEN: request for a connection; body &struct sanx_open
+ * @SANX_FRAME_OPEN_ACK: the request was admitted; body &struct sanx_place
+ * @SANX_FRAME_OPEN_REJ: the request was rejected; @count is enum sanx_reject
+ * @SANX_FRAME_PING: asks for a PONG; also carries link credits when no other
+ *	frame does
+ * @SANX_FRAME_PONG: answer to PING
+ * @SANX_FRAME_RESUME: continues a suspended connection on this link; body
  *	&struct sanx_place
- * @SANX_FRAME_RESUME_ACK: agreed; body &struct sanx_place
+ * @SANX_FRAME_RESUME_ACK: the connection continues; body &struct sanx_place
  * @SANX_FRAME_RESUME_REJ: there is no such connection
- * @SANX_FRAME_WINDOW: here is the ring that was missing so far, or a larger one;
- *	body &struct sanx_place
- * @SANX_FRAME_RETURN: this side writes to your ring no more, and what follows
- *	@offset comes in frames: you may have its memory back
- * @SANX_FRAME_RETURN_ACK: the answer, with the ring that there is now: none, or the
- *	same, as it is not free; body &struct sanx_place
+ * @SANX_FRAME_WINDOW: advertises a ring, the first or a larger one; body
+ *	&struct sanx_place
+ * @SANX_FRAME_RETURN: this side does not write to the peer's ring any more, and
+ *	sends what follows @offset in frames; the peer may use the memory itself
+ * @SANX_FRAME_RETURN_ACK: answer to RETURN, with the ring of this side: none,
+ *	or the same ring if it is not empty; body &struct sanx_place
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -71,22 +75,25 @@ enum sanx_frame_type {
 	__SANX_FRAME_TYPE_END
 };
 
-/* Flags of DATA: the payload is in the ring, not behind the header. */
+/* Flag of DATA: the payload is in the ring, not behind the header. */
 #define SANX_FRAME_F_RING	0x01
-/* Flags of DATA: the last byte of the payload is urgent. */
+/* Flag of DATA: the last byte of the payload is urgent. */
 #define SANX_FRAME_F_URGENT	0x04
-/* Flags of DATA, RETURN: the sender goes by the last WINDOW; with each, another value. */
+/*
+ * Flag of DATA and RETURN: generation of the ring that the sender writes,
+ * modulo 2.  Changes its value with each WINDOW that the sender received.
+ */
 #define SANX_FRAME_F_TURN	0x10
-/* Flags of DATA: it was all that the sender was permitted. */
+/* Flag of DATA: with this frame the sender has used all of its credit. */
 #define SANX_FRAME_F_FULL	0x20
-/* Flags of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
+/* Flag of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
 #define SANX_FRAME_F_RESET	0x02
-/* Flags of RESUME and RESUME_ACK: the peer's FIN was received. */
+/* Flag of RESUME and RESUME_ACK: the peer's FIN was received. */
 #define SANX_FRAME_F_FIN	0x08
 
 /*
- * DATA that is in the ring can be told of by the RDMA write itself, with 32 bits
- * of immediate data: a connection id that has room there, and some of the flags.
+ * DATA in the ring can be announced by the RDMA write itself, with 32 bits of
+ * immediate data: some of the flags, and the connection id if it fits.
  */
 #define SANX_IMM_FLAGS	(SANX_FRAME_F_RING | SANX_FRAME_F_TURN | \
 			 SANX_FRAME_F_FULL)
@@ -94,8 +101,8 @@ enum sanx_frame_type {
 #define SANX_IMM_CONN_MAX	0xffffffU
 
 /**
- * enum sanx_reject - why an OPEN was not taken
- * @SANX_REJECT_NO_LISTENER: nothing of AF_SANX listens there: use TCP
+ * enum sanx_reject - why an OPEN was not admitted
+ * @SANX_REJECT_NO_LISTENER: no AF_SANX socket listens there: use TCP
  * @SANX_REJECT_DENIED: a port rule, the node map or a limit forbids it: use TCP
  * @SANX_REJECT_BUSY: the backlog is full: try again later
  */
@@ -108,18 +115,21 @@ enum sanx_reject {
 };
 
 /**
- * struct sanx_frame_hdr - the header of every frame, little endian
+ * struct sanx_frame_hdr - header of every frame, little endian
  * @type: enum sanx_frame_type
- * @flags: SANX_FRAME_F_*, by type; unknown ones are an error
+ * @flags: SANX_FRAME_F_*, by type; unknown flags are an error
  * @len: bytes of body behind the header
  * @conn: the receiver's id of the connection; 0 for PING, PONG and OPEN
- * @offset: DATA, FIN, RETURN: stream offset of the first byte, or of the end;
- *	RESUME, RESUME_ACK: bytes received so far
- * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, WINDOW, RETURN_ACK: the stream
- *	offset up to which the receiver of this frame may send; 0 in all others
- * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject
- * @grant: receives that the sender of this frame has posted on this link since
- *	it came up, modulo 2^32: what its peer may have sent in all
+ * @offset: DATA: stream offset of the first byte; FIN, RETURN: stream offset of
+ *	the end, which is the number of bytes sent; RESUME, RESUME_ACK: bytes
+ *	received so far
+ * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, WINDOW, RETURN_ACK: the
+ *	stream offset up to which the receiver of this frame may send; 0 in all
+ *	others
+ * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject; 0 in all others
+ * @grant: number of receives that the sender of this frame has posted on this
+ *	link since it came up, modulo 2^32.  The peer may have sent so many
+ *	frames in all.
  */
 struct sanx_frame_hdr {
 	u8	type;
@@ -136,12 +146,14 @@ static_assert(sizeof(struct sanx_frame_hdr) == 32);
 static_assert(offsetof(struct sanx_frame_hdr, credit) == 16);
 
 /**
- * struct sanx_window - a ring that the receiver of this may write, little endian
- * @addr: first byte, in the sense of an RDMA write
+ * struct sanx_window - a ring that the receiver of this may write, little
+ * endian
+ * @addr: address of the first byte, for an RDMA write
  * @rkey: key of the registration
  * @size: bytes, a power of two
  *
- * All 0: there is none yet, and SANX_RING_FIRST bytes in frames have to do.
+ * All fields are 0 for no ring.  SANX_RING_FIRST bytes are then granted, and
+ * the payload comes in frames.
  */
 struct sanx_window {
 	__le64	addr;
@@ -154,9 +166,9 @@ static_assert(sizeof(struct sanx_window) == 16);
 /**
  * struct sanx_open - body of OPEN
  * @src: address of the connecting socket; IPv4 as v4-mapped
- * @dst: address it connects to
- * @sport: its port, big endian as everywhere
- * @dport: the port it connects to
+ * @dst: address to which it connects
+ * @sport: port of the connecting socket, big endian
+ * @dport: port to which it connects, big endian
  * @conn: the connector's id of the connection
  * @window: the connector's ring
  */
@@ -173,10 +185,11 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_place - body of OPEN_ACK, RESUME, RESUME_ACK, WINDOW and RETURN_ACK
+ * struct sanx_place - body of OPEN_ACK, RESUME, RESUME_ACK, WINDOW and
+ * RETURN_ACK
  * @conn: the sender's id of the connection
  * @reserved: 0
- * @window: the sender's ring; for RESUME and RESUME_ACK registered anew
+ * @window: the sender's ring; for RESUME and RESUME_ACK registered again
  */
 struct sanx_place {
 	__le32	conn;
@@ -193,12 +206,12 @@ static_assert(sizeof(struct sanx_place) == 24);
  * @version: SANX_PROTO_VERSION
  * @reserved: 0
  * @from: node id of the sender
- * @to: node id that the sender believes it speaks to
- * @recvs: receives that the sender has posted, the first @grant
- * @inline_max: bytes of payload that it takes in a DATA frame
- * @lane: which of the links between the two, below SANX_LANES_MAX; the reply
- *	has that of the request
- * @instance: a number that the sender drew when it started, not 0
+ * @to: node id that the sender expects the receiver to have
+ * @recvs: receives that the sender has posted; the first @grant
+ * @inline_max: bytes of payload that the sender accepts in a DATA frame
+ * @lane: number of the lane, below SANX_LANES_MAX; the same in request and
+ *	reply
+ * @instance: random number that the sender drew when it started, not 0
  */
 struct sanx_hello {
 	__le32	magic;
@@ -216,16 +229,16 @@ static_assert(sizeof(struct sanx_hello) == 32);
 static_assert(offsetof(struct sanx_hello, instance) == 24);
 
 /**
- * struct sanx_frame - a frame after parsing, all values in range for its type
+ * struct sanx_frame - a parsed frame; all values are in range for its type
  * @type: enum sanx_frame_type
  * @flags: SANX_FRAME_F_*
  * @len: bytes at @body
  * @conn: see &struct sanx_frame_hdr
- * @offset: likewise
- * @credit: likewise
- * @count: likewise
- * @grant: likewise
- * @body: what is behind the header, in the receive buffer
+ * @offset: see &struct sanx_frame_hdr
+ * @credit: see &struct sanx_frame_hdr
+ * @count: see &struct sanx_frame_hdr
+ * @grant: see &struct sanx_frame_hdr
+ * @body: the bytes behind the header, in the receive buffer
  */
 struct sanx_frame {
 	u8	type;
@@ -240,10 +253,10 @@ struct sanx_frame {
 };
 
 /**
- * struct sanx_window_info - a window after parsing
+ * struct sanx_window_info - a parsed window
  * @addr: see &struct sanx_window
- * @rkey: likewise
- * @size: a power of two in SANX_RING_MIN..SANX_RING_MAX, or 0 for none
+ * @rkey: see &struct sanx_window
+ * @size: a power of two in SANX_RING_MIN..SANX_RING_MAX, or 0 for no ring
  */
 struct sanx_window_info {
 	u64	addr;
@@ -252,13 +265,14 @@ struct sanx_window_info {
 };
 
 /**
- * struct sanx_hello_info - a hello after parsing
+ * struct sanx_hello_info - a parsed hello
  * @from: node id of the peer, not 0
- * @to: node id that the peer believes we are, not 0
- * @recvs: receives that it has posted, within SANX_RECVS_MIN..SANX_RECVS_MAX
- * @inline_max: payload that it takes inline, at most SANX_INLINE_MAX
- * @lane: which of the links between the two nodes, below SANX_LANES_MAX
- * @instance: tells a peer that started anew from the one that we knew, not 0
+ * @to: node id that the peer expects us to have, not 0
+ * @recvs: receives that it has posted, in SANX_RECVS_MIN..SANX_RECVS_MAX
+ * @inline_max: bytes of payload that it accepts in a frame, at most
+ *	SANX_INLINE_MAX
+ * @lane: number of the lane, below SANX_LANES_MAX
+ * @instance: tells a restarted peer from the one before, not 0
  */
 struct sanx_hello_info {
 	u32	from;
