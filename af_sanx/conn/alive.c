@@ -1,35 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers that are gone: keepalive, TCP_USER_TIMEOUT, and the end of patience.
+ * Liveness of peers (alive and pulse in names): keepalive, TCP_USER_TIMEOUT,
+ * and the time limit of tcp_retries2.
  *
- * TCP counts what is not acknowledged; a transport like verbs has
- * acknowledgements of its own, for a link and not for a connection.  So the
- * question to it is when the peer's node was last heard of, which any frame of
- * any connection answers, and a probe makes it speak.  While it does, nothing is
- * counted here, and a timer runs for who wants keepalive only: it asks when TCP
- * would, for what was heard by then decides when TCP gives up.  When the peer is
- * quiet, the transport says so, and the timer gives each connection the end that
- * its options ask for, at the time when TCP would (tcp(7);
- * net/ipv4/tcp_timer.c):
+ * TCP counts data that is not acknowledged.  A transport like verbs has
+ * acknowledgements for a link, not for a connection.  So the core asks the
+ * transport when the peer's node was last heard of.  Any frame of any
+ * connection counts, and a probe makes the peer send one.
  *
- * - something is sent, or to be sent, and TCP_USER_TIMEOUT has passed since, or
- *   without that option the time of tcp_retries2 retransmissions;
- * - nothing is, and keepalive has been idle for TCP_KEEPIDLE and then seen
- *   TCP_KEEPCNT probes, TCP_KEEPINTVL apart, without an answer;
- * - the peer is there but does not read, TCP_USER_TIMEOUT is set, and has
- *   passed without room for what is to be sent.
+ * While the peer is heard of, no connection keeps a count.  Its timer runs only
+ * with SO_KEEPALIVE, when TCP would send a probe, because what was heard by
+ * then decides when TCP gives up.  When the peer is silent, the transport calls
+ * sanx_conn_quiet().  The timer then ends each connection as its options say,
+ * when TCP would (tcp(7); net/ipv4/tcp_timer.c):
+ *
+ * - Something was sent, or waits to be sent, and TCP_USER_TIMEOUT has passed
+ *   since.  Without that option: the time of tcp_retries2 retransmissions.
+ * - Nothing waits, the connection was idle for TCP_KEEPIDLE, and TCP_KEEPCNT
+ *   probes, TCP_KEEPINTVL apart, were not answered.
+ * - The peer is alive but does not read, TCP_USER_TIMEOUT is set, and has
+ *   passed without room for what waits to be sent.
  *
  * The error is ETIMEDOUT.
+ *
+ * conn->lock guards alive.sending and alive.sent.  The timer alone uses
+ * alive.shut, alive.shut_since and alive.read.  Each activation of the timer
+ * has a reference of the connection.
  */
 #include <linux/timer.h>
 #include <net/tcp.h>
 
 #include "internal.h"
 
-/* How often the peer is asked while something is on its way to it. */
+/* Interval of probes while something is on the way to the peer. */
 #define PROBE_EVERY	HZ
 
-/* Each activation of the timer has a reference; an earlier one stays. */
+/*
+ * Sets the timer, unless it expires sooner already.  A pending timer has a
+ * reference of the connection.
+ */
 static void alive_arm(struct sanx_conn *conn, unsigned long delay)
 {
 	struct timer_list *timer = &conn->alive.timer;
@@ -40,13 +49,20 @@ static void alive_arm(struct sanx_conn *conn, unsigned long delay)
 	sanx_conn_get(conn);
 	if (mod_timer(timer, when))
 		sanx_conn_put(conn);
-	/* One of the two sees the other: this, or close(). */
+	/*
+	 * alive_arm() queues and then looks at the state.  sanx_conn_close()
+	 * stores the state and then cancels (sanx_alive_stop()).  At least one
+	 * of the two sees the other's store.
+	 */
 	smp_mb();
 	if (!sanx_conn_open(conn) && del_timer(timer))
 		sanx_conn_put(conn);
 }
 
-/* tcp_retries2 as a time: net/ipv4/tcp_timer.c, tcp_model_timeout(). */
+/*
+ * tcp_retries2 as a time in jiffies, as tcp_model_timeout() in
+ * net/ipv4/tcp_timer.c.
+ */
 static unsigned long retries_model(unsigned int n)
 {
 	unsigned int doublings = ilog2(TCP_RTO_MAX / TCP_RTO_MIN);
@@ -58,9 +74,9 @@ static unsigned long retries_model(unsigned int n)
 }
 
 /*
- * When TCP ends a connection whose peer was a tick away: it compares that time
- * with how long ago its first retransmission was, and only when another is due
- * (retransmits_timed_out()).
+ * When TCP ends a connection whose peer is a jiffy away, in jiffies.  TCP
+ * compares tcp_retries2 with the time since its first retransmission, and does
+ * so only when the next one is due (retransmits_timed_out()).
  */
 static unsigned long retries_limit(const struct sock *sk)
 {
@@ -94,13 +110,15 @@ static void alive_probe(struct sanx_conn *conn)
 		conn->ops->probe(conn);
 }
 
-/* What is corked the peer is not to have yet. */
+/*
+ * Does the peer not have bytes that it should have?  Corked bytes do not count.
+ */
 static bool alive_unread(struct sanx_conn *conn)
 {
 	return sanx_conn_outq(conn) > READ_ONCE(conn->cork.bytes);
 }
 
-/* Since when has something been on its way?  False if nothing is. */
+/* Return: true if something is on the way; @since is set to when that began. */
 static bool alive_sending(struct sanx_conn *conn,
 			  const struct sanx_pulse *pulse, unsigned long *since)
 {
@@ -123,7 +141,10 @@ static bool alive_sending(struct sanx_conn *conn,
 	return sending;
 }
 
-/* Each of these returns when to look again, 0 for no need, or < 0 for the end. */
+/*
+ * Each of these functions returns the jiffies until the next check, 0 if none
+ * is needed, or < 0 to end the connection.
+ */
 static long check_sending(struct sanx_conn *conn, const struct sock *sk,
 			  unsigned long since)
 {
@@ -158,8 +179,8 @@ static long check_window(struct sanx_conn *conn, const struct sock *sk)
 }
 
 /*
- * How long TCP would have had no answer: it asks when the connection has been
- * idle for @idle, and again @idle after each answer.
+ * How long TCP would have had no answer, in jiffies.  TCP sends a probe when
+ * the connection has been idle for @idle, and @idle after each answer again.
  */
 static unsigned long idle_unanswered(const struct sanx_conn *conn,
 				     unsigned long heard, unsigned long idle)
@@ -178,7 +199,7 @@ static bool keeps_alive(const struct sanx_conn *conn, const struct sock *sk)
 	return conn->ops->pulse && sock_flag(sk, SOCK_KEEPOPEN);
 }
 
-/* Who was not asked, because the timer came late, is not given up. */
+/* A peer that got no probe, because the timer was late, is not given up. */
 static long check_idle(struct sanx_conn *conn, const struct sock *sk,
 		       const struct sanx_pulse *pulse)
 {
@@ -194,7 +215,9 @@ static long check_idle(struct sanx_conn *conn, const struct sock *sk,
 	quiet = idle_unanswered(conn, pulse->heard, idle);
 	if (quiet < idle)
 		return idle - quiet;
-	/* With TCP_USER_TIMEOUT, the first probe that is due after it. */
+	/*
+	 * With TCP_USER_TIMEOUT, the first probe that is due after it counts.
+	 */
 	if (user)
 		probes = user > idle ? DIV_ROUND_UP(user - idle, intvl) : 1;
 	if (pulse->lost && quiet >= idle + probes * intvl)
@@ -217,7 +240,10 @@ static long alive_check(struct sanx_conn *conn, const struct sock *sk)
 	bool sending;
 	long next;
 
-	/* An estimate, if nobody watched: so it comes before sends are noted. */
+	/*
+	 * Without @watch, sends were not recorded, and this estimates when they
+	 * began.  So it comes before @watch is set.
+	 */
 	sending = alive_sending(conn, &pulse, &since);
 	WRITE_ONCE(conn->alive.watch, pulse.lost || user_timeout(sk));
 	if (sending)
@@ -248,7 +274,7 @@ static void alive_timer(struct timer_list *t)
 }
 
 /**
- * sanx_alive_init() - a connection that nobody asked about yet
+ * sanx_alive_init() - initialise the liveness of a new connection
  * @conn: the connection
  */
 void sanx_alive_init(struct sanx_conn *conn)
@@ -257,7 +283,7 @@ void sanx_alive_init(struct sanx_conn *conn)
 }
 
 /**
- * sanx_alive_options() - the options of a connection's sock are others now
+ * sanx_alive_options() - the options of a connection's sock have changed
  * @conn: the connection
  * @sk: its sock
  *
@@ -278,7 +304,7 @@ void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
  * @conn: the connection
  * @sk: its sock
  *
- * SO_KEEPALIVE is set behind our back.
+ * SO_KEEPALIVE is set without a call to AF_SANX, so it is looked at here.
  *
  * Context: any.
  */
@@ -289,11 +315,11 @@ void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk)
 }
 
 /**
- * sanx_alive_send() - something is about to be sent
- * @conn: a connection that is watched (sanx_alive.watch)
+ * sanx_alive_send() - the program is about to send
+ * @conn: a connection with sanx_alive.watch set
  * @sk: its sock
  *
- * Context: process, tx_mutex held.
+ * Context: process, tx_mutex held; takes conn->lock.
  */
 void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk)
 {
@@ -310,10 +336,10 @@ void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk)
 }
 
 /**
- * sanx_conn_quiet() - nothing was heard of the peer for a while
+ * sanx_conn_quiet() - the peer was not heard of for some time
  * @conn: a connection of a transport with a pulse()
  *
- * To be called again and again until something is.
+ * The transport calls this repeatedly until the peer is heard of.
  *
  * Context: any.
  */
@@ -324,10 +350,11 @@ void sanx_conn_quiet(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_quiet);
 
 /**
- * sanx_alive_stop() - the socket is gone
+ * sanx_alive_stop() - the socket was closed
  * @conn: a connection that is not open any more
  *
- * No timer runs after this, nor is armed for more than a moment.
+ * The timer does not run any more after this.  alive_arm() on another CPU may
+ * still set it, but then cancels it again.
  *
  * Context: process, may sleep; no lock of @conn held.
  */

@@ -2,9 +2,12 @@
 /*
  * The number of AF_SANX sockets in a namespace, for the transports.
  *
- * A socket holds its namespace.  A transport may hold it as well, by an rdma_cm
- * id for one, and it would never go.  So transports are told when the last socket
- * of a namespace is gone (net_idle()), and release the namespace then.
+ * A socket holds its namespace.  A transport may hold it as well, for example
+ * with an rdma_cm id, and then the namespace would never go.  So transports are
+ * called when the last socket of a namespace is gone (net_idle()), and release
+ * the namespace then.
+ *
+ * Names here: told is what was announced to transports.
  */
 #include <linux/atomic.h>
 #include <linux/mutex.h>
@@ -14,17 +17,18 @@
 #include "internal.h"
 
 /**
- * struct busy - what transports know of the sockets of a namespace
+ * struct busy - the sockets of a namespace, and what transports know of them
  * @net: the namespace
  * @socks: number of sockets there that are not plain TCP
- * @mutex: guards @told, and orders net_busy() and net_idle() calls of transports
- * @told: transports were told that there are sockets
- * @work: tells them, for callers that cannot
+ * @mutex: guards @told, and orders net_busy() and net_idle() calls of
+ *	transports
+ * @told: the last call to transports was net_busy()
+ * @work: calls transports, for callers that must not
  */
 struct busy {
 	struct net		*net;
 	atomic_t		socks;
-	struct mutex		mutex; /* see above */
+	struct mutex		mutex; /* guards: see above */
 	bool			told;
 	struct work_struct	work;
 };
@@ -54,7 +58,10 @@ static void call_net_exit(const struct sanx_transport_ops *ops, void *arg)
 		ops->net_idle(arg, true);
 }
 
-/* Tells transports about the current number, whichever caller came first. */
+/*
+ * Calls transports if they do not know the current state.  The order of callers
+ * does not matter, because @socks is read under the mutex.
+ */
 static void busy_update(struct busy *b)
 {
 	bool busy;
@@ -91,7 +98,7 @@ void sanx_busy_get(struct net *net)
 /**
  * sanx_busy_put() - a socket was released or became TCP
  * @net: the namespace
- * @defer: the caller holds lock_sock(); a work item tells transports
+ * @defer: the caller holds lock_sock(); a work item calls the transports
  *
  * Context: process.  May sleep unless @defer is set: takes busy.mutex and
  * transport_mutex, which are outside lock_sock().
@@ -109,9 +116,9 @@ void sanx_busy_put(struct net *net, bool defer)
 }
 
 /**
- * sanx_busy_announce() - tell a new transport of namespaces in use
- * @ops: the transport, with a net_busy(); may be told twice of a namespace that
- *	gets its first socket meanwhile
+ * sanx_busy_announce() - call net_busy() of a new transport
+ * @ops: the transport, with a net_busy().  It may be called twice for a
+ *	namespace that gets its first socket meanwhile.
  *
  * Context: process, may sleep: takes net_rwsem and busy.mutex.
  */

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Corks: TCP_CORK and MSG_MORE.
+ * Corking: TCP_CORK and MSG_MORE.
  *
- * A program that says that more is to come has what it sends put away by the
- * transport, and the peer sees nothing of it until
+ * The transport keeps bytes back if the program says that more will follow.
+ * The peer sees nothing of them until
  *
- * - the program sends without saying so, takes the cork out, or sets TCP_NODELAY;
+ * - the program sends without saying so, clears TCP_CORK, or sets TCP_NODELAY;
  * - the stream ends, by shutdown() or close();
  * - a part is urgent;
  * - SANX_CORK_MAX bytes are there, as TCP sends full segments, or little room
  *   is left;
- * - CORK_TIME is over.
+ * - CORK_TIME has passed.
  *
- * That is tcp(7) and tcp_push() of net/ipv4/tcp.c.  Waiting for an answer does
- * not take it out.  (What MSG_MORE alone keeps back TCP also sends when anything
- * comes from the peer, which here it waits for no less.)  A reset drops what is put
- * away.
+ * This is the behaviour of tcp(7) and of tcp_push() in net/ipv4/tcp.c.  Waiting
+ * for an answer does not send corked bytes.  (TCP also sends bytes that only
+ * MSG_MORE keeps back when anything arrives from the peer.  AF_SANX waits in
+ * this case as well.)  A reset drops corked bytes.
  *
- * It is not gathering (gather.c), which is over in a moment, ends when the
- * program waits, and over loop hides nothing.
+ * Coalescing (gather.c) is different: it lasts much shorter, ends when the
+ * program waits, and hides nothing over loop.
+ *
+ * conn->tx_mutex guards cork.bytes and cork.since.
  */
 #include <linux/export.h>
 
@@ -28,13 +30,13 @@
 #define CORK_TIME	(HZ / 5)
 
 /**
- * sanx_cork_hold() - something is put away
- * @conn: the connection, not told to close
+ * sanx_cork_hold() - bytes were corked
+ * @conn: the connection; close() was not called for it yet
  * @n: bytes, at least 1
  *
- * sanx_transport_ops.uncork() will come, unless the transport says with
- * sanx_cork_release() that there is no need.  An armed timer is left alone; it
- * looks how long it has been.
+ * The core calls sanx_transport_ops.uncork() later, unless the transport calls
+ * sanx_cork_release() before.  A timer that is armed already is not changed; it
+ * checks @since when it expires.
  *
  * Context: process, tx_mutex held.
  */
@@ -66,7 +68,10 @@ static void cork_work(struct work_struct *work)
 					      struct sanx_conn, cork.work);
 	long more = 1;
 
-	/* A sender may wait for its pages for as long as it likes. */
+	/*
+	 * Only tries the mutex: a copy of a sender can fault for an unbounded
+	 * time.
+	 */
 	if (mutex_trylock(&conn->tx_mutex)) {
 		more = conn->cork.bytes ?
 		       conn->cork.since + CORK_TIME - jiffies : 0;
@@ -76,13 +81,13 @@ static void cork_work(struct work_struct *work)
 	}
 	if (more > 0 && sanx_conn_open(conn))
 		sanx_conn_later(conn, &conn->cork.work, more);
-	/* Or it was armed for who waits: sanx_conn_recheck(). */
+	/* sanx_conn_recheck() uses this work to wake senders. */
 	sanx_conn_tx_look(conn);
 	sanx_conn_later_done(conn);
 }
 
 /**
- * sanx_cork_init() - a connection with nothing put away
+ * sanx_cork_init() - initialise corking of a new connection
  * @conn: the connection
  */
 void sanx_cork_init(struct sanx_conn *conn)
@@ -91,10 +96,10 @@ void sanx_cork_init(struct sanx_conn *conn)
 }
 
 /**
- * sanx_cork_pull() - what is put away is to go
+ * sanx_cork_pull() - announce corked bytes
  * @conn: the connection
  *
- * Context: process, may sleep; lock_sock() may be held.
+ * Context: process, may sleep: takes tx_mutex; lock_sock() may be held.
  */
 void sanx_cork_pull(struct sanx_conn *conn)
 {
@@ -104,10 +109,10 @@ void sanx_cork_pull(struct sanx_conn *conn)
 }
 
 /**
- * sanx_cork_stop() - the socket is gone
+ * sanx_cork_stop() - the socket was closed
  * @conn: a connection that is not open any more
  *
- * What is put away is the transport's to send, or to drop.
+ * The transport sends corked bytes, or drops them.
  *
  * Context: process.
  */

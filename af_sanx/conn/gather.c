@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gathering: a sender of many small pieces does not bother the peer with each.
+ * Coalescing (gather in names): delays the announcement of many small pieces.
  *
- * Over loop, waking a reader that sleeps, and its going to sleep again, cost
- * more than a small piece itself; over verbs, a message does.  TCP has Nagle's
- * rule against small pieces, and keeps them back until what went before is
- * acknowledged; so do the rules of SOVIA and of SCI SOCKET.  Over loop nothing
- * is kept back: the bytes are in the reader's ring at once, and a reader that
- * looks, by recv(), poll() or FIONREAD, finds them.  What waits is the wake-up
- * of one that sleeps; over verbs it is the message.  It waits until
+ * Over loop, waking a sleeping reader, and its going to sleep again, cost more
+ * than a small piece.  Over verbs, a message does.  TCP has Nagle's rule
+ * against small pieces, and keeps them back until what was sent before is
+ * acknowledged; so do SOVIA and SCI SOCKET.
+ *
+ * Over loop no bytes are kept back: they are in the reader's ring at once, and
+ * a reader that calls recv(), poll() or FIONREAD finds them.  Only the wake-up
+ * of a sleeping reader is delayed.  Over verbs the message is delayed.  The
+ * delay ends when
  *
  * - GATHER_BYTES are there, or over loop half of the ring is full;
- * - the sender looks for an answer: recv() that finds nothing, poll() for it;
- * - the stream ends, by shutdown(), close() or a reset, which wakes by itself;
- * - the time is over: GATHER_NS, or twice that where pieces come fast.  TCP's is
- *   40 ms.
+ * - the sender looks for an answer: recv() that finds nothing, or poll() for
+ *   it;
+ * - the stream ends, by shutdown(), close() or a reset, each of which wakes the
+ *   peer itself;
+ * - GATHER_NS have passed, or twice that where pieces come fast.  TCP's limit
+ *   is 40 ms.
  *
- * Only who streams is gathered from: the first GATHER_AFTER sends without
- * anything received in between wake at once, so requests and answers, also in
- * a few pieces, know no delay.  Nor do TCP_NODELAY, urgent data and large
- * pieces.  A sender that takes GATHER_NS for so few sends, and then does so
- * again, does not stream, and its next GATHER_PAUSE sends wake at once.
+ * Only senders that stream are delayed.  The first GATHER_AFTER sends without
+ * anything received in between are announced at once, so requests and answers
+ * have no delay, also those in a few pieces.  TCP_NODELAY, urgent data and
+ * large pieces have no delay either.  If fewer than GATHER_AFTER sends come
+ * before the timer expires, twice in a row, the sender does not stream, and its
+ * next GATHER_PAUSE sends are announced at once.
  *
- * Nothing is forgotten: whoever holds bytes back finds the timer armed or arms
- * it, after the bytes were published, and the timer is disarmed before it looks
- * for bytes.  One of the two sees the other.
+ * No bytes are forgotten.  sanx_gather_arm() comes after the bytes were
+ * published, and sets @armed with xchg(), a full barrier.  gather_timer()
+ * clears @armed with smp_store_mb() before it looks for bytes.  So either the
+ * timer finds the bytes, or sanx_gather_arm() finds @armed clear and starts the
+ * timer again.
+ *
+ * conn->tx_mutex guards @held.  Other fields have no lock: see &struct
+ * sanx_gather.
  */
 #include <linux/export.h>
 #include <linux/hrtimer.h>
@@ -33,9 +43,9 @@
 #include "internal.h"
 
 /*
- * Many pieces of one KiB, or some of a few, so that the announcement is a small
- * part; half of a ring of usual size, so that the reader has something to do
- * while a sender on another CPU goes on.
+ * 64 pieces of a KiB, or some of a few KiB, so that the announcement is a small
+ * part of the cost.  Also half of a ring of the usual size, so that the reader
+ * has something to do while a sender on another CPU continues.
  */
 #define GATHER_BYTES	65536
 #define GATHER_NS	(100 * NSEC_PER_USEC)
@@ -44,12 +54,14 @@
 #define GATHER_PAUSE	64
 
 /*
- * Does the sender stream?  Twice in a row it must not have, as once can mean
- * that the reader had its CPU.
+ * Does the sender stream?  It must fail twice in a row, because it can fail
+ * once when the reader had its CPU.
  */
 static void gather_judge(struct sanx_gather *g)
 {
-	/* Fewer than when it was armed: it has received something since. */
+	/*
+	 * Above INT_MAX if this end has received something since it was armed.
+	 */
 	unsigned int sends = READ_ONCE(g->sends) - READ_ONCE(g->armed_at);
 
 	WRITE_ONCE(g->fast, sends >= GATHER_FAST && sends <= INT_MAX);
@@ -68,25 +80,28 @@ static enum hrtimer_restart gather_timer(struct hrtimer *timer)
 	struct sanx_gather *g = container_of(timer, struct sanx_gather, timer);
 
 	gather_judge(g);
-	/* Disarmed before anyone looks for bytes; pairs with sanx_gather_arm(). */
+	/* Pairs with xchg() in sanx_gather_arm(). */
 	smp_store_mb(g->armed, 0);
 	g->flush(g);
 	return HRTIMER_NORESTART;
 }
 
 /**
- * sanx_gather_arm() - bytes are held back: not for long
- * @g: of the sender; sanx_gather_wants() said so
+ * sanx_gather_arm() - bytes are held back: limit the delay
+ * @g: of the sender; sanx_gather_wants() has returned true
  *
- * The bytes are where sanx_gather.flush() finds them.  An armed timer is left
- * alone, also where its bytes were announced meanwhile: that it runs now and
- * then for nothing is cheaper than setting it each time.
+ * sanx_gather.flush() must find the bytes already.  An armed timer is not
+ * changed, even if its bytes were announced meanwhile: a timer that expires for
+ * nothing now and then costs less than setting it each time.
  *
  * Context: process, tx_mutex held.
  */
 void sanx_gather_arm(struct sanx_gather *g)
 {
-	/* The bytes are published before this; pairs with gather_timer(). */
+	/*
+	 * The bytes were published before.  Pairs with smp_store_mb() in
+	 * gather_timer().
+	 */
 	if (xchg(&g->armed, 1))
 		return;
 	WRITE_ONCE(g->armed_at, READ_ONCE(g->sends));
@@ -97,10 +112,11 @@ void sanx_gather_arm(struct sanx_gather *g)
 EXPORT_SYMBOL_GPL(sanx_gather_arm);
 
 /**
- * sanx_gather_init() - begin without anything gathered
- * @g: it, zeroed or stopped
- * @piece: bytes against which an announcement is little
- * @flush: announces what is held back, if anything is; in any context
+ * sanx_gather_init() - initialise coalescing
+ * @g: zeroed or stopped
+ * @piece: bytes from which a piece is not coalesced, because the announcement
+ *	costs little compared with it
+ * @flush: announces held back bytes, if there are any; called in any context
  */
 void sanx_gather_init(struct sanx_gather *g, u32 piece,
 		      void (*flush)(struct sanx_gather *g))
@@ -113,8 +129,9 @@ void sanx_gather_init(struct sanx_gather *g, u32 piece,
 EXPORT_SYMBOL_GPL(sanx_gather_init);
 
 /*
- * A timer that only goes by the tick would make it milliseconds, and one that a
- * real-time sender keeps from its CPU could make it any time (PREEMPT_RT).
+ * Can the delay be bounded?  A timer without high resolution would take
+ * milliseconds.  A real-time sender could keep the timer from its CPU for an
+ * unbounded time (PREEMPT_RT).
  */
 static bool gather_can(void)
 {
@@ -122,14 +139,14 @@ static bool gather_can(void)
 }
 
 /**
- * sanx_gather_wants() - are bytes to be held back?
+ * sanx_gather_wants() - should these bytes be held back?
  * @g: of the sender
- * @len: how many are sent
- * @now: they are not to be
+ * @len: bytes that are sent
+ * @now: they must not be held back
  *
  * Context: process, tx_mutex held.
- * Return: true if so, and sanx_gather_arm() is to follow; false if they, and
- * all that was held back before, are to be announced now.
+ * Return: true to hold them back; the caller must then call sanx_gather_arm().
+ * False to announce them, and all bytes that were held back before.
  */
 bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now)
 {
@@ -148,11 +165,12 @@ bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now)
 EXPORT_SYMBOL_GPL(sanx_gather_wants);
 
 /**
- * sanx_gather_push() - the sender waits for its peer: announce what is held
+ * sanx_gather_push() - the sender waits for its peer: announce held back bytes
  * @g: of the sender
  *
- * The connection can be closed meanwhile, and over loop the peer be gone: a
- * grace period after sanx_gather_stop() at the earliest.
+ * The connection may be closed meanwhile.  Over loop the peer may then be
+ * freed, but not before a grace period after sanx_gather_stop().  Therefore
+ * flush() runs under RCU.
  *
  * Context: any.
  */
@@ -167,7 +185,7 @@ void sanx_gather_push(struct sanx_gather *g)
 EXPORT_SYMBOL_GPL(sanx_gather_push);
 
 /**
- * sanx_gather_received() - the sender got an answer
+ * sanx_gather_received() - the sender has received something
  * @g: of the sender
  *
  * Context: any.
@@ -182,10 +200,10 @@ EXPORT_SYMBOL_GPL(sanx_gather_received);
  * sanx_gather_stop() - nothing is sent any more
  * @g: of the sender
  *
- * No timer runs after this.
+ * The timer does not run any more after this.
  *
- * Context: process, may sleep; nobody is about to call sanx_gather_arm(), nor
- * comes there.
+ * Context: process, may sleep; no code runs or will run sanx_gather_arm() for
+ * @g.
  */
 void sanx_gather_stop(struct sanx_gather *g)
 {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Delayed work of a connection.  The work holds a reference of the connection
- * while it is queued and while it runs.  It is not queued for a closed connection.
+ * while it is queued and while it runs.  It is not queued for a closed
+ * connection.
+ *
+ * Full barriers: sanx_conn_later() and sanx_conn_sooner() queue the work and
+ * then look at the state.  sanx_conn_close() stores the state and then cancels
+ * the work.  At least one of the two sees the other's store.
  */
 #include <linux/workqueue.h>
 
@@ -9,13 +14,14 @@
 #include "internal.h"
 
 /**
- * sanx_conn_later() - have delayed work of a connection done
- * @conn: the connection, which has a reference for this
- * @work: what is in it, and ends with sanx_conn_later_done(); already queued, it
- *	is left alone
+ * sanx_conn_later() - queue delayed work of a connection
+ * @conn: the connection; the caller has a reference
+ * @work: work in @conn, which ends with sanx_conn_later_done(); not changed if
+ *	it is queued already
  * @delay: in jiffies
  *
- * Not for one that is not open: close() does not look for it any more.
+ * Cancels the work again if @conn is not open, because close() may have looked
+ * for it already.
  *
  * Context: any.
  */
@@ -25,16 +31,17 @@ void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 	sanx_conn_get(conn);
 	if (!queue_delayed_work(sanx_wq, work, delay))
 		sanx_conn_put(conn);
-	/* One of the two sees the other: this, or sanx_conn_close(). */
+	/* See above: pairs with sanx_conn_close(). */
 	smp_mb();
 	if (!sanx_conn_open(conn))
 		sanx_conn_later_stop(conn, work);
 }
 
 /**
- * sanx_conn_sooner() - as sanx_conn_later(), but no later than now
- * @conn: as there
- * @work: as there; already queued, it comes at @delay if that is sooner
+ * sanx_conn_sooner() - as sanx_conn_later(), and move queued work forward
+ * @conn: as for sanx_conn_later()
+ * @work: as for sanx_conn_later(); if it is queued, it runs after @delay if
+ *	that is sooner
  * @delay: in jiffies
  *
  * Context: any.
@@ -46,21 +53,22 @@ void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
 	    !time_after(READ_ONCE(work->timer.expires), jiffies + delay))
 		return;
 	sanx_conn_get(conn);
-	/* Queued before, it has its reference. */
+	/* Work that was queued before has a reference already. */
 	if (mod_delayed_work(sanx_wq, work, delay))
 		sanx_conn_put(conn);
-	/* As there. */
+	/* See above: pairs with sanx_conn_close(). */
 	smp_mb();
 	if (!sanx_conn_open(conn))
 		sanx_conn_later_stop(conn, work);
 }
 
 /**
- * sanx_conn_later_done() - delayed work gives its reference back
- * @conn: the connection; the caller returns
+ * sanx_conn_later_done() - put the reference of delayed work
+ * @conn: the connection; the caller returns afterwards
  *
- * The transport's module can go a grace period after the last one; and what is
- * freed with it is not to be waited for here.
+ * The put is under RCU, because the transport's module can go a grace period
+ * after the last put, and destroy() must have returned then.  Bottom halves are
+ * disabled, so that vfree() in destroy() defers its work and this does not wait.
  *
  * Context: process.
  */
@@ -72,9 +80,9 @@ void sanx_conn_later_done(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_later_stop() - delayed work of a connection is not wanted any more
- * @conn: the connection; with a reference that is not the work's
- * @work: in it; one that runs is not waited for
+ * sanx_conn_later_stop() - cancel delayed work of a connection
+ * @conn: the connection; the caller has a reference other than the work's
+ * @work: work in @conn; if it runs, this does not wait for it
  *
  * Context: any.
  */

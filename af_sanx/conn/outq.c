@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bytes that send() took, and that the peer was not given or has not read.  The
- * figures are estimates, and comparable with those of TCP.
+ * Bytes that send() took and that the peer was not given, or has not read.  The
+ * figures are estimates that are comparable with those of TCP.
  */
 #include "internal.h"
 
 /**
- * sanx_conn_outq() - SIOCOUTQ: what TCP would hold in its send queue
+ * sanx_conn_outq() - SIOCOUTQ: bytes that TCP would hold in its send queue
  * @conn: the connection
  *
- * Of the peer's ring, one half stands for the receive buffer there, the other
- * for what is on its way: so this is 0 where the peer reads, or has not much to
- * read, and not 0 where nothing moves any more.
+ * One half of the peer's ring counts as its receive buffer, the other half as
+ * data on the way.  So the result is 0 if the peer reads, or has little to
+ * read, and not 0 if nothing moves any more.
  *
- * Return: bytes; a moment's estimate.
+ * Context: any.
+ * Return: bytes; a hint.
  */
 u32 sanx_conn_outq(struct sanx_conn *conn)
 {
@@ -21,15 +22,20 @@ u32 sanx_conn_outq(struct sanx_conn *conn)
 
 	unread -= min(unread, conn->tx.size / 2);
 	unsent = sanx_conn_unsent(conn);
-	/* What TCP would not have sent lies in the peer's memory all the same. */
+	/*
+	 * Over loop, bytes that TCP would not have sent yet are in the peer's
+	 * ring too.
+	 */
 	return conn->ops->same_node ? max(unread, unsent) : unread + unsent;
 }
 
 /**
- * sanx_conn_taken() - what send() took and the peer's program has not read
+ * sanx_conn_taken() - bytes that send() took and the peer's program has not
+ * read
  * @conn: the connection
  *
- * Return: bytes; a moment's estimate.
+ * Context: any.
+ * Return: bytes; a hint.
  */
 u32 sanx_conn_taken(struct sanx_conn *conn)
 {
@@ -39,10 +45,11 @@ u32 sanx_conn_taken(struct sanx_conn *conn)
 }
 
 /**
- * sanx_conn_unsent() - SIOCOUTQNSD: what the peer has not been given yet
+ * sanx_conn_unsent() - SIOCOUTQNSD: bytes that the peer was not given yet
  * @conn: the connection
  *
- * Return: bytes; a moment's estimate.
+ * Context: any.
+ * Return: bytes; a hint.
  */
 u32 sanx_conn_unsent(struct sanx_conn *conn)
 {
