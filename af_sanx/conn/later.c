@@ -68,7 +68,7 @@ void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
  *
  * The put is under RCU, because the transport's module can go a grace period
  * after the last put, and destroy() must have returned then.  Bottom halves are
- * disabled, so that vfree() in destroy() defers its work and this does not wait.
+ * disabled, so that vfree() in destroy() defers its work instead of waiting.
  *
  * Context: process.
  */

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets that the reclaim of memory waits for.
+ * Sockets for which the kernel's memory reclaim waits.  (Reclaim of ring memory
+ * is in trim.c.)
  *
- * The owner of a block device, or of a network file system, says by sk_allocation
- * that what is allocated on its way must not wait for its own I/O, and by
- * sk_set_memalloc() that it is to have the reserves.  TCP passes both on with each
- * allocation.  A transport allocates in more places, and a device's driver in some
- * that take no flags; so all of a call is in a scope (core-api/gfp_mask-from-fs-io).
+ * The owner of a block device, or of a network file system, says with
+ * sk_allocation that allocations on its I/O path must not wait for its own I/O,
+ * and with sk_set_memalloc() that they may use the reserves.  TCP passes both
+ * with each allocation.  A transport allocates in more places, and a device's
+ * driver in some that take no flags.  So each call as a whole is in a scope
+ * (core-api/gfp_mask-from-fs-io).
  *
- * What is done for a connection elsewhere is done by threads, or by workqueues with a
- * thread of their own in reserve, and where a connection may wait for it, likewise
- * without I/O: another one's memory may be what is to be had next.
+ * Other work for a connection is done by kernel threads, or by workqueues with
+ * a rescuer.  Where a connection may wait for that work, it allocates without
+ * I/O as well, because reclaim may wait for another connection next.
  */
 #include <linux/sched/mm.h>
 #include <net/sock.h>
@@ -18,7 +20,7 @@
 #include "internal.h"
 
 /**
- * sanx_reclaim_waits() - may reclaim wait for a socket?
+ * sanx_reclaim_waits() - may memory reclaim wait for a socket?
  * @sk: the sock
  *
  * Context: any.
@@ -33,7 +35,7 @@ bool sanx_reclaim_waits(const struct sock *sk)
 }
 
 /**
- * sanx_reclaim_enter() - from here on, the caller allocates as its socket says
+ * sanx_reclaim_enter() - allocate as the socket's owner has said, from now on
  * @sk: the sock
  * @scope: filled, for sanx_reclaim_leave()
  *
@@ -50,8 +52,8 @@ void sanx_reclaim_enter(const struct sock *sk, struct sanx_reclaim *scope)
 }
 
 /**
- * sanx_reclaim_leave() - the caller allocates as before
- * @scope: as sanx_reclaim_enter() left it
+ * sanx_reclaim_leave() - allocate as before again
+ * @scope: as filled by sanx_reclaim_enter()
  *
  * Context: process.
  */

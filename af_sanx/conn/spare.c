@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a sender may keep for a reader that does not read.
+ * Memory beyond the ring (spare in names), for a reader that does not read.
  *
- * A ring is as large as a stream needs whose reader keeps up, and no larger: what
- * is written and read in turns should be in the cache.  But a program may count
- * on more.  Two that send much to each other before they read hang where less
- * is taken than over TCP, which has the sender's buffer and then the receiver's.
- * So beyond the ring a sender may have as much as its buffer would hold over TCP:
- * SO_SNDBUF, or where that was not set the third figure of tcp_wmem.  The
- * transport has the memory, gets it as it is filled, and gives it back as it is
- * read.  It is the sender's memory cgroup that pays, and TCP's account (tcp_mem)
- * that it is in; where that is under pressure, there is none.
+ * A ring is as large as a stream needs whose reader keeps up, and no larger:
+ * memory that is written and read alternately should fit the cache.  But a
+ * program may need more.  Two programs that send much to each other before they
+ * read would hang if less is taken than over TCP, which has the sender's buffer
+ * and the receiver's.  So a sender may use memory beyond the ring, as much as
+ * its send buffer would hold over TCP: SO_SNDBUF, or if that was not set
+ * tcp_wmem[2].
  *
- * A stream whose reader keeps up is not to come to that.  So a sender that may wait
- * does so for SANX_PATIENCE first, unless it has waited in vain the last time; and
- * nobody gets it while the reader was at work within that time.
+ * The transport allocates this memory as it is filled and frees it as it is
+ * read: further rings over loop, spilled pieces over verbs.  The sender's
+ * memory cgroup is charged, and TCP's account (tcp_mem).  Under memory pressure
+ * in tcp_mem, no such memory is allocated.
  *
- * Who was told by poll() that there is room is to find it, as over TCP, though the
- * reader may have gone on meanwhile.  So it is noted at which offset of the stream
- * that was said.  It holds until something is sent, which moves the offset.
+ * A stream whose reader keeps up should not use it.  So a blocking sender first
+ * waits for SANX_PATIENCE, unless the last such wait was in vain.  No sender
+ * gets the memory if the peer has read within that time.
  *
- * Where there is no memory, in the cgroup or at all, nobody is killed for it: as
- * over TCP, the sender waits, and tries again.
+ * As over TCP, a sender must find room after poll() reported it, although the
+ * reader may have read meanwhile.  So the stream offset at which room was
+ * reported is recorded in conn->promised.  It is valid until something is sent,
+ * which changes the offset.
+ *
+ * If memory cannot be allocated, in the cgroup or at all, no task is killed for
+ * it.  As over TCP, the sender waits and tries again.
+ *
+ * conn->promised and conn->short_until have no lock: they are accessed with
+ * READ_ONCE() and WRITE_ONCE().
  */
 #include <linux/export.h>
 #include <linux/sizes.h>
@@ -29,23 +36,23 @@
 
 #include "internal.h"
 
-/* What TCP takes beyond the limit: that is looked at for each sk_buff. */
+/* TCP exceeds the limit by so much, because it checks it for each sk_buff. */
 #define SPARE_OVER	65536U
-/* SO_SNDBUFFORCE knows no bounds. */
+/* SO_SNDBUFFORCE has no limit of its own. */
 #define SPARE_MAX	((u32)SZ_512M)
-/* What is charged at a time, at the most. */
+/* Most pages that are charged at once. */
 #define SPARE_PAGES	(SANX_RING_MAX / PAGE_SIZE)
-/* When memory is asked for again. */
+/* Jiffies until an allocation is tried again. */
 #define SHORT_TIME	(HZ / 10)
 
 /**
- * sanx_conn_spare() - bytes that a sender may have taken and not yet given to the
- *	peer
+ * sanx_conn_spare() - bytes that a sender may have taken and not given to the
+ * peer
  * @conn: the connection
- * @more: bytes that the peer's TCP would take, and its ring does not
+ * @more: bytes that the peer's TCP would take and that its ring does not
  *
  * Context: any.
- * Return: bytes, as TCP would take them into its send buffer, now.
+ * Return: bytes that TCP would take into its send buffer now.
  */
 u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
 {
@@ -69,9 +76,9 @@ u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
 EXPORT_SYMBOL_GPL(sanx_conn_spare);
 
 /**
- * sanx_conn_recheck() - have the sender look for room again
+ * sanx_conn_recheck() - wake the sender to look for room again
  * @conn: the connection
- * @delay: when, in jiffies
+ * @delay: delay of the wake-up, in jiffies
  *
  * Context: any.
  */
@@ -81,7 +88,10 @@ void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay)
 }
 EXPORT_SYMBOL_GPL(sanx_conn_recheck);
 
-/* Is the peer's reader at work?  If so, the sender is told when that is over. */
+/*
+ * Has the peer read within SANX_PATIENCE?  If so, the sender is woken when that
+ * time is over.
+ */
 static bool sanx_conn_draining(struct sanx_conn *conn)
 {
 	u32 past = (u32)jiffies - READ_ONCE(conn->drain_time);
@@ -96,6 +106,8 @@ static bool sanx_conn_draining(struct sanx_conn *conn)
  * sanx_conn_set_short() - there was no memory to send more
  * @conn: the connection
  *
+ * The sender is woken after SHORT_TIME.
+ *
  * Context: any.
  */
 void sanx_conn_set_short(struct sanx_conn *conn)
@@ -106,11 +118,11 @@ void sanx_conn_set_short(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_set_short);
 
 /**
- * sanx_conn_short() - was there no memory to send more, just now?
+ * sanx_conn_short() - was there no memory to send more, within SHORT_TIME?
  * @conn: the connection
  *
  * Context: any.
- * Return: true if so; the sender is told when it is to ask again.
+ * Return: true if so; the sender is then woken when it may try again.
  */
 bool sanx_conn_short(struct sanx_conn *conn)
 {
@@ -122,13 +134,13 @@ bool sanx_conn_short(struct sanx_conn *conn)
 		sanx_conn_recheck(conn, until - now);
 		return true;
 	}
-	/* If it has been set anew meanwhile, that is tried again too early. */
+	/* If another CPU has just set it again, the sender tries too early. */
 	WRITE_ONCE(conn->short_until, 0);
 	return false;
 }
 EXPORT_SYMBOL_GPL(sanx_conn_short);
 
-/* Would TCP's windows not grow any more, either? */
+/* Is TCP's memory under pressure, so that its windows would not grow either? */
 static bool mem_pressure(u32 pages)
 {
 	return atomic_long_read(tcp_prot.memory_allocated) + pages >
@@ -136,12 +148,12 @@ static bool mem_pressure(u32 pages)
 }
 
 /**
- * sanx_conn_promise() - note that the sender is told of room
+ * sanx_conn_promise() - record that the sender was told of room
  * @conn: the connection
- * @end: stream offset behind the last byte that was taken from it
+ * @end: stream offset behind the last byte that was taken from the sender
  *
- * The next bytes at @end are spared though the peer's reader be at work: see
- * sanx_conn_spares().
+ * sanx_conn_spares() then permits the next bytes at @end, even if the peer has
+ * read meanwhile.
  *
  * Context: any.
  */
@@ -153,13 +165,13 @@ void sanx_conn_promise(struct sanx_conn *conn, u64 end)
 EXPORT_SYMBOL_GPL(sanx_conn_promise);
 
 /**
- * sanx_conn_spares() - may a sender have more than the peer's ring has room for?
+ * sanx_conn_spares() - may a sender use memory beyond the peer's ring?
  * @conn: the connection
  * @end: stream offset behind the last byte that was taken from the sender
  *
  * Context: any.
- * Return: true if so, which is then promised; else the sender is told when that
- * may have changed.
+ * Return: true if it may, which is recorded as with sanx_conn_promise().  False
+ * if not; the sender is then woken when that may have changed.
  */
 bool sanx_conn_spares(struct sanx_conn *conn, u64 end)
 {
@@ -177,11 +189,11 @@ bool sanx_conn_spares(struct sanx_conn *conn, u64 end)
 EXPORT_SYMBOL_GPL(sanx_conn_spares);
 
 /**
- * sanx_mem_charge() - take pages into TCP's account
- * @pages: how many
+ * sanx_mem_charge() - charge pages to TCP's account
+ * @pages: number of pages
  *
  * Context: any.
- * Return: false if TCP would rather have no more.
+ * Return: true if they were charged; false under memory pressure.
  */
 bool sanx_mem_charge(u32 pages)
 {
@@ -193,8 +205,8 @@ bool sanx_mem_charge(u32 pages)
 EXPORT_SYMBOL_GPL(sanx_mem_charge);
 
 /**
- * sanx_mem_uncharge() - give back what sanx_mem_charge() took
- * @pages: how many
+ * sanx_mem_uncharge() - undo sanx_mem_charge()
+ * @pages: number of pages
  *
  * Context: any.
  */

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting: spin for a moment, then sleep.
+ * Waiting: busy poll (spin in names) for a while, then sleep.
  *
- * To fall asleep and to be woken costs more than many an answer takes to come.
- * So a reader that finds nothing looks for it for a while, if that is likely to
- * be enough, and is then not in the wait queue, so that nobody has to wake it
- * (the mix of polling and sleeping of sci-socket.txt).  How long:
+ * To sleep and to be woken takes longer than many answers.  So a reader that
+ * finds nothing polls for a while, if the answer is likely to come in that
+ * time.  It is not in the wait queue then, so no sender has to wake it (the mix
+ * of polling and sleeping in sci-socket.txt).  The time is:
  *
- * - as long as SO_BUSY_POLL says, or net.core.busy_read for new sockets;
- * - else at most net.sanx.spin_us, and by what was seen on the connection: a wait
- *   that was over within that time makes the next one spin for longer, one that
- *   was not for shorter, down to not at all.  Never on a node with one CPU, where
- *   what is waited for could not come about meanwhile.
+ * - SO_BUSY_POLL, or net.core.busy_read for new sockets, if that is set;
+ * - else at most net.sanx.spin_us, adapted to the connection: a wait that ended
+ *   within that time makes the next one poll longer, a longer wait makes it
+ *   poll shorter, down to not at all.  A node with one CPU does not poll,
+ *   because the sender could not run meanwhile.
  *
- * It ends when another task wants the CPU, at once.
+ * Polling ends as soon as another task wants the CPU.
  */
 #include <linux/cpumask.h>
 #include <linux/sched/clock.h>
@@ -23,10 +23,10 @@
 #include "config/config.h"
 #include "internal.h"
 
-/* Less is not worth the look at the clock. */
+/* A shorter time is not worth reading the clock. */
 #define SPIN_NS_MIN	2000U
 
-/* What the program asked for itself; 0 for nothing. */
+/* Return: the time that the program has set, in ns, or 0. */
 static u64 spin_asked(const struct sock *sk)
 {
 #ifdef CONFIG_NET_RX_BUSY_POLL
@@ -38,12 +38,12 @@ static u64 spin_asked(const struct sock *sk)
 
 /**
  * sanx_spin_start() - a wait begins
- * @w: how it goes on
+ * @w: filled
  * @conn: the connection
  * @sk: its sock
- * @timeo: when it is to be over, in jiffies from now
+ * @timeo: timeout of the wait, in jiffies
  *
- * Context: process, before it is in a wait queue.
+ * Context: process, before the caller is in a wait queue.
  */
 void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
 		     const struct sock *sk, long timeo)
@@ -66,11 +66,11 @@ void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
 }
 
 /**
- * sanx_spin_on() - look once more?
- * @w: as sanx_spin_start() left it, its @ns not 0
+ * sanx_spin_on() - poll once more?
+ * @w: as filled by sanx_spin_start(), with @ns not 0
  *
- * Context: process, may be put off the CPU.
- * Return: true if so; false to go to sleep.
+ * Context: process; the caller may be preempted.
+ * Return: true to poll again; false to sleep.
  */
 bool sanx_spin_on(const struct sanx_spin *w)
 {
@@ -82,11 +82,12 @@ bool sanx_spin_on(const struct sanx_spin *w)
 }
 
 /**
- * sanx_spin_learn() - what was waited for has come, after a sleep
- * @w: as sanx_spin_start() left it, its @most not 0
+ * sanx_spin_learn() - adapt the time of the next wait, after a sleep
+ * @w: as filled by sanx_spin_start(), with @most not 0
  * @conn: the connection
  *
- * Readers of one connection may overwrite what another one has learnt.
+ * conn->spin_ns has no lock: concurrent readers of a connection may overwrite
+ * each other's value.
  *
  * Context: process.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options that only the IP stack can serve.  A socket with one of them uses TCP,
+ * Options that only the IP stack supports.  A socket with one of them uses TCP,
  * whether it connects or listens.
  */
 #include <linux/filter.h>
@@ -42,17 +42,18 @@ static bool has_cgroup_filter(const struct sock *csk)
 }
 
 /**
- * sanx_needs_stack() - did the program ask for what only the IP stack does?
+ * sanx_needs_stack() - has the program set an option that only the IP stack
+ * has?
  * @sk: the socket, not connected
  *
- * A device, a filter of what comes in, a least time to live, an IPsec policy, a
- * program that chooses the listener, or one of the cgroup that sees each packet:
- * AF_SANX would let in what was to be kept out, so the connection has to be
- * TCP's.  Most of them are options of SOL_SOCKET, so nobody tells; they are
- * looked for when it matters.
+ * These options are: a device, a filter of incoming packets, a minimum TTL, an
+ * IPsec policy, a BPF program that selects the listener, and a cgroup program
+ * that sees each packet.  AF_SANX would let in what they keep out, so the
+ * connection must be TCP.  Most of them are options of SOL_SOCKET and are set
+ * without a call to AF_SANX, so they are checked when needed.
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it has.
  */
 bool sanx_needs_stack(const struct sock *sk)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection state table: every state, every event, and where it leads.
- * Pure; conn.c is the only one to act on it.
+ * The state table of connections: the next state for each state and event.
+ * Pure; conn_event() in conn.c applies it, under conn->lock.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -11,7 +11,9 @@
 
 #define NO	0xff
 
-/* By state, then event: CONNECT, ESTABLISH, REFUSE, FIN_TX, FIN_RX, DIE. */
+/*
+ * Index: state, then event (CONNECT, ESTABLISH, REFUSE, FIN_TX, FIN_RX, DIE).
+ */
 static const u8 state_table[__SANX_CONN_STATES][__SANX_EVS] = {
 	[SANX_CONN_NEW] = {
 		SANX_CONN_CONNECTING, SANX_CONN_ESTABLISHED, NO, NO, NO,
@@ -19,7 +21,10 @@ static const u8 state_table[__SANX_CONN_STATES][__SANX_EVS] = {
 	},
 	[SANX_CONN_CONNECTING] = {
 		NO, SANX_CONN_ESTABLISHED, SANX_CONN_REFUSED, NO,
-		/* An acceptor on this node can be done before we are. */
+		/*
+		 * An acceptor on this node can end its direction before
+		 * sanx_conn_established() runs, which then repeats the event.
+		 */
 		SANX_CONN_CONNECTING, SANX_CONN_DEAD,
 	},
 	[SANX_CONN_ESTABLISHED] = {
@@ -47,11 +52,12 @@ static const u8 state_table[__SANX_CONN_STATES][__SANX_EVS] = {
 };
 
 /**
- * sanx_state_next() - where an event leads
- * @state: the state now
+ * sanx_state_next() - the next state
+ * @state: the current state
  * @ev: the event
  *
- * Return: the next state, or -EPROTO if the event cannot come in @state.
+ * Context: any.
+ * Return: the next state, or -EPROTO if the event cannot occur in @state.
  */
 int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev)
 {
@@ -77,9 +83,10 @@ static const char * const state_names[__SANX_CONN_STATES] = {
 };
 
 /**
- * sanx_state_name() - a state in a word, for people
+ * sanx_state_name() - name of a state, for people
  * @state: the state
  *
+ * Context: any.
  * Return: a constant string.
  */
 const char *sanx_state_name(enum sanx_conn_state state)

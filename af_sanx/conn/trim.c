@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that rest give back the memory that they carried bytes in.
+ * Reclaim (trim in names) of memory that idle connections carried bytes in.
  *
- * Rings and send buffers are made when there is a need, and most connections of a
- * server have one at some time and then none for long.  So where nothing has
- * passed for net.sanx.idle_ms, the transport is asked to give back what it can
- * (sanx_transport_ops.trim()), and the connection costs as little as a new one.
+ * Rings and send buffers are allocated when needed.  Most connections of a
+ * server need them at some time and then not for long.  So when no bytes have
+ * passed for net.sanx.idle_ms, the transport is asked to free what it can
+ * (sanx_transport_ops.trim()).  The connection then costs as little as a new
+ * one.
  *
- * Nobody looks at the time for that when bytes pass: a timer is started when
- * memory is got, looks whether the stream offsets have changed since, and ends
- * when there is nothing left to give back.
+ * Nothing is recorded when bytes pass.  A timer is started when memory is
+ * allocated.  It checks whether the stream offsets have changed since, and ends
+ * when there is nothing left to free.
+ *
+ * trim.seen has no lock: it is written by the work and by sanx_trim_soon().  A
+ * lost store delays a reclaim, or starts it early; trim() itself checks whether
+ * memory is in use.
  */
 #include <linux/export.h>
 
 #include "config/config.h"
 #include "internal.h"
 
-/* Where nothing is to be given back, how often it is looked if that is still so. */
+/* Interval of checks while idle_ms is 0, which turns reclaim off. */
 #define TRIM_NEVER	(30 * HZ)
-/* When what was made for a reader that did not read is given back. */
+/* Idle time for memory that was allocated for a reader that did not read. */
 #define TRIM_SOON	(HZ / 10)
 
-/* Return: 0 for never. */
+/* Return: jiffies, or 0 for never. */
 static unsigned long trim_time(const struct sanx_conn *conn)
 {
 	return msecs_to_jiffies(READ_ONCE(sanx_net(conn->net)->idle_ms));
 }
 
 /**
- * sanx_trim_arm() - a connection has memory that it can give back later
- * @conn: the connection; with a reference that is not given back by this
+ * sanx_trim_arm() - a connection has memory that it can free later
+ * @conn: the connection; the caller has a reference that this does not put
  *
  * Context: any.
  */
@@ -45,7 +50,7 @@ static u64 trim_now(const struct sanx_conn *conn)
 	       READ_ONCE(conn->rx.head);
 }
 
-/* Has anything passed, or been read, since it was asked last? */
+/* Have bytes passed, or been read, since the last check? */
 static bool trim_moved(struct sanx_conn *conn)
 {
 	u64 now = trim_now(conn);
@@ -55,7 +60,10 @@ static bool trim_moved(struct sanx_conn *conn)
 	return moved;
 }
 
-/* Who reclaims memory may be the next to send, and could not get it back. */
+/*
+ * The kernel's memory reclaim may be the next to send on this socket, and could
+ * not allocate the memory again.  So such a connection keeps it.
+ */
 static bool trim_spares(struct sanx_conn *conn)
 {
 	const struct sock *sk;
@@ -69,16 +77,16 @@ static bool trim_spares(struct sanx_conn *conn)
 }
 
 /**
- * sanx_trim_soon() - more memory than usual is of no use any more
- * @conn: a connection that is armed
+ * sanx_trim_soon() - memory beyond the usual is of no use any more
+ * @conn: a connection for which sanx_trim_arm() was called
  *
- * It rests already if nothing passes for TRIM_SOON.
+ * It then counts as idle if no bytes pass for TRIM_SOON.
  *
  * Context: any.
  */
 void sanx_trim_soon(struct sanx_conn *conn)
 {
-	/* Of a timer that is due a moment's estimate will do. */
+	/* A hint is enough: a wrong value belongs to a timer that is due. */
 	if (!time_after(READ_ONCE(conn->trim.work.timer.expires),
 			jiffies + TRIM_SOON))
 		return;
@@ -101,7 +109,7 @@ static void trim_work(struct work_struct *work)
 }
 
 /**
- * sanx_trim_init() - a connection without memory
+ * sanx_trim_init() - initialise reclaim for a new connection
  * @conn: the connection
  */
 void sanx_trim_init(struct sanx_conn *conn)
@@ -110,7 +118,7 @@ void sanx_trim_init(struct sanx_conn *conn)
 }
 
 /**
- * sanx_trim_stop() - the socket is gone
+ * sanx_trim_stop() - the socket was closed
  * @conn: a connection that is not open any more
  *
  * Context: any.
