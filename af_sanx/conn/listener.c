@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners: which one a connection that comes in belongs to, and the queue in
- * which it waits for accept() (sci-socket.txt 5.1.4).
+ * Listeners: the lookup of the listener of an incoming connection, and the
+ * queue in which the connection waits for accept() (sci-socket.txt 5.1.4).
  *
- * The native socket listens too, so the port is taken, and plain TCP clients
+ * The native socket listens too.  So the port is taken, and plain TCP clients
  * find it.
+ *
+ * table_lock guards the table, all fields of a struct sanx_listener but @watch
+ * and @end, conn->node while it is in a list of a listener, and writes of
+ * conn->deferred.  sk_data_ready() of the listening sock, and conn->lock, are
+ * inside it.  The lock of the sock's wait queue guards @watch.
  */
 #include <linux/export.h>
 #include <linux/hash.h>
@@ -17,7 +22,7 @@
 
 #define TABLE_BITS	8
 
-/* Guards the table, and all of each struct sanx_listener in it. */
+/* Guards: see above. */
 static DEFINE_SPINLOCK(table_lock);
 static struct hlist_head table[1 << TABLE_BITS];
 
@@ -27,7 +32,10 @@ static struct hlist_head *bucket(const struct net *net, __be16 port)
 			      TABLE_BITS)];
 }
 
-/* As TCP: an exact address before any address; 0 is no match. */
+/*
+ * Return: how well a listener matches, or 0 if it does not.  As in TCP, an
+ * exact address is better than any address.
+ */
 static int match(const struct sanx_listener *lsk, const struct net *net,
 		 const struct sanx_endpoint *local)
 {
@@ -40,20 +48,26 @@ static int match(const struct sanx_listener *lsk, const struct net *net,
 		return 3;
 	if (!ipv6_addr_any(&lsk->local.addr))
 		return 0;
-	/* Any-v4 is before any-v6 that takes v4 too. */
+	/*
+	 * A listener on any IPv4 address is better than one on any IPv6 address
+	 * that accepts IPv4 too.
+	 */
 	return lsk->v4 && lsk->v6 && v4 ? 1 : 2;
 }
 
-/* Does the native socket listen?  See listener_wake() for who else ends that. */
+/*
+ * Does the native socket listen?  See listener_wake() for other ways in which
+ * this ends.
+ */
 static bool listens(const struct sanx_listener *lsk)
 {
 	return READ_ONCE(lsk->sk->sk_state) == TCP_LISTEN;
 }
 
 /*
- * May it take a connection?  Its program can have attached a filter, say, at
- * any time; then its clients are TCP's.  One that takes nothing now may have
- * lost its sock.
+ * May the listener take a connection?  Its program can have set an option at
+ * any time that only the IP stack supports, such as a filter; its clients then
+ * use TCP.  With @soon, @sk may be gone already.
  */
 static bool takes(const struct sanx_listener *lsk)
 {
@@ -61,9 +75,9 @@ static bool takes(const struct sanx_listener *lsk)
 }
 
 /*
- * The best match; among equals (SO_REUSEPORT) the client's hash decides.  One
- * that takes nothing now, as its listen() or close() is under way, is better
- * than none.
+ * Return: the best match.  Among equals (SO_REUSEPORT) a hash of the client
+ * decides.  A listener with @soon set is better than none, so that its clients
+ * ask again.
  */
 static struct sanx_listener *lookup(const struct net *net,
 				    const struct sanx_endpoint *local,
@@ -101,8 +115,9 @@ static struct sanx_listener *lookup(const struct net *net,
 }
 
 /*
- * How long TCP_DEFER_ACCEPT waits for data: TCP counts it in repetitions of the
- * SYN-ACK, each after twice the time (retrans_to_secs()).
+ * Return: how long TCP_DEFER_ACCEPT waits for data, in jiffies.  TCP counts it
+ * in retransmissions of the SYN-ACK, with an interval that doubles each time
+ * (retrans_to_secs()).
  */
 static unsigned long defer_time(const struct sock *sk)
 {
@@ -116,7 +131,7 @@ static unsigned long defer_time(const struct sock *sk)
 	return sum;
 }
 
-/* For accept() to find. */
+/* Queues a connection for accept(). */
 static void enqueue(struct sanx_listener *lsk, struct sanx_conn *conn)
 {
 	lockdep_assert_held(&table_lock);
@@ -136,7 +151,8 @@ static void undefer(struct sanx_conn *conn)
 }
 
 /*
- * Its time is over.  As TCP does, it is accepted even so, unless it is dead.
+ * The time of a deferred connection is over.  As in TCP, it can be accepted
+ * then, unless it is dead.
  * Context: the connect thread, with a reference.
  */
 static void defer_over(struct kthread_work *work)
@@ -175,16 +191,17 @@ static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
 }
 
 /**
- * sanx_listener_news() - data, or their end, came to a connection without sock
- * @conn: the connection, seen to be deferred
+ * sanx_listener_news() - data, or their end, came to a connection without a
+ * sock
+ * @conn: a connection for which conn->deferred was set; checked again here
  *
- * Context: any, no lock of the core held.
+ * Context: any; no lock of the core held.
  */
 void sanx_listener_news(struct sanx_conn *conn)
 {
 	struct sanx_listener *lsk;
 
-	/* One that died is left to the end of its time. */
+	/* A dead connection waits until its time is over. */
 	if (!sanx_conn_open(conn))
 		return;
 	spin_lock_bh(&table_lock);
@@ -198,14 +215,14 @@ void sanx_listener_news(struct sanx_conn *conn)
 
 /**
  * sanx_conn_incoming() - queue a connection at its listener
- * @conn: a NEW connection whose ring is ready, whose window is set, and whose
- *	@local and @remote are checked; on success the caller's reference is
- *	the listener's
+ * @conn: a NEW connection.  Its ring is ready, its window is set, and its
+ *	@local and @remote are checked.  On success the listener takes over the
+ *	caller's reference.
  *
  * Context: process or softirq.
- * Return: 0 and the connection is established at this end; -ECONNREFUSED if
- * nothing of AF_SANX listens there; -EAGAIN if the backlog is full, or its
- * listen() or close() is under way.
+ * Return: 0 if the connection is established at this end; -ECONNREFUSED if no
+ * AF_SANX socket listens there; -EAGAIN if the backlog is full, or if listen()
+ * or close() of the listener has not finished.
  */
 int sanx_conn_incoming(struct sanx_conn *conn)
 {
@@ -218,7 +235,7 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 	if (!lsk)
 		goto out;
 	err = -EAGAIN;
-	/* One more than the backlog, as TCP's sk_acceptq_is_full(). */
+	/* One more than the backlog, as in sk_acceptq_is_full() of TCP. */
 	if (lsk->soon || lsk->queued > lsk->backlog ||
 	    lsk->n_deferred > lsk->backlog)
 		goto out;
@@ -237,16 +254,17 @@ out:
 EXPORT_SYMBOL_GPL(sanx_conn_incoming);
 
 /**
- * sanx_listener_ring_size() - ring size for a connection to a listener
+ * sanx_listener_ring_size() - ring size of a connection to a listener
  * @net: the namespace
- * @local: address and port on this side
+ * @local: address and port at this end
  * @remote: the client
  * @memcg: set to the listener's memory cgroup, with a reference, or to NULL;
  *	for sanx_conn.memcg
  *
- * As in TCP, a connection has its listener's SO_RCVBUF.
+ * As in TCP, a connection inherits SO_RCVBUF of its listener.
  *
- * Return: bytes, or 0 if nothing of AF_SANX listens there.
+ * Context: any; takes table_lock.
+ * Return: bytes, or 0 if no AF_SANX socket listens there.
  */
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
@@ -258,7 +276,7 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 	*memcg = NULL;
 	spin_lock_bh(&table_lock);
 	lsk = lookup(net, local, remote);
-	/* One that takes nothing now may have lost its sock. */
+	/* With @soon, the listener's @sk may be gone already. */
 	if (lsk)
 		size = SANX_RING_MIN;
 	if (lsk && !lsk->soon) {
@@ -294,7 +312,7 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 #endif
 }
 
-/* All who wait, for drop_queue(). */
+/* Moves all waiting connections to @queue, for drop_queue(). */
 static void take_queue(struct sanx_listener *lsk, struct list_head *queue)
 {
 	struct sanx_conn *conn, *next;
@@ -308,7 +326,7 @@ static void take_queue(struct sanx_listener *lsk, struct list_head *queue)
 	lsk->queued = 0;
 }
 
-/* As in TCP, clients of connections that nobody accepted get a reset. */
+/* Resets connections that were not accepted, as TCP does. */
 static void drop_queue(struct list_head *queue)
 {
 	struct sanx_conn *conn, *next;
@@ -321,7 +339,7 @@ static void drop_queue(struct list_head *queue)
 	}
 }
 
-/* One that takes nothing now is looked after by whoever has it do so. */
+/* A listener with @soon set is left to the caller that set it. */
 static void listener_ended(struct work_struct *work)
 {
 	struct sanx_listener *lsk = container_of(work, struct sanx_listener,
@@ -338,9 +356,9 @@ static void listener_ended(struct work_struct *work)
 }
 
 /*
- * SOCK_DESTROY of sock_diag, and bpf_sock_destroy(), make an end of listening
- * with no call of the socket.  They wake who waits on it, and so this.
- * Context: any, with the lock of the wait queue.
+ * SOCK_DESTROY of sock_diag, and bpf_sock_destroy(), end listening without a
+ * call of the socket.  They wake its wait queue, and so call this.
+ * Context: any, with the lock of the wait queue held.
  */
 static int listener_wake(wait_queue_entry_t *watch, unsigned int mode,
 			 int flags, void *key)
@@ -354,8 +372,9 @@ static int listener_wake(wait_queue_entry_t *watch, unsigned int mode,
 }
 
 /**
- * sanx_listener_init() - what can be waited for is there from the start
- * @lsk: of a socket that is made
+ * sanx_listener_init() - initialise the listener of a new socket
+ * @lsk: the listener; everything that can be waited for or emptied is valid
+ *	after this
  */
 void sanx_listener_init(struct sanx_listener *lsk)
 {
@@ -371,7 +390,7 @@ void sanx_listener_init(struct sanx_listener *lsk)
  * @lsk: a listener that sanx_listener_add() has put into the table
  *
  * Context: process, lock_sock() of its sock held; the sock stays in TCP_LISTEN
- * until the lock is released.
+ * until that lock is released.
  */
 void sanx_listener_watch(struct sanx_listener *lsk)
 {
@@ -380,7 +399,10 @@ void sanx_listener_watch(struct sanx_listener *lsk)
 		add_wait_queue(sk_sleep(lsk->sk), &lsk->watch);
 }
 
-/* More than one may come; and the last one after the sock is gone. */
+/*
+ * May run more than once and concurrently.  The last time the sock can be gone,
+ * but @watch is in no list then.
+ */
 static void listener_unwatch(struct sanx_listener *lsk)
 {
 	wait_queue_head_t *wq;
@@ -431,7 +453,7 @@ static void listener_end(struct sanx_listener *lsk, bool soon)
 }
 
 /**
- * sanx_listener_stop() - take no more connections, and drop those that wait
+ * sanx_listener_stop() - accept no more connections, and reset those that wait
  * @lsk: of a socket, listening or not
  *
  * Context: process, may sleep.
@@ -442,12 +464,13 @@ void sanx_listener_stop(struct sanx_listener *lsk)
 }
 
 /**
- * sanx_listener_pause() - likewise, of a socket that is about to be closed
+ * sanx_listener_pause() - as sanx_listener_stop(), before the socket is closed
  * @lsk: of a socket, listening or not
  *
- * Until the native socket is closed too, a client is to find something here,
- * or it would go on as TCP, be taken there, and lose its connection at once.
- * It has to ask again, and sanx_listener_stop() is to follow.
+ * The listener stays in the table until the native socket is closed too.
+ * Otherwise a client would switch to TCP, be accepted there, and lose its
+ * connection at once.  So the client is told to ask again.
+ * sanx_listener_stop() must follow.
  *
  * Context: process, may sleep.
  */
@@ -457,10 +480,11 @@ void sanx_listener_pause(struct sanx_listener *lsk)
 }
 
 /**
- * sanx_listener_take() - the connection that waits longest
+ * sanx_listener_take() - take the connection that has waited longest
  * @lsk: of a listening socket
  *
- * Return: a connection, the reference now the caller's, or NULL.
+ * Context: any; takes table_lock.
+ * Return: a connection, whose reference is now the caller's, or NULL.
  */
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 {
@@ -479,10 +503,11 @@ struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 }
 
 /**
- * sanx_listener_waiting() - how many connections wait for accept()
+ * sanx_listener_waiting() - number of connections that wait for accept()
  * @lsk: of a socket, listening or not
  *
- * Return: connections; a moment's estimate.
+ * Context: any.
+ * Return: connections; a hint.
  */
 unsigned int sanx_listener_waiting(const struct sanx_listener *lsk)
 {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The transports that are there: at most one for this node's own addresses
- * and one for other nodes.
+ * The registered transports: at most one for addresses of this node, and one
+ * for other nodes.
+ *
+ * transport_mutex guards writes of transports[], whose readers use RCU, and
+ * put_link.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -9,7 +12,10 @@
 
 #include "internal.h"
 
-/* Guards transports[] and put_link; held over calls into them that may sleep. */
+/*
+ * Guards transports[] and put_link.  Held over calls of transports that may
+ * sleep.
+ */
 static DEFINE_MUTEX(transport_mutex);
 static const struct sanx_transport_ops __rcu *transports[2];
 /* Writes a link during sanx_transport_dump_links(), else NULL. */
@@ -17,13 +23,15 @@ static int (*put_link)(struct sk_buff *skb, struct netlink_callback *cb,
 		       const struct sanx_link_info *info);
 
 /**
- * sanx_transport_register() - offer a transport
- * @ops: it; must stay until sanx_transport_unregister()
+ * sanx_transport_register() - register a transport
+ * @ops: the transport; must stay valid until sanx_transport_unregister()
+ *	returns
  *
- * Namespaces that have sockets are announced to it by net_busy() in this call.
+ * Calls its net_busy() for namespaces that have sockets.
  *
- * Context: process, may sleep.
- * Return: 0, or -EBUSY if there is one of its kind.
+ * Context: process, may sleep; takes transport_mutex, and then net_rwsem and
+ * busy.mutex.
+ * Return: 0, or -EBUSY if there is a transport for the same nodes.
  */
 int sanx_transport_register(const struct sanx_transport_ops *ops)
 {
@@ -42,13 +50,13 @@ int sanx_transport_register(const struct sanx_transport_ops *ops)
 EXPORT_SYMBOL_GPL(sanx_transport_register);
 
 /**
- * sanx_transport_unregister() - withdraw a transport
- * @ops: it
+ * sanx_transport_unregister() - unregister a transport
+ * @ops: the transport
  *
- * On return no call into it is under way nor will come.  Its connections pin
- * its module, so in a module's exit there are none.
+ * On return no call through transports[] runs or will run.  Its connections pin
+ * its module, so there are none when the module exits.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes transport_mutex.
  */
 void sanx_transport_unregister(const struct sanx_transport_ops *ops)
 {
@@ -60,11 +68,12 @@ void sanx_transport_unregister(const struct sanx_transport_ops *ops)
 EXPORT_SYMBOL_GPL(sanx_transport_unregister);
 
 /**
- * sanx_transport_get() - the transport for a connection, pinned
+ * sanx_transport_get() - get the transport for a connection
  * @same_node: the peer is this node
  *
  * Context: any.
- * Return: the transport, to be given back with sanx_transport_put(), or NULL.
+ * Return: the transport, with its module pinned, to be put with
+ * sanx_transport_put(); or NULL.
  */
 const struct sanx_transport_ops *sanx_transport_get(bool same_node)
 {
@@ -79,8 +88,10 @@ const struct sanx_transport_ops *sanx_transport_get(bool same_node)
 }
 
 /**
- * sanx_transport_put() - unpin a transport
- * @ops: what sanx_transport_get() returned
+ * sanx_transport_put() - unpin the module of a transport
+ * @ops: as returned by sanx_transport_get()
+ *
+ * Context: any.
  */
 void sanx_transport_put(const struct sanx_transport_ops *ops)
 {
@@ -103,10 +114,10 @@ static void each(void (*fn)(const struct sanx_transport_ops *ops, void *arg),
 
 /**
  * sanx_transport_each() - call a function for each transport
- * @fn: the function; may sleep, may not register or unregister
+ * @fn: the function; may sleep, must not register or unregister transports
  * @arg: its second argument
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; holds transport_mutex during the calls.
  */
 void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
 				    void *arg), void *arg)

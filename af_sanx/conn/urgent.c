@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Urgent data (MSG_OOB): a mark in the stream, as TCP has it (RFC 9293, section
+ * Urgent data (MSG_OOB): a mark in the stream, as in TCP (RFC 9293, section
  * 3.8.5; tcp(7)).
  *
- * The urgent byte lies in the ring where it would lie otherwise, and the mark
- * says where.  Reading stops at the mark once, then leaves the byte out, unless
- * SO_OOBINLINE is set; recv(MSG_OOB) gets it from where it lies.  A later mark
- * takes the place of an earlier one, whose byte becomes one like any other.
+ * The urgent byte is in the ring like any other, and the mark has its offset.
+ * Reading stops at the mark once, and then leaves the byte out unless
+ * SO_OOBINLINE is set.  recv(MSG_OOB) reads the byte from the ring.  A later
+ * mark replaces an earlier one, whose byte then becomes ordinary.
  *
- * The mark comes along with its byte.  TCP sends it ahead, even while the
- * receiver's window is closed; here a sender with urgent data waits for room
- * like any other.
+ * The mark arrives together with its byte.  TCP sends the mark ahead, even
+ * while the receiver's window is closed.  Here a sender with urgent data waits
+ * for room like any other.
+ *
+ * conn->lock guards conn->urg.  Reads of urg.state without it are hints: a
+ * reader that misses a new mark sees it with its byte, which is published
+ * later.
  */
 #include <linux/export.h>
 
 #include "internal.h"
 
 /**
- * sanx_urg_init() - start without a mark
- * @urg: what a new connection knows
+ * sanx_urg_init() - initialise urgent data of a new connection
+ * @urg: of the connection
  */
 void sanx_urg_init(struct sanx_urg *urg)
 {
@@ -31,7 +35,7 @@ static bool urg_inline(const struct sock *sk)
 	return sock_flag(sk, SOCK_URGINLINE);
 }
 
-/* Is the byte at @pos one that reading leaves out?  Under conn->lock. */
+/* Is the byte at @pos left out by reading?  Context: conn->lock held. */
 static bool urg_hole(const struct sanx_urg *urg, const struct sock *sk, u64 pos)
 {
 	return urg->hole == pos || (urg->state != SANX_URG_NONE &&
@@ -39,8 +43,8 @@ static bool urg_hole(const struct sanx_urg *urg, const struct sock *sk, u64 pos)
 }
 
 /*
- * A mark that the reader stands at, and has not passed, gives way to another:
- * its byte would be left out with it, and still is (tcp_check_urg()).
+ * Called before a new mark replaces one that the reader is at.  The byte of the
+ * old mark was to be left out, and still is (tcp_check_urg()).
  */
 static void urg_keep_hole(struct sanx_conn *conn, const struct sock *sk)
 {
@@ -76,12 +80,12 @@ void sanx_conn_urgent(struct sanx_conn *conn, u64 offset)
 EXPORT_SYMBOL_GPL(sanx_conn_urgent);
 
 /**
- * sanx_conn_urgent_came() - a byte that is urgent has arrived
- * @conn: the connection, which sanx_conn_urgent() was called for
+ * sanx_conn_urgent_came() - an urgent byte has arrived
+ * @conn: the connection; sanx_conn_urgent() was called for it
  *
- * Who handles SIGURG finds the byte there.  The signal goes to the owner of the
- * socket's file, and close() takes both away while we have the sock: but not before
- * sock_orphan(), which waits for sk_callback_lock.
+ * A handler of SIGURG finds the byte in the ring.  The signal goes to the owner
+ * of the socket's file.  close() frees the file while this function uses the
+ * sock, but not before sock_orphan(), which needs sk_callback_lock.
  *
  * Context: the transport; any.
  */
@@ -101,11 +105,12 @@ void sanx_conn_urgent_came(struct sanx_conn *conn)
 EXPORT_SYMBOL_GPL(sanx_conn_urgent_came);
 
 /**
- * sanx_urg_at_mark() - does the reader stand at the mark?
+ * sanx_urg_at_mark() - is the reader at the mark?
  * @conn: the connection
- * @pos: offset of the next byte it reads
+ * @pos: stream offset of the next byte that it reads
  *
- * Return: true if so, read or not.
+ * Context: any; takes conn->lock.
+ * Return: true if it is, whether or not recv(MSG_OOB) has read the byte.
  */
 bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos)
 {
@@ -120,14 +125,15 @@ bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos)
 }
 
 /**
- * sanx_urg_run() - how far a reader gets in one go
+ * sanx_urg_run() - number of bytes that a reader may read without a stop
  * @conn: the connection
  * @sk: its sock
- * @pos: offset of the next byte it reads
- * @avail: bytes from there on that have arrived, as seen before this call
- * @hole: set if the byte at @pos is one to leave out
+ * @pos: stream offset of the next byte that it reads
+ * @avail: bytes from @pos on that have arrived, determined before this call
+ * @hole: set to true if the byte at @pos is to be left out
  *
- * Return: bytes before the next mark; 0 if @hole.
+ * Context: the reader; takes conn->lock.
+ * Return: bytes before the next mark; 0 if @hole is true.
  */
 u32 sanx_urg_run(struct sanx_conn *conn, const struct sock *sk, u64 pos,
 		 u32 avail, bool *hole)
@@ -148,10 +154,10 @@ u32 sanx_urg_run(struct sanx_conn *conn, const struct sock *sk, u64 pos,
 }
 
 /**
- * sanx_urg_passed() - the reader has moved on; a mark behind it is none
+ * sanx_urg_passed() - remove a mark that the reader has passed
  * @conn: the connection
  *
- * Context: the reader.
+ * Context: the reader; takes conn->lock.
  */
 void sanx_urg_passed(struct sanx_conn *conn)
 {
@@ -168,13 +174,14 @@ void sanx_urg_passed(struct sanx_conn *conn)
 }
 
 /**
- * sanx_urg_poll() - urgent data as poll() sees it
+ * sanx_urg_poll() - urgent data for poll()
  * @conn: the connection
  * @sk: its sock
- * @avail: bytes that have arrived and were not read; less on return by those
- *	that reading will leave out before anything else
+ * @avail: bytes that have arrived and were not read; reduced by a byte that
+ *	reading will leave out first
  *
- * Return: EPOLLPRI if there is an urgent byte to be got, else 0.
+ * Context: any; takes conn->lock.
+ * Return: EPOLLPRI if an urgent byte can be read, else 0.
  */
 __poll_t sanx_urg_poll(struct sanx_conn *conn, const struct sock *sk,
 		       u32 *avail)
@@ -195,10 +202,11 @@ __poll_t sanx_urg_poll(struct sanx_conn *conn, const struct sock *sk,
 }
 
 /**
- * sanx_urg_inq() - SIOCINQ: bytes up to the mark, if there is one ahead
+ * sanx_urg_inq() - SIOCINQ: number of bytes up to the mark, if one is ahead
  * @conn: the connection
  * @sk: its sock
  *
+ * Context: any; takes conn->lock.
  * Return: bytes, as tcp_inq().
  */
 u32 sanx_urg_inq(struct sanx_conn *conn, const struct sock *sk)
@@ -218,7 +226,9 @@ u32 sanx_urg_inq(struct sanx_conn *conn, const struct sock *sk)
 	return avail;
 }
 
-/* Under rx_mutex, so that the byte stays where it is. */
+/*
+ * Context: rx_mutex held, so that the byte stays in the ring; takes conn->lock.
+ */
 static int urg_byte(struct sanx_conn *conn, bool peek, u8 *byte)
 {
 	struct sanx_urg *urg = &conn->urg;
@@ -244,13 +254,14 @@ static int urg_byte(struct sanx_conn *conn, bool peek, u8 *byte)
  * sanx_urg_recv() - recv(MSG_OOB)
  * @conn: the connection
  * @sk: its sock
- * @msg: where the byte goes
- * @len: room there
+ * @msg: destination of the byte
+ * @len: bytes of room there
  * @flags: MSG_*
  *
- * Context: process.
- * Return: 1, 0 at the end of the stream, or -errno: -EINVAL if there is no
- * urgent data, or it is inline, or was read; -EAGAIN if it is on its way.
+ * Context: process; takes rx_mutex.
+ * Return: 1; 0 at the end of the stream, or if @len is 0; -EINVAL if there is
+ * no urgent data, if it is inline, or if it was read already; -EAGAIN if it has
+ * not arrived yet; -EFAULT.
  */
 int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
 		  struct msghdr *msg, size_t len, int flags)
