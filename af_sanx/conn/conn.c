@@ -811,7 +811,7 @@ void sanx_conn_tx_look(struct sanx_conn *conn)
  * sanx_conn_tx_ready() - wake senders: there is room
  * @conn: the connection
  *
- * Wakes only those who asked with sanx_want_room().
+ * Wakes only senders that called sanx_want_room().
  *
  * Context: any.
  */

@@ -33,8 +33,8 @@
  * timer finds the bytes, or sanx_gather_arm() finds @armed clear and starts the
  * timer again.
  *
- * conn->tx_mutex guards @held.  Other fields have no lock: see &struct
- * sanx_gather.
+ * conn->tx_mutex guards @held.  The other fields have no lock, see struct
+ * sanx_gather in include/net/sanx.h.
  */
 #include <linux/export.h>
 #include <linux/hrtimer.h>

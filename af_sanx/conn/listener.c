@@ -22,7 +22,7 @@
 
 #define TABLE_BITS	8
 
-/* Guards: see above. */
+/* Guards the table, and most of each struct sanx_listener: see above. */
 static DEFINE_SPINLOCK(table_lock);
 static struct hlist_head table[1 << TABLE_BITS];
 
@@ -65,9 +65,9 @@ static bool listens(const struct sanx_listener *lsk)
 }
 
 /*
- * May the listener take a connection?  Its program can have set an option at
- * any time that only the IP stack supports, such as a filter; its clients then
- * use TCP.  With @soon, @sk may be gone already.
+ * May the listener take a connection?  Its program can at any time set an option
+ * that only the IP stack supports, such as a filter.  Its clients then use TCP.
+ * With @soon, @sk may be gone already.
  */
 static bool takes(const struct sanx_listener *lsk)
 {
@@ -469,7 +469,7 @@ void sanx_listener_stop(struct sanx_listener *lsk)
  *
  * The listener stays in the table until the native socket is closed too.
  * Otherwise a client would switch to TCP, be accepted there, and lose its
- * connection at once.  So the client is told to ask again.
+ * connection at once.  So the client gets the answer to ask again.
  * sanx_listener_stop() must follow.
  *
  * Context: process, may sleep.

@@ -5,10 +5,11 @@
  *
  * Names here: a turn is a generation.
  *
- * The two sides share two cursors.  The receiver publishes bytes with rx.tail,
- * the sender gets room with tx.limit.  Barriers:
+ * The receiver publishes bytes with rx.tail.  The sender gets room with
+ * tx.limit.  Both, and the pointers to rings, are stored with release and loaded
+ * with acquire:
  *
- *	stored with release in			loaded with acquire in
+ *			stored with release in	loaded with acquire in
  *	rx.tail		sanx_rxq_arrive()	sanx_rxq_avail()
  *	rx.head		sanx_rxq_consume()	sanx_rxq_avail(); loop_memory(),
  *						loop_unread() in loop.c
@@ -19,8 +20,8 @@
  *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_turning()
  *	turn->next	sanx_rxq_append()	follow_turn(), rxq_turn()
  *
- * A side that sees a cursor therefore also sees the bytes, or the free ring
- * memory, that the cursor stands for.
+ * A side that sees a cursor therefore also sees the bytes that arrived, or that
+ * the reads of the freed bytes are done.
  */
 #include <linux/export.h>
 #include <linux/log2.h>

@@ -148,7 +148,7 @@ static bool mem_pressure(u32 pages)
 }
 
 /**
- * sanx_conn_promise() - record that the sender was told of room
+ * sanx_conn_promise() - record that room was reported to the sender
  * @conn: the connection
  * @end: stream offset behind the last byte that was taken from the sender
  *

@@ -53,8 +53,9 @@ EXPORT_SYMBOL_GPL(sanx_transport_register);
  * sanx_transport_unregister() - unregister a transport
  * @ops: the transport
  *
- * On return no call through transports[] runs or will run.  Its connections pin
- * its module, so there are none when the module exits.
+ * On return no call through transports[] runs or will run.  Connections, and
+ * callers of sanx_transport_get(), pin its module, so there are none when the
+ * module exits.
  *
  * Context: process, may sleep; takes transport_mutex.
  */

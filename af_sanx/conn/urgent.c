@@ -12,9 +12,10 @@
  * while the receiver's window is closed.  Here a sender with urgent data waits
  * for room like any other.
  *
- * conn->lock guards conn->urg.  Reads of urg.state without it are hints: a
- * reader that misses a new mark sees it with its byte, which is published
- * later.
+ * conn->lock guards conn->urg.  Readers look at urg.state without it first.
+ * sanx_conn_urgent() stores the mark before sanx_rxq_arrive() publishes its byte
+ * with release.  So a reader that sees the byte in sanx_rxq_avail(), which loads
+ * with acquire, sees the mark.
  */
 #include <linux/export.h>
 
@@ -22,7 +23,7 @@
 
 /**
  * sanx_urg_init() - initialise urgent data of a new connection
- * @urg: of the connection
+ * @urg: urgent data of the connection
  */
 void sanx_urg_init(struct sanx_urg *urg)
 {
@@ -43,8 +44,9 @@ static bool urg_hole(const struct sanx_urg *urg, const struct sock *sk, u64 pos)
 }
 
 /*
- * Called before a new mark replaces one that the reader is at.  The byte of the
- * old mark was to be left out, and still is (tcp_check_urg()).
+ * Called before a new mark replaces the old one.  If the reader is at the old
+ * mark, whose byte was to be left out, that byte is still left out
+ * (tcp_check_urg()).
  */
 static void urg_keep_hole(struct sanx_conn *conn, const struct sock *sk)
 {

@@ -200,7 +200,7 @@ struct sanx_gather {
 	u32			held;
 };
 
-/* With so many bytes corked, nothing is corked any more. */
+/* Most bytes that stay corked. */
 #define SANX_CORK_MAX	32768U
 
 /**
@@ -267,9 +267,8 @@ enum sanx_room {
  *	sanx_conn_attach(), valid under RCU
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
  * @tx_mutex: serialises senders; guards @cork.bytes, @cork.since, @lent and
- *	sanx_gather.held, and over loop @tx.next.  The transport guards the rest
- *	of
- * @tx: loop_conn.lock over loop, vlink.tx_lock over verbs.
+ *	sanx_gather.held, and over loop @tx.next.  A lock of the transport
+ *	guards the rest of @tx, loop_conn.lock or vlink.tx_lock.
  * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.turn
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
@@ -287,8 +286,8 @@ enum sanx_room {
  * @ack_time: when a credit last arrived, in jiffies
  * @drain_time: when the peer was last known to read bytes that fill its ring,
  *	in jiffies
- * @promised: stream offset, modulo 2^32, at which the sender was last told that
- *	there is room; spare.c
+ * @promised: stream offset, modulo 2^32, at which room was last reported to the
+ *	sender; spare.c; no lock
  * @started: when the connection was requested, ktime in ns
  * @rtt_us: us until it was accepted; 0 at the accepting end
  * @short_until: until then no memory is requested to send more, in jiffies
@@ -300,7 +299,7 @@ enum sanx_room {
  * @deferred: the listener, while accept() must not find this connection yet;
  *	written under the lock of the listener table
  * @fallback: why the connection was refused; written under @lock
- * @tries: how often it was told that the backlog is full
+ * @tries: how often the backlog was full
  * @retry: connects again after a full backlog; for a connection that came in,
  *	ends the time that it is @deferred
  * @work: makes the socket TCP after a refusal: sanx_conn_connect()
@@ -382,11 +381,11 @@ struct sanx_transport_ops {
 	 * @connect: ask the peer for a connection.
 	 *
 	 * @conn is CONNECTING, its endpoints are set, and conn->rx_max is the
-	 *	size of the ring that the program wants.  The transport answers
-	 *	by calling exactly one of sanx_conn_established(),
-	 *	sanx_conn_refused() and sanx_conn_busy(), in this call or later,
-	 *	in any context.  After sanx_conn_busy(), connect() is called
-	 *	again.  close() may be called before there is an answer.
+	 * size of the ring that the program wants.  The transport answers by
+	 * calling exactly one of sanx_conn_established(), sanx_conn_refused()
+	 * and sanx_conn_busy(), in this call or later, in any context.  After
+	 * sanx_conn_busy(), connect() is called again.  close() may be called
+	 * before there is an answer.
 	 *
 	 * Context: process, lock_sock() held; must not wait for the peer.
 	 * Return: 0, or -errno if no answer will come.  -ENOMEM goes to the
@@ -412,8 +411,8 @@ struct sanx_transport_ops {
 	 * MSG_MORE: the bytes are corked, and the peer does not see them yet
 	 * (cork.c).
 	 *
-	 * MSG_BATCH, which is set without TCP_NODELAY: the peer may be told
-	 * somewhat later, together with further bytes (gather.c).
+	 * MSG_BATCH, which is set without TCP_NODELAY: the announcement may be
+	 * delayed and cover further bytes (gather.c).
 	 *
 	 * SANX_MSG_SPARE: the room is SANX_ROOM_SPARE, else SANX_ROOM_WINDOW.
 	 *
