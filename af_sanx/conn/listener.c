@@ -65,9 +65,9 @@ static bool listens(const struct sanx_listener *lsk)
 }
 
 /*
- * May the listener take a connection?  Its program can at any time set an option
- * that only the IP stack supports, such as a filter.  Its clients then use TCP.
- * With @soon, @sk may be gone already.
+ * May the listener take a connection?  Its program can at any time set an
+ * option that only the IP stack supports, such as a filter.  Its clients then
+ * use TCP.  With @soon, @sk may be gone already.
  */
 static bool takes(const struct sanx_listener *lsk)
 {

@@ -6,8 +6,8 @@
  * Names here: a turn is a generation.
  *
  * The receiver publishes bytes with rx.tail.  The sender gets room with
- * tx.limit.  Both, and the pointers to rings, are stored with release and loaded
- * with acquire:
+ * tx.limit.  Both, and the pointers to rings, are stored with release and
+ * loaded with acquire:
  *
  *			stored with release in	loaded with acquire in
  *	rx.tail		sanx_rxq_arrive()	sanx_rxq_avail()

@@ -2,7 +2,7 @@
 /*
  * Waiting: busy poll (spin in names) for a while, then sleep.
  *
- * Sleeping and being woken takes longer than many answers. So a reader that
+ * Sleeping and being woken takes longer than many answers.  So a reader that
  * finds nothing polls for a while, if the answer is likely to come in that
  * time.  It is not in the wait queue then, so no sender has to wake it (the mix
  * of polling and sleeping in sci-socket.txt).  The time is:

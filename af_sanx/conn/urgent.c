@@ -13,9 +13,9 @@
  * for room like any other.
  *
  * conn->lock guards conn->urg.  Readers look at urg.state without it first.
- * sanx_conn_urgent() stores the mark before sanx_rxq_arrive() publishes its byte
- * with release.  So a reader that sees the byte in sanx_rxq_avail(), which loads
- * with acquire, sees the mark.
+ * sanx_conn_urgent() stores the mark before sanx_rxq_arrive() publishes its
+ * byte with release.  So a reader that sees the byte in sanx_rxq_avail(), which
+ * loads with acquire, sees the mark.
  */
 #include <linux/export.h>
 

@@ -452,9 +452,9 @@ struct sanx_transport_ops {
 	 * @room: bytes that send() could take now, roughly; for poll().
 	 *
 	 * A return value of 0 arms a wake-up: the transport calls
-	 * sanx_conn_tx_ready() when there is room.  Otherwise, and for
-	 * SANX_ROOM_SPARE, the next send() must take at least a byte;
-	 * sanx_conn_promise() records that, in case the room is gone by then.
+	 * sanx_conn_tx_ready() when there is room.  After any other value, for
+	 * SANX_ROOM_SPARE, the next send() takes at least a byte.  The reader
+	 * may have read by then, so sanx_conn_promise() records the offset.
 	 *
 	 * Context: any, no lock needed.
 	 */
