@@ -124,7 +124,7 @@ tune() {
 	[ -z "$all" ] || lab run "$1" 'for set in '"$all"'; do
 		case $set in
 		*/*) file=/proc/sys/${set%=*} ;;
-		*) file=/sys/module/sanx_verbs/parameters/${set%=*} ;;
+		*) file=/sys/module/af_sanx/parameters/${set%=*} ;;
 		esac
 		[ ! -d "${file%/*}" ] || echo "${set#*=}" >"$file" || exit 1
 	done' </dev/null
@@ -157,7 +157,7 @@ fresh() {
 }
 
 # load_verbs: an RDMA device ($RDMA: rxe, or siw on the debug kernels) and the
-# verbs transport on every node.
+# verbs wire on every node.
 load_verbs() {
 	local n
 	for ((n = 1; n <= NODES; n++)); do

@@ -44,7 +44,7 @@ static void stream_in_bursts(struct __test_metadata *_metadata, int from, int to
 /* On a slow node every reader is slow.  Who does not need sanx_verbs may lack it. */
 static int set_grow_ms(const FIXTURE_VARIANT(stream) *variant, const char *ms)
 {
-	int err = write_file("/sys/module/sanx_verbs/parameters/grow_ms", ms);
+	int err = write_file("/sys/module/af_sanx/parameters/grow_ms", ms);
 
 	return err == -ENOENT && variant->carried != SANX_A_STATS_CONNS_VERBS ?
 	       0 : err;

@@ -14,7 +14,7 @@
 
 static int set_long_min(const char *bytes)
 {
-	int err = write_file("/sys/module/sanx_verbs/parameters/long_min", bytes);
+	int err = write_file("/sys/module/af_sanx/parameters/long_min", bytes);
 
 	return err == -ENOENT ? 0 : err;
 }

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connection manager: how a link is set up, and which peers may have one.
+ * Connection manager: set-up of links over RDMA.
  *
- * The request and the reply carry a &struct sanx_hello, which names both nodes.
- * Both sides check it against the node map.  The passive side accepts a request
- * only if it names this node, comes from a node in the map, and comes from an
- * address that is a rail of that node.
- *
- * The active side sends the first frame, as iWARP requires (MPA, RFC 5044).
- * The passive side considers the link up when that frame arrives.  The frame
- * follows the last message of the connection manager, and unlike that message
- * it cannot be lost.
+ * The engine decides who may have a link, and what the private data of request,
+ * reply and rejection say (af_sanx/link/setup.c).
  */
 #include <linux/in.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cm.h>
 
 #include "verbs.h"
-
-/* Reject word: wait for our own request, which is in progress. */
-#define REJECT_TIE	0x534e5854	/* "SNXT" */
-/* Reject word: refused for now, for example for lack of memory. */
-#define REJECT_LATER	0x534e584c	/* "SNXL" */
-/* Reject word: refused for good, for example because not in the node map. */
-#define REJECT_NEVER	0x534e584e	/* "SNXN" */
 
 /*
  * A packet may stay unacknowledged for 4.096 us * 2^18 = 1 s, and is sent 7
@@ -32,9 +19,19 @@
  */
 #define ACK_TIMEOUT	18
 #define RETRIES		6
-#define RNR_RETRIES	7	/* infinite; but see link_credit.h */
+/* Infinite, but a peer has a receive for each message (sanx_wire_ops.post). */
+#define RNR_RETRIES	7
 
-static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev);
+/**
+ * struct verbs_listener - listeners of a namespace
+ * @vnet: the namespace, as the engine knows it
+ * @id: one for each address family, because iWARP devices cannot recognise an
+ *	IPv4 peer of a listener for both
+ */
+struct verbs_listener {
+	struct vnet		*vnet;
+	struct rdma_cm_id	*id[2];
+};
 
 static void addr_to_sockaddr(struct sockaddr_storage *ss,
 			     const struct in6_addr *addr, u16 port)
@@ -64,36 +61,13 @@ static void sockaddr_to_addr(struct in6_addr *addr,
 		*addr = ((const struct sockaddr_in6 *)ss)->sin6_addr;
 }
 
-static void cm_set_addrs(struct vlink *link, const struct rdma_cm_id *id)
+static void cm_set_addrs(struct verbs_link *vl)
 {
-	mutex_lock(&link->group->vnet->lock);
-	sockaddr_to_addr(&link->local, &id->route.addr.src_addr);
-	sockaddr_to_addr(&link->remote, &id->route.addr.dst_addr);
-	mutex_unlock(&link->group->vnet->lock);
-}
+	struct in6_addr local, remote;
 
-static void hello_fill(struct sanx_hello *hello, const struct vlink *link)
-{
-	struct sanx_hello_info info = {
-		.from		= link->self,
-		.to		= link->group->peer,
-		.recvs		= VLINK_RECVS,
-		.inline_max	= SANX_INLINE_MAX,
-		.lane		= link->group->lane,
-		.instance	= link->group->vnet->instance,
-	};
-
-	sanx_hello_build(hello, &info);
-}
-
-/* Takes the values of the peer's hello, before frames are sent or received. */
-static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
-{
-	spin_lock_bh(&link->tx_lock);
-	link_credit_init_tx(&link->credit, info->recvs);
-	link->inline_max = info->inline_max;
-	link->instance = info->instance;
-	spin_unlock_bh(&link->tx_lock);
+	sockaddr_to_addr(&local, &vl->id->route.addr.src_addr);
+	sockaddr_to_addr(&remote, &vl->id->route.addr.dst_addr);
+	sanx_wire_set_addrs(vl->wl.link, &local, &remote);
 }
 
 static void param_fill(struct rdma_conn_param *param,
@@ -109,92 +83,51 @@ static void param_fill(struct rdma_conn_param *param,
 	};
 }
 
-/* Sets up @link and fills @param and @hello; @param points to @hello. */
-static int cm_prepare(struct vlink *link, struct rdma_conn_param *param,
+/* Sets up @vl and fills @param and @hello; @param points to @hello. */
+static int cm_prepare(struct verbs_link *vl, struct rdma_conn_param *param,
 		      struct sanx_hello *hello)
 {
-	int err = vlink_setup(link);
+	int err = verbs_setup(vl);
 
 	if (err)
 		return err;
-	hello_fill(hello, link);
+	sanx_wire_hello(vl->wl.link, hello);
 	param_fill(param, hello);
-	link->live = true;
+	vl->live = true;
 	return 0;
 }
 
-static int cm_connect(struct vlink *link)
+static int cm_request_link(struct verbs_link *vl)
 {
 	struct rdma_conn_param param;
 	struct sanx_hello hello;
 
-	return cm_prepare(link, &param, &hello) ?:
-	       rdma_connect_locked(link->id, &param);
+	return cm_prepare(vl, &param, &hello) ?:
+	       rdma_connect_locked(vl->id, &param);
 }
 
-static int cm_established(struct vlink *link, const struct rdma_conn_param *p)
+static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 {
-	struct sanx_hello_info info;
-	int err;
+	const struct rdma_conn_param *p = &ev->param.conn;
+	struct vlink *link = vl->wl.link;
+	int err = 0;
 
-	if (!link->active)
-		return 0;
-	err = sanx_hello_parse(&info, p->private_data, p->private_data_len);
-	if (err)
-		return err;
-	if (info.from != link->group->peer || info.to != link->self ||
-	    info.lane != link->group->lane)
-		return -EPROTO;
-	hello_take(link, &info);
-	vlink_came_up(link);
-	return 0;
-}
-
-/* Returns the peer's reject word, or 0. */
-static u32 cm_reject_word(const struct rdma_conn_param *p)
-{
-	__le32 why;
-
-	if (!p->private_data || p->private_data_len < sizeof(why))
-		return 0;
-	memcpy(&why, p->private_data, sizeof(why));
-	return le32_to_cpu(why);
-}
-
-/*
- * A rejection without a reject word comes from the connection manager and not
- * from AF_SANX.  Either the peer has no AF_SANX any more, or its device is new
- * and AF_SANX does not listen there yet.
- */
-static void cm_rejected(struct vlink *link, struct rdma_cm_event *ev)
-{
-	u32 why = cm_reject_word(&ev->param.conn);
-	struct vgroup *g = link->group;
-
-	mutex_lock(&g->vnet->lock);
-	/* Both sides tried, and the peer's request has precedence. */
-	if (why == REJECT_TIE)
-		link->tied = true;
-	/* A peer that gives up its own attempt has AF_SANX. */
-	else if (why != REJECT_LATER && link->active)
-		vorphan_refused(g, why == REJECT_NEVER);
-	mutex_unlock(&g->vnet->lock);
-	vlink_kill(link, ECONNREFUSED);
-}
-
-static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
-{
 	switch (ev->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		return rdma_resolve_route(link->id, READ_ONCE(link_timeout_ms));
+		err = rdma_resolve_route(vl->id, vl->route_ms);
+		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		cm_set_addrs(link, link->id);
-		return cm_connect(link);
+		cm_set_addrs(vl);
+		err = cm_request_link(vl);
+		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return cm_established(link, &ev->param.conn);
+		if (vl->active)
+			sanx_wire_connected(link, p->private_data,
+					    p->private_data_len);
+		break;
 	case RDMA_CM_EVENT_REJECTED:
-		cm_rejected(link, ev);
-		return 0;
+		sanx_wire_refused(link, p->private_data, p->private_data_len);
+		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		/*
 		 * If the peer ended the link on purpose, it refuses to resume
@@ -203,105 +136,98 @@ static int cm_step(struct vlink *link, struct rdma_cm_event *ev)
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		/* Another rail may work, or this one again soon. */
 	default:
-		return -ETIMEDOUT;
+		err = -ETIMEDOUT;
+		break;
 	}
+	if (err)
+		sanx_wire_failed(link, err == -ETIMEDOUT ? SANX_WIRE_LOST :
+							   SANX_WIRE_FAULT);
 }
 
 /*
  * Context: process, the handler mutex of @id held.
- * Return: 0 always, because only link_end() may destroy the id.
+ * Return: 0 always, because only verbs_free() may destroy the id.
  */
 static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
-	struct vlink *link = id->context;
+	struct verbs_link *vl = id->context;
 	unsigned int noio;
-	int err;
 
-	pr_debug("link to node %u: %s (%d)\n", link->group->peer,
+	pr_debug("link to node %u: %s (%d)\n", sanx_wire_peer(vl->wl.link),
 		 rdma_event_msg(ev->event), ev->status);
-	if (READ_ONCE(link->state) >= VLINK_DYING)
+	if (sanx_wire_ending(vl->wl.link))
 		return 0;
 	noio = memalloc_noio_save();
-	err = cm_step(link, ev);
+	cm_step(vl, ev);
 	memalloc_noio_restore(noio);
-	if (err == -EPROTO)
-		sanx_count_protocol_error(link->group->vnet->net);
-	if (err)
-		vlink_kill(link, err == -ETIMEDOUT ? ETIMEDOUT : ECONNRESET);
 	return 0;
 }
 
-/*
- * Chooses our rail for a rail of the peer: the one of the same number, or the
- * next one of the same address family.
+/**
+ * verbs_create() - sanx_wire_ops.create
+ * @link: as there
+ * @net: as there
+ *
+ * Context: process, may sleep.
+ * Return: as there.
  */
-static bool cm_source(const struct vlink *link, const struct in6_addr *dst,
-		      struct in6_addr *src)
+struct sanx_wire_link *verbs_create(struct vlink *link, struct net *net)
 {
-	bool v4 = ipv6_addr_v4mapped(dst);
-	struct sanx_node_info self;
-	unsigned int i, n;
+	struct verbs_link *vl = kzalloc(sizeof(*vl), GFP_KERNEL);
+	struct rdma_cm_id *id;
 
-	if (!sanx_node_by_id(link->group->vnet->net, link->self, &self))
-		return false;
-	for (i = 0; i < self.n_rails; i++) {
-		n = (link->rail + i) % self.n_rails;
-		if (!!ipv6_addr_v4mapped(&self.rail[n]) == v4) {
-			*src = self.rail[n];
-			return true;
-		}
+	if (!vl)
+		return ERR_PTR(-ENOMEM);
+	vl->wl.link = link;
+	vl->active = true;
+	id = rdma_create_id(net, cm_link_event, vl, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id)) {
+		kfree(vl);
+		return ERR_CAST(id);
 	}
-	return false;
-}
-
-static int cm_resolve(struct vlink *link)
-{
-	struct sockaddr_storage src, dst;
-	struct sanx_node_info info;
-	struct in6_addr from;
-
-	if (!sanx_node_by_id(link->group->vnet->net, link->group->peer, &info) ||
-	    link->rail >= info.n_rails)
-		return -ENOENT;
-	addr_to_sockaddr(&dst, &info.rail[link->rail], service_port);
-	if (!cm_source(link, &info.rail[link->rail], &from))
-		return -EADDRNOTAVAIL;
-	addr_to_sockaddr(&src, &from, 0);
-	/* Some devices ignore this. */
-	rdma_set_ack_timeout(link->id, ACK_TIMEOUT);
-	/*
-	 * Half of the rail's share of the time.  If the notification of a
-	 * neighbour update is lost, address resolution finds the neighbour when
-	 * this expires.
-	 */
-	return rdma_resolve_addr(link->id, (struct sockaddr *)&src,
-				 (struct sockaddr *)&dst,
-				 READ_ONCE(link_timeout_ms) / info.n_rails / 2);
+	vl->id = id;
+	return &vl->wl;
 }
 
 /**
- * vcm_start() - start to set up an active link
- * @work: vlink.start
+ * verbs_connect() - sanx_wire_ops.connect
+ * @wl: as there
+ * @path: as there
+ *
+ * If the notification of a neighbour update is lost, address resolution finds
+ * the neighbour when the time limit of the step expires.
+ *
+ * Context: process, may sleep.
+ * Return: as there.
+ */
+int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
+{
+	struct verbs_link *vl = verbs_link_of(wl);
+	struct sockaddr_storage src, dst;
+
+	addr_to_sockaddr(&src, &path->src, 0);
+	addr_to_sockaddr(&dst, &path->dst, service_port);
+	vl->route_ms = path->route_ms;
+	/* Some devices ignore this. */
+	rdma_set_ack_timeout(vl->id, ACK_TIMEOUT);
+	return rdma_resolve_addr(vl->id, (struct sockaddr *)&src,
+				 (struct sockaddr *)&dst, path->addr_ms);
+}
+
+/**
+ * verbs_quiesce() - sanx_wire_ops.quiesce
+ * @wl: as there
+ *
+ * Locking the mutex of the event handler waits for a handler that runs now.
  *
  * Context: process, may sleep.
  */
-void vcm_start(struct work_struct *work)
+void verbs_quiesce(struct sanx_wire_link *wl)
 {
-	struct vlink *link = container_of(work, struct vlink, start);
-	unsigned int noio = memalloc_noio_save();
-	struct rdma_cm_id *id;
-	int err;
+	struct verbs_link *vl = verbs_link_of(wl);
 
-	id = rdma_create_id(link->group->vnet->net, cm_link_event, link,
-			    RDMA_PS_TCP, IB_QPT_RC);
-	err = PTR_ERR_OR_ZERO(id);
-	if (!err) {
-		link->id = id;
-		err = cm_resolve(link);
-	}
-	if (err)
-		vlink_kill(link, ETIMEDOUT);
-	memalloc_noio_restore(noio);
+	rdma_lock_handler(vl->id);
+	rdma_unlock_handler(vl->id);
 }
 
 /*
@@ -318,45 +244,39 @@ static bool cm_gid_ok(const struct rdma_cm_id *id)
 	return !memcmp(&gid, &id->route.path_rec->dgid, sizeof(gid));
 }
 
-static bool cm_peer_ok(struct vnet *vnet, const struct sanx_hello_info *hello,
-		       const struct rdma_cm_id *id)
-{
-	struct in6_addr addr;
-
-	sockaddr_to_addr(&addr, &id->route.addr.dst_addr);
-	return hello->to == sanx_node_self(vnet->net) &&
-	       sanx_node_has_rail(vnet->net, hello->from, &addr) &&
-	       cm_gid_ok(id);
-}
-
-static int cm_accept(struct vlink *link, const struct sanx_hello_info *info)
+static int cm_accept(struct verbs_link *vl)
 {
 	struct rdma_conn_param param;
 	struct sanx_hello hello;
 
-	hello_take(link, info);
-	return cm_prepare(link, &param, &hello) ?:
-	       rdma_accept(link->id, &param);
+	return cm_prepare(vl, &param, &hello) ?: rdma_accept(vl->id, &param);
 }
 
-static int cm_reject(struct rdma_cm_id *id, u32 why)
+static int cm_reject(struct rdma_cm_id *id, int err)
 {
-	__le32 data = cpu_to_le32(why);
+	__le32 data = sanx_wire_refusal(err);
 
 	rdma_reject(id, &data, sizeof(data), IB_CM_REJ_CONSUMER_DEFINED);
 	return -ECONNREFUSED;
 }
 
-static u32 cm_refusal(int err)
+/* Offers the request to the engine; the link owns @id if it takes it. */
+static struct vlink *cm_offer(struct vnet *vnet, struct verbs_link *vl,
+			      struct rdma_cm_id *id,
+			      const struct rdma_conn_param *p)
 {
-	switch (err) {
-	case -EALREADY:
-		return REJECT_TIE;
-	case -ENOMEM:
-		return REJECT_LATER;
-	default:
-		return REJECT_NEVER;
+	struct in6_addr remote;
+	struct vlink *link;
+
+	vl->id = id;
+	sockaddr_to_addr(&remote, &id->route.addr.dst_addr);
+	link = sanx_wire_request(vnet, &vl->wl, &remote, cm_gid_ok(id),
+				 p->private_data, p->private_data_len);
+	if (!IS_ERR(link)) {
+		id->context = vl;
+		id->event_handler = cm_link_event;
 	}
+	return link;
 }
 
 /*
@@ -366,30 +286,28 @@ static u32 cm_refusal(int err)
 static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *p)
 {
-	struct sanx_hello_info info;
+	struct verbs_link *vl = kzalloc(sizeof(*vl), GFP_KERNEL);
 	struct vlink *link;
 
-	if (sanx_hello_parse(&info, p->private_data, p->private_data_len) ||
-	    !cm_peer_ok(vnet, &info, id)) {
-		pr_debug("refused a link: not in the node map\n");
-		return cm_reject(id, REJECT_NEVER);
+	if (!vl)
+		return cm_reject(id, -ENOMEM);
+	link = cm_offer(vnet, vl, id, p);
+	if (IS_ERR(link)) {
+		kfree(vl);
+		return cm_reject(id, PTR_ERR(link));
 	}
-	link = vgroup_accept(vnet, info.from, info.lane, id);
-	if (IS_ERR(link))
-		return cm_reject(id, cm_refusal(PTR_ERR(link)));
-	id->context = link;
-	id->event_handler = cm_link_event;
-	cm_set_addrs(link, id);
-	if (cm_accept(link, &info)) {
-		cm_reject(id, REJECT_LATER);
-		vlink_kill(link, ECONNRESET);
+	cm_set_addrs(vl);
+	if (cm_accept(vl)) {
+		cm_reject(id, -ENOMEM);
+		sanx_wire_failed(link, SANX_WIRE_FAULT);
 	}
-	vlink_put(link);
+	sanx_wire_request_put(link);
 	return 0;
 }
 
 static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 {
+	struct verbs_listener *l = id->context;
 	unsigned int noio;
 	int err;
 
@@ -397,19 +315,19 @@ static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	if (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
 	noio = memalloc_noio_save();
-	err = cm_request(id->context, id, &ev->param.conn);
+	err = cm_request(l->vnet, id, &ev->param.conn);
 	memalloc_noio_restore(noio);
 	return err;
 }
 
-static struct rdma_cm_id *cm_listen(struct vnet *vnet, int family)
+static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
+				    int family)
 {
 	struct sockaddr_storage any = { .ss_family = family };
 	struct rdma_cm_id *id;
 	int err;
 
-	id = rdma_create_id(vnet->net, cm_listen_event, vnet, RDMA_PS_TCP,
-			    IB_QPT_RC);
+	id = rdma_create_id(net, cm_listen_event, l, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return id;
 	if (family == AF_INET)
@@ -428,54 +346,57 @@ static struct rdma_cm_id *cm_listen(struct vnet *vnet, int family)
 }
 
 /**
- * vcm_listen() - accept links from other nodes
- * @vnet: the namespace; may listen already
+ * verbs_listen() - sanx_wire_ops.listen
+ * @net: as there
+ * @vnet: as there
+ * @listener: as there
  *
  * A listener is bound to no device: it listens on all present and future ones.
  *
- * There is one listener for each address family, because iWARP devices cannot
- * recognise an IPv4 peer of a listener for both.
- *
- * Context: process, may sleep; vnet.ctl held.
- * Return: 0, or -errno if there is no listener at all.
+ * Context: process, may sleep; calls for one namespace are serialised.
+ * Return: as there.
  */
-int vcm_listen(struct vnet *vnet)
+int verbs_listen(struct net *net, struct vnet *vnet, void **listener)
 {
 	static const int family[] = { AF_INET, AF_INET6 };
+	struct verbs_listener *l = *listener;
 	struct rdma_cm_id *id;
 	int err = 0;
 	unsigned int i;
 
-	lockdep_assert_held(&vnet->ctl);
+	if (!l) {
+		l = kzalloc(sizeof(*l), GFP_KERNEL);
+		if (!l)
+			return -ENOMEM;
+		l->vnet = vnet;
+		*listener = l;
+	}
 	for (i = 0; i < ARRAY_SIZE(family); i++) {
-		if (vnet->listen[i] ||
+		if (l->id[i] ||
 		    (family[i] == AF_INET6 && !ipv6_mod_enabled()))
 			continue;
-		id = cm_listen(vnet, family[i]);
+		id = cm_listen(net, l, family[i]);
 		if (IS_ERR(id))
 			err = PTR_ERR(id);
 		else
-			vnet->listen[i] = id;
+			l->id[i] = id;
 	}
-	return vnet->listen[0] || vnet->listen[1] ? 0 : err;
+	return l->id[0] || l->id[1] ? 0 : err;
 }
 
 /**
- * vcm_unlisten() - stop accepting links
- * @vnet: the namespace; may not be listening
+ * verbs_unlisten() - sanx_wire_ops.unlisten
+ * @listener: as there
  *
- * On return no request is being handled.
- *
- * Context: process, may sleep; vnet.ctl held.
+ * Context: process, may sleep.
  */
-void vcm_unlisten(struct vnet *vnet)
+void verbs_unlisten(void *listener)
 {
+	struct verbs_listener *l = listener;
 	unsigned int i;
 
-	lockdep_assert_held(&vnet->ctl);
-	for (i = 0; i < ARRAY_SIZE(vnet->listen); i++) {
-		if (vnet->listen[i])
-			rdma_destroy_id(vnet->listen[i]);
-		vnet->listen[i] = NULL;
-	}
+	for (i = 0; i < ARRAY_SIZE(l->id); i++)
+		if (l->id[i])
+			rdma_destroy_id(l->id[i]);
+	kfree(l);
 }

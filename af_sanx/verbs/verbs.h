@@ -1,291 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The verbs transport: connections over RDMA.
+ * The verbs wire: links over RDMA.
  *
- *	vnet	a namespace: listeners and link groups	main.c
- *	vgroup	one lane to a node: its links, its	group.c
- *		suspended connections, and connections
- *		that wait for a link
- *	vlink	one RC queue pair to that node		cm.c link.c recv.c
- *		its sending side: order, payload,	xmit.c payload.c
- *		frames, work requests			frames.c wr.c
- *		credits for frames			link_credit.h
- *	vconn	one connection on a link		ask.c open.c conn.c
- *							send.c peer.c
- *		its memory				grow.c shrink.c
- *							staging.c spill.c
- *							long.c
- *		from a lost link to the next		orphan.c resume.c
- *		if the peer's AF_SANX is gone		presence.h
- *	vring	memory that a link's device accesses	ring.c
+ *	main.c	module
+ *	cm.c	connection manager: set-up of links
+ *	qp.c	resources of a link, work requests, completions
+ *	mr.c	memory regions and program pages
  *
- * Terms that differ from the names here: suspended (orphan), send buffer
- * (staging), backoff (held), generation (turn), advertised (told), rwnd-limited
- * (tight), reclaim (shrink, trim), coalesce (gather), liveness (pulse).
- *
- * References go upwards: a vconn has one of its vlink, a vlink has one of its
- * vgroup, and a vgroup lives until its vnet stops.
- *
- * A connection can outlive its link (orphan.c) and continue on another one
- * (resume.c).  vconn.link therefore changes.  Code that needs it takes
- * vconn_lock(), or reads it under RCU.
- *
- * Locks, outer to inner; Documentation/locking.rst has the whole order:
- *
- *	vnet.ctl	start and stop of a namespace; may wait for links to
- *			end
- *	(handler mutex of an rdma_cm_id, held by its event handler)
- *	vnet.lock	groups, their links and waiting connections; never
- *			held over rdma_destroy_id(), which waits for event
- *			handlers
- *	vlink.tx_lock	the sending side of a link, and the flags of its
- *			connections; taken in softirq
- *	(conn->lock of the core)
+ * The wire has no locks of its own.  The engine serialises post() and enable()
+ * of a link.  The completion queue of a link runs one handler at a time.
  */
 #ifndef _SANX_VERBS_H
 #define _SANX_VERBS_H
 
-#include <linux/completion.h>
-#include <linux/delay.h>
-#include <linux/kref.h>
-#include <linux/kthread.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/spinlock.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
-#include <linux/xarray.h>
+#include <linux/dma-direction.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-#include <net/sanx.h>
-#include <net/sanx_frame.h>
+#include <net/sanx_wire.h>
 
-#include "link_credit.h"
-#include "presence.h"
-
-/* Receives that a link posts: frames that its peer may have in flight. */
-#define VLINK_RECVS	128U
-/* Frames that a link itself may have in flight. */
-#define VLINK_SLOTS	128U
-/* Work requests in one chain: a registration, two writes, the frame. */
-#define VLINK_CHAIN	4U
-/* Scatter/gather entries of a work request: VPAYLOAD_MAX, not page aligned. */
-#define VLINK_SGES	17U
-/* Bytes from one frame buffer to the next. */
-#define VFRAME_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
-/* Most payload bytes in one chain.  The limit lets large sends overlap. */
-#define VPAYLOAD_MAX	65536U
-/*
- * Bytes of a send buffer, and of a ring at most, on devices that complete work
- * before the peer has it (iWARP).
- */
-#define VSTAGING_EARLY	131072U
-/*
- * Pieces of this size are not coalesced: compared with moving the bytes, a
- * chain of their own costs little.
- */
-#define VPAYLOAD_PIECE	32768U
+/* Work requests of one message: a registration, two writes, the frame. */
+#define VERBS_CHAIN	4U
+/* Scatter/gather entries of a write of SANX_WIRE_PAYLOAD_MAX, not page aligned. */
+#define VERBS_SGES	17U
 
 /**
- * struct vnet - the transport in one network namespace
- * @net: the namespace
- * @ctl: guards @listen, @busy, @exiting and @idle_tries; changes of @running
- *	need @ctl and @lock
- * @lock: guards @groups, the groups as listed at &struct vgroup, and reads of
- *	@running
- * @groups: &struct vgroup, one for each lane to each node that was ever used;
- *	lanes 0 come first
- * @listen: listeners, one for each address family
- * @running: connections are possible
- * @busy: there are AF_SANX sockets
- * @exiting: the namespace or the module is going away
- * @idle: stops the transport after the last socket was closed, when its
- *	connections have ended
- * @idle_tries: how many times @idle found connections
- * @n_links: links that are not freed yet
- * @gone: woken when @n_links becomes 0
- * @instance: random number, drawn when the namespace was set up and then
- *	constant; it tells peers that this node has restarted
- */
-struct vnet {
-	struct net		*net;
-	struct mutex		ctl; /* guards: see above */
-	struct mutex		lock; /* guards: see above */
-	struct list_head	groups;
-	struct rdma_cm_id	*listen[2];
-	bool			running;
-	bool			busy;
-	bool			exiting;
-	struct delayed_work	idle;
-	unsigned int		idle_tries;
-	atomic_t		n_links;
-	wait_queue_head_t	gone;
-	u64			instance;
-};
-
-/**
- * struct vgroup - one lane to a node, and all links that it had
- * @refs: the list of the namespace has one, each link has one
- * @rcu: frees the group
- * @vnet: the namespace
- * @node: in vnet.groups
- * @peer: node id
- * @lane: number of the lane
- * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
- *	in other lanes: not used
- * @links: &struct vlink, from allocation to the end
- * @out: the link that takes our connections, with a reference, or NULL
- * @trying: our attempt to set up a link, with a reference, or NULL
- * @waiters: &struct vconn that wait for @out, with a reference each
- * @rail: the rail that @trying or the next attempt uses
- * @rails_left: rails that will be tried after @rail
- * @try_end: when the share of the time of @trying ends, in jiffies
- * @deadline: when @waiters are refused, in jiffies
- * @held: backoff: the last attempt at a link failed
- * @hold_end: end of the backoff, in jiffies
- * @timer: runs at @try_end, or at @deadline if there is no @trying
- * @orphans: suspended &struct vconn, with the reference of their attachment
- * @n_orphans: number of @orphans
- * @tries: attempts at a link for @orphans since the last one was lost
- * @presence: what attempts for @orphans found at the peer, in jiffies
- * @resumed: when the peer last resumed one of @orphans, or when the link came
- *	up on which it could begin to, in jiffies
- * @retry: makes the next attempt, and checks the time limits of @orphans
- * @instance: the peer's instance, or 0 if not known yet
- * @ids: &struct vconn by our id, attached or suspended; written under the
- *	xa_lock, read under RCU
- * @next_id: where the search for the next id starts; xa_lock of @ids
- *
- * vnet.lock guards all fields but @refs, @ids and @next_id.
- */
-struct vgroup {
-	struct kref		refs;
-	struct rcu_head		rcu;
-	struct vnet		*vnet;
-	struct list_head	node;
-	u32			peer;
-	u32			lane;
-	struct vgroup		*lanes[SANX_LANES_MAX];
-	struct list_head	links;
-	struct vlink		*out;
-	struct vlink		*trying;
-	struct list_head	waiters;
-	unsigned int		rail;
-	unsigned int		rails_left;
-	unsigned long		try_end;
-	unsigned long		deadline;
-	bool			held;
-	unsigned long		hold_end;
-	struct delayed_work	timer;
-	struct list_head	orphans;
-	unsigned int		n_orphans;
-	unsigned int		tries;
-	struct presence		presence;
-	unsigned long		resumed;
-	struct delayed_work	retry;
-	u64			instance;
-	struct xarray		ids;
-	u32			next_id;
-};
-
-/**
- * enum vlink_state - state of a link
- * @VLINK_CONNECTING: our attempt, from address resolution on
- * @VLINK_ACCEPTING: the peer's attempt, until its first frame
- * @VLINK_UP: frames are sent and received
- * @VLINK_DYING: accepts no new users and is being taken down
- * @VLINK_DEAD: only the memory is left
- */
-enum vlink_state {
-	VLINK_CONNECTING,
-	VLINK_ACCEPTING,
-	VLINK_UP,
-	VLINK_DYING,
-	VLINK_DEAD,
-	/* private: */
-	__VLINK_STATES
-};
-
-/**
- * struct vslot - a frame to send
- * @cqe: its completion
- * @link: the link that owns the slot
- * @node: in vlink.free; or in vlink.posted, in the order of posting
- * @vc: the connection that the frame is about, or NULL; it is not released
- *	before the completion
- * @end: DATA: stream offset behind the payload; else 0
- * @len: DATA: bytes of payload in the frame; else 0
- * @posted: the frame is in flight
- * @signaled: a completion was requested
- * @at: when it was posted, in jiffies
- * @buf: VFRAME_STRIDE bytes
- * @dma: DMA address of @buf
- *
- * vlink.tx_lock guards all fields that change.
- */
-struct vslot {
-	struct ib_cqe		cqe;
-	struct vlink		*link;
-	struct list_head	node;
-	struct vconn		*vc;
-	u64			end;
-	u32			len;
-	bool			posted;
-	bool			signaled;
-	unsigned long		at;
-	void			*buf;
-	u64			dma;
-};
-
-/**
- * struct vrecv - a frame to receive
- * @cqe: its completion
- * @link: the link that owns it
- * @buf: VFRAME_STRIDE bytes
- * @dma: DMA address of @buf
- */
-struct vrecv {
-	struct ib_cqe		cqe;
-	struct vlink		*link;
-	void			*buf;
-	u64			dma;
-};
-
-/**
- * struct vopen - an OPEN or RESUME of the peer, to be served by the accept
- * thread
- * @work: in the accept thread
- * @link: the link that it arrived on
- * @node: in vlink.opens_free or vlink.rejects
- * @open: OPEN: a copy of the body
- * @peer_id: the connector's id of the connection
- * @win: the connector's window
- * @f: the header, without a body; its type tells OPEN from RESUME
- * @reject: enum sanx_reject, while in vlink.rejects
- *
- * vlink.tx_lock guards all fields while the request is in a list.  Otherwise
- * the accept thread owns it, or vconn.parked refers to it.
- */
-struct vopen {
-	struct kthread_work	work;
-	struct vlink		*link;
-	struct list_head	node;
-	struct sanx_open	open;
-	u32			peer_id;
-	struct sanx_window_info	win;
-	struct sanx_frame	f;
-	u32			reject;
-};
-
-/**
- * struct vframes - memory for frames, mapped for the device
+ * struct verbs_frames - memory for frames, mapped for the device
  * @buf: page aligned
  * @dma: DMA address of @buf
  * @bytes: size
  * @dir: direction of the mapping
  */
-struct vframes {
+struct verbs_frames {
 	void			*buf;
 	u64			dma;
 	size_t			bytes;
@@ -293,648 +39,85 @@ struct vframes {
 };
 
 /**
- * struct vlink - one queue pair to a node
- * @refs: references to the memory: the link has one until it is dead, each
- *	connection has one, vgroup.out and vgroup.trying have one each
- * @rcu: frees the link
- * @group: the group, with a reference
- * @node: in vgroup.links; vnet.lock
- * @active: our attempt, not the peer's
- * @rail: active link: the peer's rail that it connects to
- * @tied: gives way to the peer's attempt; vnet.lock
- * @taken: vgroup_link_up() has finished for this link; written under vnet.lock
- *	with release semantics, read without it with acquire semantics, both in
- *	vgroup_link_up()
- * @self: our node id when the link was allocated
- * @local: our address; vnet.lock
- * @remote: the peer's address; vnet.lock
- * @devname: name of the device
+ * struct verbs_cqe - a completion of a frame
+ * @cqe: as the work request has it
+ * @vl: the link
  *
+ * Its index in verbs_link.sent or .recv is the number of the frame's buffer.
+ */
+struct verbs_cqe {
+	struct ib_cqe		cqe;
+	struct verbs_link	*vl;
+};
+
+/**
+ * struct verbs_link - a queue pair
+ * @wl: what the engine sees
+ * @active: our attempt, not the peer's
+ * @route_ms: limit for route resolution, in ms
  * @id: the id of the connection manager
  * @pd: protection domain, used by this link only; no other peer can name memory
  *	that is registered in it
  * @cq: completion queue for both directions
- * @qp: the queue pair, from vlink_setup() to end_objects()
+ * @qp: the queue pair
  * @live: @qp has left its initial states and must be drained
- * @early: the device completes work before the peer has it (iWARP)
- * @reg_alone: no unacknowledged work may precede a registration (rxe)
- * @max_sge: scatter/gather entries of a work request, at most VLINK_SGES
- * @copy_ns: ns that a copy of 64 KiB takes on this node, or 0
- * @tx_mem: memory of @slots
- * @rx_mem: memory of @recvs
- * @chain_cqe: completion of work requests that are not frames; they complete
- *	only on failure
- * @slots: frames to send
- * @recvs: frames to receive
- * @opens: SANX_OPENS_MAX requests
- *
- * @tx_lock: guards @state, @err and all fields behind them except @heard,
- *	@swept, @users, @unused and the work items; also, for connections on
- *	this link, the fields that &struct vconn lists.  Reads without it are
- *	hints.
- * @state: changed by vlink_set_state() only
- * @err: errno (positive) for connections; ETIMEDOUT means that the peer was
- *	lost and may come back, and open connections are suspended
- * @free: &struct vslot
- * @posted: &struct vslot in flight, in order
- * @unsignaled: frames posted since the last one with a completion
- * @credit: credits for frames: what the peer can take, and what was advertised
- *	to it
- * @instance: the peer's instance
- * @inline_max: bytes of payload that the peer accepts in a frame
- * @lent: scatter/gather entries of work that is being posted from programs'
- *	pages; one more than VLINK_SGES for where the peer's ring wraps
- * @timed: a PING whose round trip is being measured, or NULL
- * @timed_at: when @timed was posted, ktime in ns
- * @rtt_ns: the shortest round trip so far in ns, or 0
- * @ping: a PING is due
- * @pong: a PONG is due
- * @regs: &struct vconn with a registration that all other work waits for
- * @pending: &struct vconn with frames to send, except OPEN and RESUME
- * @openers: &struct vconn with an OPEN or RESUME to send
- * @opening: OPENs and RESUMEs posted and not answered, at most SANX_OPENS_MAX
- * @asking: &struct vconn whose OPEN is not answered and not late, oldest first
- * @late: OPENs that were not answered in time, since the last answer
- * @late_at: when the last of them was given up, in jiffies
- * @ready: &struct vconn whose sender can continue and is to be woken
- * @rejects: &struct vopen to be rejected
- * @opens_free: &struct vopen
- * @conns: &struct vconn that are attached
- * @n_conns: number of @conns
- *
- * @heard: when the last frame arrived, in jiffies; no lock
- * @asked: when the first PING after @heard was requested, in jiffies; not after
- *	@heard if none was
- * @swept: when connections were last checked by vconn_sweep(), in jiffies; used
- *	by @beat only
- * @users: users that end before the queue pair is destroyed: attached
- *	connections, requests in the accept thread, callers of vconn_link_get(),
- *	and one for the link itself
- * @unused: completed with the last user
- *
- * @start: starts an active link
- * @up: tells the group that the link is up
- * @beat: the heartbeat
- * @patience: gives up late OPENs
- * @end: takes the link down
+ * @max_sge: scatter/gather entries of a work request, at most VERBS_SGES
+ * @tx: frames to send; the memory is the engine's
+ * @rx: frames to receive
+ * @sent: completions of frames, SANX_WIRE_SLOTS
+ * @recv: receives, SANX_WIRE_RECVS
+ * @chain: completion of work requests that are not frames; they complete only
+ *	on failure
+ * @lent: scatter/gather entries of writes that are being posted from programs'
+ *	pages; one more than VERBS_SGES for where the peer's ring wraps
  */
-struct vlink {
-	struct kref		refs;
-	struct rcu_head		rcu;
-	struct vgroup		*group;
-	struct list_head	node;
+struct verbs_link {
+	struct sanx_wire_link	wl;
 	bool			active;
-	unsigned int		rail;
-	bool			tied;
-	bool			taken;
-	u32			self;
-	struct in6_addr		local;
-	struct in6_addr		remote;
-	char			devname[IB_DEVICE_NAME_MAX];
-
+	unsigned int		route_ms;
 	struct rdma_cm_id	*id;
 	struct ib_pd		*pd;
 	struct ib_cq		*cq;
 	struct ib_qp		*qp;
 	bool			live;
-	bool			early;
-	bool			reg_alone;
 	u32			max_sge;
-	u64			copy_ns;
-	struct vframes		tx_mem;
-	struct vframes		rx_mem;
-	struct ib_cqe		chain_cqe;
-	struct vslot		*slots;
-	struct vrecv		*recvs;
-	struct vopen		*opens;
-
-	spinlock_t		tx_lock; /* guards: see above */
-	enum vlink_state	state;
-	int			err;
-	struct list_head	free;
-	struct list_head	posted;
-	u32			unsignaled;
-	struct link_credit	credit;
-	u64			instance;
-	u32			inline_max;
-	struct ib_sge		lent[VLINK_SGES + 1];
-	struct vslot		*timed;
-	u64			timed_at;
-	u64			rtt_ns;
-	bool			ping;
-	bool			pong;
-	struct list_head	regs;
-	struct list_head	pending;
-	struct list_head	openers;
-	u32			opening;
-	struct list_head	asking;
-	u32			late;
-	unsigned long		late_at;
-	struct list_head	ready;
-	struct list_head	rejects;
-	struct list_head	opens_free;
-	struct list_head	conns;
-	u32			n_conns;
-
-	unsigned long		heard;
-	unsigned long		asked;
-	unsigned long		swept;
-	refcount_t		users;
-	struct completion	unused;
-
-	struct work_struct	start;
-	struct work_struct	up;
-	struct delayed_work	beat;
-	struct delayed_work	patience;
-	struct work_struct	end;
+	struct verbs_frames	tx;
+	struct verbs_frames	rx;
+	struct verbs_cqe	*sent;
+	struct verbs_cqe	*recv;
+	struct ib_cqe		chain;
+	struct ib_sge		lent[VERBS_SGES + 1];
 };
 
-/**
- * struct vring - memory that a queue pair may access
- * @buf: page aligned, contiguous for the CPU; NULL if there is none
- * @size: bytes, a power of two; the memory is whole pages
- * @dev: the device that it is mapped for, or NULL
- * @mr: its memory region, or NULL
- * @dma: DMA address of each page; NULL if the device uses virtual addresses
- *	(software devices)
- * @dir: direction of the mapping
- * @iova: address of the first byte in the memory region
- * @key: of the registration, local and remote
- * @registered: the registration was posted
- * @grown: counts as larger than the program asked for: vring_alloc_grown()
- *
- * A ring has no lock of its own: see @ring and @staging of &struct vconn.
- */
-struct vring {
-	u8			*buf;
-	u32			size;
-	struct ib_device	*dev;
-	struct ib_mr		*mr;
-	u64			*dma;
-	enum dma_data_direction	dir;
-	u64			iova;
-	u32			key;
-	bool			registered;
-	bool			grown;
-};
-
-/*
- * Flags of a connection, guarded by vlink.tx_lock.  At most one of IDLE,
- * OPENING and OPEN is set.  The others are never cleared, except ACCEPTING,
- * CLOSE_SENT, ORPHAN, RESUMING, GROWING, WINDOW and LEFT.
- *
- * IDLE: attached, the peer was busy; connect() is called again
- * OPENING: OPEN is pending or sent, and not answered
- * ACCEPTING: OPEN was received, our answer is not pending yet
- * OPEN: both sides know each other's id
- * CLOSED: closed or aborted at this end
- * RESET: CLOSE carries RESET, and the peer's program gets ECONNRESET
- * CLOSE_SENT: CLOSE was posted
- * CLOSE_ACKED: CLOSE was answered
- * FIN_RCVD: the peer sends no more payload
- * PEER_CLOSED: the peer neither sends nor reads
- * OVER: aborted, refused, or its link ended without a chance to resume
- * RELEASED: vconn_release() will run, or has run
- * ORPHAN: suspended: the link was lost; not attached
- * RESUMING: attached again, RESUME is pending or sent, and not answered
- * FIN_SENT: FIN was posted, on this link or an earlier one
- * GROWING: a first or a larger ring is being made, or will be when there is
- *	memory; or it was made and the peer does not write to it yet
- * WINDOW: vconn.next was advertised
- * LEFT: vconn.old is to be unmapped and freed
- */
-#define VCONN_IDLE		BIT(0)
-#define VCONN_OPENING		BIT(1)
-#define VCONN_ACCEPTING		BIT(2)
-#define VCONN_OPEN		BIT(3)
-#define VCONN_CLOSED		BIT(4)
-#define VCONN_CLOSE_SENT	BIT(5)
-#define VCONN_CLOSE_ACKED	BIT(6)
-#define VCONN_FIN_RCVD		BIT(7)
-#define VCONN_PEER_CLOSED	BIT(8)
-#define VCONN_OVER		BIT(9)
-#define VCONN_RELEASED		BIT(10)
-#define VCONN_RESET		BIT(11)
-#define VCONN_ORPHAN		BIT(12)
-#define VCONN_RESUMING		BIT(13)
-#define VCONN_FIN_SENT		BIT(14)
-#define VCONN_GROWING		BIT(15)
-#define VCONN_WINDOW		BIT(16)
-#define VCONN_LEFT		BIT(17)
-
-/* Pending frames of a connection; xmit_pending() sends them in order. */
-#define VCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
-#define VCONN_P_OPEN_ACK	BIT(1)
-#define VCONN_P_CREDIT		BIT(2)
-#define VCONN_P_FIN		BIT(3)
-#define VCONN_P_CLOSE		BIT(4)
-#define VCONN_P_CLOSE_ACK	BIT(5)
-#define VCONN_P_RESUME_ACK	BIT(6)
-#define VCONN_P_DATA		BIT(7)	/* from the send buffer */
-#define VCONN_P_WINDOW		BIT(8)
-#define VCONN_P_RETURN_ACK	BIT(9)
-
-/**
- * struct vconn - the transport's part of a connection
- * @link: the current link, or the last one, with a reference from the first
- *	attach to the end of the connection.  vconn_attach() sets it under the
- *	tx_lock of the link; its callers hold lock_sock() or vnet.lock, or are
- *	the accept thread.  resume_switch() changes it under vnet.lock and the
- *	tx_lock of the old link, with release semantics; vconn_lock() and
- *	vconn_frame() load it with acquire semantics.
- * @wait: in vgroup.waiters or vgroup.orphans; vnet.lock
- * @waiting: is in vgroup.waiters; vnet.lock
- * @parked: a RESUME that arrived while the connection was on another link;
- *	vnet.lock and tx_lock
- * @lost: when it was suspended, in jiffies; vnet.lock
- * @id: our id
- * @peer_id: the peer's id
- * @win: the peer's ring; its size is 0 while there is none; written under
- *	tx_lock, the size is also read without it
- * @turned: value of SANX_FRAME_F_TURN in what we send; tx_lock
- * @returned: RETURN was posted and is not answered; tx_lock
- * @kept: the ring that this RETURN was about; tx_lock
- * @ring: our ring, the current generation, which the peer writes; tx_lock, as
- *	all fields up to @began
- * @next: the generation that will follow, until the peer writes to it
- * @old: the generation before, until it is unmapped and freed
- * @turn: value of SANX_FRAME_F_TURN with which the peer writes to @ring
- * @told: stream offset that was granted before @next was advertised
- * @first: the memory that the connection began with, while it is not used, or
- *	NULL
- * @base: stream offset from which payload was last stored in that memory
- * @began: bytes of the first ring
- * @tight: the peer was rwnd-limited; no lock
- * @mark: stream offset up to which the last full ring was read; rx_mutex, as
- *	@marked and @full_rings
- * @marked: when that was, local_clock() in ns
- * @full_rings: how many rings in a row were read in time
- * @staging: send buffer (staging.c), made by the first send that needs it.  The
- *	sender replaces it under tx_mutex and tx_lock.  For a lost link,
- *	save_staging() makes the first one under tx_lock; its release store of
- *	the address pairs with the acquire load in staging_good().
- * @longs: &struct vlong, payload in flight from the program's own pages;
- *	tx_lock
- * @bound: bytes that SO_SNDBUF permits in @staging; no lock
- * @most: bytes that the device and the memory permit in @staging; no lock
- * @gather: small pieces that are being coalesced
- * @corked: bytes behind @posted wait for more; tx_lock
- * @end: stream offset behind the last byte taken from the program, except for
- *	the bytes in @spill; changes need tx_lock, and also tx_mutex while
- *	@spill is empty
- * @spill: &struct vpiece, bytes that @staging had no room for (spill.c);
- *	tx_lock
- * @spilled: bytes in @spill; changes need tx_lock.  The release store in
- *	move_done() pairs with the acquire load in vspill_any().
- * @filling: the piece that a sender copies to, or NULL; tx_lock
- * @move: moves @spill to @staging; holds a reference of the connection while it
- *	is queued
- * @unsignaled: bytes sent since the last completion was requested; tx_lock, as
- *	all fields up to @node
- * @posted: stream offset of the next byte to be posted; less than tx.next while
- *	bytes are sent again on another link
- * @acked: stream offset up to which the device has completed all writes
- * @sure: stream offset up to which the peer had all bytes when the connection
- *	last lost a link or was resumed
- * @said: offset in the peer's last RESUME or RESUME_ACK
- * @acked_at: when @acked last changed, or the connection was attached, resumed
- *	or closed, whichever is last; in jiffies
- * @urgent: stream offset behind the last urgent byte that was sent, or 0
- * @full: a sender waits for room in @staging, or until it is empty
- * @draining: @staging takes no bytes until it is empty and is replaced
- * @early: is, or was once, on a device that completes work before the peer has
- *	it (iWARP)
- * @flags: VCONN_*
- * @pending: VCONN_P_*
- * @inflight: frames posted and not completed
- * @reg: in vlink.regs
- * @pend: in vlink.pending or vlink.openers
- * @ask: in vlink.asking
- * @asked: when the OPEN became pending, in jiffies
- * @room: in vlink.ready
- * @node: in vlink.conns
- * @work: releases or frees the connection
- * @grow: makes @next, and frees @old; holds a reference of the connection while
- *	it is queued
- */
-struct vconn {
-	struct vlink		*link;
-	struct list_head	wait;
-	bool			waiting;
-	struct vopen		*parked;
-	unsigned long		lost;
-	u32			id;
-	u32			peer_id;
-	struct sanx_window_info	win;
-	bool			turned;
-	bool			returned;
-	struct sanx_window_info	kept;
-	struct vring		ring;
-	struct vring		next;
-	struct vring		old;
-	bool			turn;
-	u64			told;
-	u8			*first;
-	u64			base;
-	u32			began;
-	bool			tight;
-	u64			mark;
-	u64			marked;
-	unsigned int		full_rings;
-	struct vring		staging;
-	struct list_head	longs;
-	u32			bound;
-	u32			most;
-	struct sanx_gather	gather;
-	bool			corked;
-	u64			end;
-	struct list_head	spill;
-	u32			spilled;
-	struct vpiece		*filling;
-	struct work_struct	move;
-	u32			unsignaled;
-	u64			posted;
-	u64			acked;
-	u64			sure;
-	u64			said;
-	unsigned long		acked_at;
-	u64			urgent;
-	bool			full;
-	bool			draining;
-	bool			early;
-	u32			flags;
-	u32			pending;
-	u32			inflight;
-	struct list_head	reg;
-	struct list_head	pend;
-	struct list_head	ask;
-	unsigned long		asked;
-	struct list_head	room;
-	struct list_head	node;
-	struct work_struct	work;
-	struct delayed_work	grow;
-};
-
-struct vlong;
-struct vpiece;
-
-static inline struct vconn *vconn_of(struct sanx_conn *conn)
+static inline struct verbs_link *verbs_link_of(struct sanx_wire_link *wl)
 {
-	return sanx_conn_priv(conn);
-}
-
-static inline struct sanx_conn *vconn_conn(struct vconn *vc)
-{
-	return sanx_conn_of_priv(vc);
-}
-
-static inline bool vconn_accepted(struct vconn *vc)
-{
-	return vconn_conn(vc)->accepted;
+	return container_of(wl, struct verbs_link, wl);
 }
 
 /* main.c */
-extern const struct sanx_transport_ops sanx_verbs_ops;
-extern struct workqueue_struct *vlink_wq;
-extern struct workqueue_struct *vconn_wq;
 extern unsigned int service_port;
-extern unsigned int link_timeout_ms;
-extern unsigned int link_hold_ms;
-extern unsigned int heartbeat_ms;
-extern unsigned int lanes;
-extern unsigned int grow_ms;
-extern unsigned int long_min;
-struct vnet *vnet_of(const struct net *net);
-
-/* On kernels with fault injection, tests widen short race windows. */
-#ifdef CONFIG_FAULT_INJECTION
-extern unsigned int hold_up_ms;
-
-static inline void vdebug_hold_up(void)
-{
-	if (READ_ONCE(hold_up_ms))
-		msleep(READ_ONCE(hold_up_ms));
-}
-#else
-static inline void vdebug_hold_up(void)
-{
-}
-#endif
-
-/* group.c */
-int vgroup_connect(struct vconn *vc);
-bool vgroup_cancel(struct vconn *vc);
-struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
-			    struct rdma_cm_id *id);
-void vgroup_link_up(struct vlink *link);
-void vgroup_link_ends(struct vlink *link);
-void vgroup_link_gone(struct vlink *link);
-void vgroup_revalidate(struct vnet *vnet);
-void vgroup_stop(struct vnet *vnet);
-bool vgroup_has_conns(struct vnet *vnet);
-int vgroup_dump(struct vnet *vnet, struct sk_buff *skb,
-		struct netlink_callback *cb, int skip);
-void vgroup_put(struct vgroup *g);
-void vgroup_try(struct vgroup *g, unsigned int n);
 
 /* cm.c */
-int vcm_listen(struct vnet *vnet);
-void vcm_unlisten(struct vnet *vnet);
-void vcm_start(struct work_struct *work);
+int verbs_listen(struct net *net, struct vnet *vnet, void **listener);
+void verbs_unlisten(void *listener);
+struct sanx_wire_link *verbs_create(struct vlink *link, struct net *net);
+int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path);
+void verbs_quiesce(struct sanx_wire_link *wl);
 
-/* link.c */
-struct vlink *vlink_alloc(struct vgroup *g, bool active);
-void vlink_put(struct vlink *link);
-int vlink_setup(struct vlink *link);
-void vlink_set_state(struct vlink *link, enum vlink_state to);
-void vlink_came_up(struct vlink *link);
-void vlink_ask(struct vlink *link);
-bool vlink_quiet(const struct vlink *link);
-void vlink_kill_locked(struct vlink *link, int err);
-void vlink_kill(struct vlink *link, int err);
-void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
-		    const char *what);
-const char *vlink_state_name(enum vlink_state state);
-void vlink_user_put(struct vlink *link);
+/* qp.c */
+int verbs_setup(struct verbs_link *vl);
+void verbs_stop(struct sanx_wire_link *wl);
+void verbs_free(struct sanx_wire_link *wl);
+int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m);
+int verbs_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map);
 
-/* xmit.c; the functions that it sends with are in xmit.h */
-bool vxmit_ok(const struct vlink *link);
-void vxmit_run(struct vlink *link);
-void vxmit_pend(struct vconn *vc, u32 frames);
-void vxmit_flush(struct vconn *vc);
-void vxmit_uncork(struct vconn *vc);
-void vxmit_reg(struct vconn *vc);
-void vxmit_return(struct vconn *vc);
-void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock);
-
-/**
- * enum vpayload_when - when payload is sent
- * @VPAYLOAD_NOW: as soon as possible
- * @VPAYLOAD_SOON: coalesced, until vxmit_flush() is called
- * @VPAYLOAD_CORKED: corked, until vxmit_uncork() is called
- */
-enum vpayload_when {
-	VPAYLOAD_NOW,
-	VPAYLOAD_SOON,
-	VPAYLOAD_CORKED,
-};
-
-/* payload.c */
-int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
-int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when when);
-u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len);
-
-/* wr.c */
-void vwr_done(struct ib_cq *cq, struct ib_wc *wc);
-
-/* recv.c */
-void vrecv_done(struct ib_cq *cq, struct ib_wc *wc);
-int vrecv_post(struct vrecv *r);
-
-/* ask.c */
-void vask_begin(struct vconn *vc);
-void vask_answered(struct vconn *vc);
-bool vask_mute(const struct vlink *link);
-void vask_work(struct work_struct *work);
-
-/* open.c */
-int vopen_take(struct vlink *link, const struct sanx_frame *f);
-void vopen_requeue(struct vopen *o);
-void vopen_work(struct kthread_work *work);
-void vopen_put(struct vopen *o);
-
-/* send.c */
-ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
-		   int flags);
-u32 vconn_room(struct sanx_conn *conn, enum sanx_room which);
-u32 vconn_unsent(struct sanx_conn *conn);
-bool vconn_drained(struct sanx_conn *conn);
-void vconn_push(struct sanx_conn *conn);
-void vconn_uncork(struct sanx_conn *conn);
-void vconn_flush(struct sanx_gather *g);
-void vconn_consumed(struct sanx_conn *conn);
-void vconn_fin(struct sanx_conn *conn);
-
-/* orphan.c */
-void vorphan_save(struct vlink *link);
-void vorphan_take(struct vconn *vc, struct vlink *link);
-void vorphan_release(struct vconn *vc);
-void vorphan_reset(struct vconn *vc, int err);
-void vorphan_reset_all(struct vgroup *g, int err);
-void vorphan_refused(struct vgroup *g, bool never);
-void vorphan_stop(struct vgroup *g);
-void vorphan_link_up(struct vgroup *g, struct vlink *link);
-void vorphan_work(struct work_struct *work);
-
-/* resume.c */
-int vresume_ask(struct vconn *vc, struct vlink *link);
-int vresume_serve(struct vopen *o);
-int vresume_answer(struct vconn *vc, const struct sanx_frame *f);
-int vresume_refused(struct vconn *vc);
-
-/* conn.c */
-struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock);
-struct vconn *vconn_find(struct vgroup *g, u32 id);
-void vconn_close(struct sanx_conn *conn, bool reset);
-void vconn_reset_deaf(struct vconn *vc);
-void vconn_give_up(struct vconn *vc);
-void vconn_sweep(struct vlink *link);
-void vconn_cut(struct sanx_conn *conn);
-void vconn_cut_locked(struct vconn *vc);
-void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse);
-void vconn_probe(struct sanx_conn *conn);
-void vconn_destroy(struct sanx_conn *conn);
-int vconn_open(struct vconn *vc, struct vlink *link);
-int vconn_reopen(struct vconn *vc);
-int vconn_attach(struct vconn *vc, struct vlink *link, u32 flags);
-int vconn_window_ok(const struct vlink *link,
-		    const struct sanx_window_info *win);
-void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win);
-struct vlink *vconn_link_get(struct vconn *vc);
-void vconn_join(struct vconn *vc, struct vlink *link);
-void vconn_check_over(struct vconn *vc);
-bool vconn_survives(const struct vconn *vc);
-void vconn_fail_all(struct vlink *link);
-void vconn_release(struct vconn *vc);
-void vconn_init(struct vconn *vc);
-void vconn_abort(struct vconn *vc);
-
-/* peer.c */
-int vconn_frame(struct vconn *vc, const struct vlink *link,
-		const struct sanx_frame *f);
-
-/* ring.c */
-int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
-		bool remote);
-int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg);
-void vring_free(struct vring *ring);
-bool vring_free_sleeps(const struct vring *ring);
-void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len);
-bool vring_unregistered(const struct vring *ring);
-int vring_map(struct vring *ring, struct vlink *link, u64 iova);
-void vring_unmap(struct vring *ring);
-void vring_reg_wr(struct vring *ring, struct ib_reg_wr *wr);
-void vring_sync(const struct vring *ring, u64 offset, u32 len);
-u32 vring_max(const struct vlink *link);
-
-/* grow.c */
-void vgrow_work(struct work_struct *work);
-void vgrow_check(struct vconn *vc, u64 tail);
-int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
-int vgrow_turned(struct vconn *vc, const struct sanx_frame *f);
-void vgrow_told(struct vconn *vc);
-void vgrow_follow(struct vconn *vc);
-void vgrow_read(struct vconn *vc);
-void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left);
-void vgrow_settle(struct vconn *vc);
-void vgrow_resumed(struct vconn *vc);
-void vgrow_unmap(struct vconn *vc);
-bool vgrow_free_sleeps(const struct vconn *vc);
-void vgrow_free(struct vconn *vc);
-
-/* shrink.c */
-bool vshrink_trim(struct sanx_conn *conn);
-int vshrink_returned(struct vconn *vc, const struct sanx_frame *f);
-int vshrink_answer(struct vconn *vc, const struct sanx_frame *f);
-bool vshrink_crossed(struct vconn *vc, const struct sanx_window_info *win);
-
-/* long.c */
-bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
-		 int flags);
-size_t vlong_room(struct vconn *vc, const struct iov_iter *from);
-size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len);
-int vlong_sges(const struct vlong *l, u32 lkey, u64 offset, u32 len,
-	       struct ib_sge *sge);
-void vlong_lent(struct vconn *vc, struct vlong *l, u64 to);
-void vlong_acked(struct vconn *vc, struct list_head *read);
-void vlong_read(struct list_head *read);
-void vlong_save(struct vconn *vc);
-void vlong_drop(struct vconn *vc);
-void vlong_wait(struct sanx_conn *conn, u64 to);
-u32 vlong_cutoff(const struct vlink *link);
-void vlong_tune(struct vlink *link);
-
-/* staging.c */
-u64 vstaging_first(const struct vconn *vc);
-u32 vstaging_size(const struct vconn *vc, size_t len);
-void vstaging_bound(struct vconn *vc);
-u32 vstaging_room(const struct vconn *vc);
-bool vstaging_signal(const struct vconn *vc);
-void vstaging_await(struct vconn *vc);
-bool vstaging_early_ok(const struct vconn *vc);
-bool vstaging_trim(struct vconn *vc);
-int vstaging_make(struct vconn *vc, size_t len);
-
-/* spill.c */
-bool vspill_any(const struct vconn *vc);
-u64 vspill_end(const struct vconn *vc);
-bool vspill_waits(const struct vconn *vc);
-void vspill_kick(struct vconn *vc);
-void vspill_tx_ready(struct vconn *vc);
-u32 vspill_room(struct vconn *vc);
-ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
-		    int flags);
-void vspill_work(struct work_struct *work);
-void vspill_free(struct vconn *vc);
+/* mr.c */
+int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
+	      u32 size, bool remote, u64 addr);
+void verbs_unmap(struct sanx_wire_map *map);
+void verbs_sync(const struct sanx_wire_map *map, u32 pos, u32 len);
+void verbs_reg_wr(const struct sanx_wire_map *map, struct ib_reg_wr *wr);
+int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
+void verbs_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
 
 #endif /* _SANX_VERBS_H */

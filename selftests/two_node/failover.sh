@@ -50,7 +50,8 @@ remove_rails() {
 }
 
 load_module() {
-	lab run "$1" "insmod $MODULES/sanx_verbs.ko heartbeat_ms=$HEARTBEAT" </dev/null
+	lab run "$1" "echo $HEARTBEAT >/sys/module/af_sanx/parameters/heartbeat_ms &&
+		insmod $MODULES/sanx_verbs.ko" </dev/null
 }
 
 # silence RAIL: what is sent there reaches nobody, and nobody is told.

@@ -64,7 +64,7 @@ plan 4
 load_verbs
 nodemap_std
 # A link is lost after twenty of these.
-nodes "echo $((300 * SLOW)) >/sys/module/sanx_verbs/parameters/heartbeat_ms"
+nodes "echo $((300 * SLOW)) >/sys/module/af_sanx/parameters/heartbeat_ms"
 server 1 5020 both $LONG end
 server 2 5021 both $LONG end
 server 1 5022 recv 60k end

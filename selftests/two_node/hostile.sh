@@ -224,7 +224,7 @@ mute() {
 
 # What node 1 does about a link that came up takes its time, on a debug kernel.
 held_up() {
-	local file=/sys/module/sanx_verbs/parameters/hold_up_ms
+	local file=/sys/module/af_sanx/parameters/hold_up_ms
 	node1 "[ ! -f $file ] || echo 500 >$file" </dev/null
 	"$@"
 	node1 "[ ! -f $file ] || echo 0 >$file" </dev/null

@@ -25,7 +25,7 @@ most() {
 }
 
 set_lanes() {
-	lab run "$1" "echo $2 >/sys/module/sanx_verbs/parameters/lanes" </dev/null
+	lab run "$1" "echo $2 >/sys/module/af_sanx/parameters/lanes" </dev/null
 }
 
 # clients TIMES N ACTION...: so many from node N to the other one, one after the

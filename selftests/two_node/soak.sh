@@ -114,7 +114,7 @@ echo "# seed $SEED: SOAK_SEED=$SEED repeats it"
 load_verbs
 nodemap_std
 # Several links, memory that comes and goes, and programs' pages wherever it can be.
-nodes 'cd /sys/module/sanx_verbs/parameters && echo 3 >lanes && echo 32768 >long_min &&
+nodes 'cd /sys/module/af_sanx/parameters && echo 3 >lanes && echo 32768 >long_min &&
 	echo 50 >/proc/sys/net/sanx/idle_ms'
 programs_setup
 remember

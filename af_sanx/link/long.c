@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LONG: the device reads from the program's own pages (sci-socket.txt 5.3; the
+ * LONG: the wire reads from the program's own pages (sci-socket.txt 5.3; the
  * zero-copy side of WSDLite's cut-off).
  *
  * In the names here, staging is the send buffer, and orphan a suspended
@@ -19,8 +19,7 @@
  * each link: the number of bytes that a copy moves in one round trip
  * (vlong_tune(), vlong_cutoff()).
  *
- * No memory is registered for this.  The device gets the pages themselves, with
- * the local DMA key of the protection domain, which no peer can name.
+ * No memory is mapped for the peer for this, so no peer can name the pages.
  *
  * link->tx_lock guards vc->longs.  Its order is the order of the stream.
  */
@@ -30,7 +29,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /* Pages that one send() lends at a time. */
 #define LONG_PAGES	64U
@@ -56,11 +55,11 @@
  *	nobody needs them any more
  * @from: stream offset of the first byte
  * @to: stream offset behind the last byte; set by vlong_lent() under tx_lock
- * @dev: the device that the pages are mapped for
+ * @link: the link that the pages are mapped for
  * @start: offset of the first byte in the first page
  * @n: number of pages
  * @mapped: number of pages that are mapped
- * @page: the pages, and their addresses for the device
+ * @page: the pages
  */
 struct vlong {
 	struct list_head	node;
@@ -68,14 +67,11 @@ struct vlong {
 	struct completion	done;
 	u64			from;
 	u64			to;
-	struct ib_device	*dev;
+	struct vlink		*link;
 	size_t			start;
 	u32			n;
 	u32			mapped;
-	struct {
-		struct page	*page;
-		u64		dma;
-	} page[];
+	struct sanx_wire_page	page[];
 };
 
 static void long_put(struct vlong *l)
@@ -86,7 +82,7 @@ static void long_put(struct vlong *l)
 
 /*
  * Unmaps and releases the pages, and wakes the waiter, which may hold the
- * struct longer than the device exists.
+ * struct longer than the link exists.
  */
 static void long_give_back(struct vlong *l)
 {
@@ -94,27 +90,24 @@ static void long_give_back(struct vlong *l)
 
 	for (i = 0; i < l->n; i++) {
 		if (i < l->mapped)
-			ib_dma_unmap_page(l->dev, l->page[i].dma, PAGE_SIZE,
-					  DMA_TO_DEVICE);
+			vwire->unmap_page(l->link->wl, &l->page[i]);
 		put_page(l->page[i].page);
 	}
 	complete_all(&l->done);
 	long_put(l);
 }
 
-static int long_map(struct vlong *l, struct ib_device *dev)
+static int long_map(struct vlong *l, struct vlink *link)
 {
-	u64 addr;
+	int err = 0;
 
-	l->dev = dev;
-	for (; l->mapped < l->n; l->mapped++) {
-		addr = ib_dma_map_page(l->dev, l->page[l->mapped].page, 0,
-				       PAGE_SIZE, DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(l->dev, addr))
-			return -ENOMEM;
-		l->page[l->mapped].dma = addr;
+	l->link = link;
+	while (l->mapped < l->n && !err) {
+		err = vwire->map_page(link->wl, &l->page[l->mapped]);
+		if (!err)
+			l->mapped++;
 	}
-	return 0;
+	return err;
 }
 
 /* References the next pages of @from.  The caller copies what it cannot get. */
@@ -148,32 +141,16 @@ static struct vlong *long_get(struct iov_iter *from, size_t *len)
 }
 
 /**
- * vlong_sges() - fill the SGEs for bytes of a program's pages
- * @l: the pages
- * @lkey: local DMA key of the protection domain
+ * vlong_source() - let a write read from a program's pages
+ * @l: the pages, mapped
  * @offset: stream offset of the first byte
- * @len: number of bytes, all in @l
- * @sge: filled; one for each page with some of the bytes
- *
- * Return: number of SGEs that were filled.
+ * @w: the write
  */
-int vlong_sges(const struct vlong *l, u32 lkey, u64 offset, u32 len,
-	       struct ib_sge *sge)
+void vlong_source(const struct vlong *l, u64 offset, struct sanx_wire_write *w)
 {
-	size_t pos = l->start + (offset - l->from);
-	u32 n;
-	int i;
-
-	for (i = 0; len; i++, len -= n, pos += n) {
-		n = min_t(u32, len, PAGE_SIZE - offset_in_page(pos));
-		sge[i] = (struct ib_sge){
-			.addr	= l->page[pos >> PAGE_SHIFT].dma +
-				  offset_in_page(pos),
-			.length	= n,
-			.lkey	= lkey,
-		};
-	}
-	return i;
+	w->from = NULL;
+	w->pages = l->page;
+	w->pos = l->start + (offset - l->from);
 }
 
 /**
@@ -242,7 +219,7 @@ size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len)
 		return 0;
 	l->from = vc->end;
 	link = vconn_link_get(vc);
-	if (link && !long_map(l, link->pd->device))
+	if (link && !long_map(l, link))
 		n = vpayload_long(vc, link, l, len);
 	iov_iter_revert(from, len - n);
 	/* The device may have read the pages already, and @l be freed. */
@@ -298,8 +275,8 @@ void vlong_acked(struct vconn *vc, struct list_head *read)
  * vlong_read() - give programs their pages back
  * @read: list that vlong_acked() filled
  *
- * Context: softirq, without tx_lock, still in the completion handler: so
- * ib_drain_qp() returns only after the pages were unmapped.
+ * Context: any, without tx_lock, still in sanx_wire_sent(): so stop() of the
+ * wire returns only after the pages were unmapped.
  */
 void vlong_read(struct list_head *read)
 {
@@ -402,7 +379,7 @@ u32 vlong_cutoff(const struct vlink *link)
 	u32 set = READ_ONCE(long_min);
 	u64 ns = READ_ONCE(link->rtt_ns), copy = READ_ONCE(link->copy_ns);
 
-	if ((link->max_sge - 1) * PAGE_SIZE < VPAYLOAD_PIECE)
+	if (link->caps.lend_max < VPAYLOAD_PIECE)
 		return U32_MAX;
 	if (set)
 		return max(set, LONG_LEAST);

@@ -6,11 +6,11 @@
  * never exceeds vc->end (the bytes taken from the program) nor conn->tx.limit
  * (the peer's credit).  link->tx_lock guards vc->posted and changes of vc->end.
  *
- * A few bytes travel in the frame itself.  The device writes everything else
- * into the peer's ring by RDMA, from the send buffer or from the program's own
- * pages, and a frame behind the write describes it.  If the 32 bits of
- * immediate data can express all that the frame would say, the write carries
- * them and the SEND is saved.  iWARP has no writes with immediate data.
+ * A few bytes travel in the frame itself.  The wire writes everything else into
+ * the peer's ring, from the send buffer or from the program's own pages, and a
+ * frame behind the write describes it.  If the 32 bits of immediate data can
+ * express all that the frame would say, the write carries them and the frame is
+ * saved, on wires that have writes with immediate data.
  *
  * "Send buffer" is vc->staging (staging in the names here).
  */
@@ -34,7 +34,7 @@ static bool payload_news(const struct vlink *link, const struct vconn *vc)
 	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
 	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
 
-	return link_credit_unadvertised(&link->credit) >= VLINK_RECVS / 8 ||
+	return link_credit_unadvertised(&link->credit) >= SANX_WIRE_RECVS / 8 ||
 	       (s64)(READ_ONCE(q->head) + q->size - q->granted) >= (s64)few;
 }
 
@@ -46,25 +46,23 @@ static bool payload_news(const struct vlink *link, const struct vconn *vc)
 static bool payload_imm_ok(const struct vlink *link, const struct vconn *vc,
 			   u8 flags, int writes)
 {
-	return !link->early && writes == 1 && !(flags & ~SANX_IMM_FLAGS) &&
+	return link->caps.imm && writes == 1 && !(flags & ~SANX_IMM_FLAGS) &&
 	       vc->peer_id <= SANX_IMM_CONN_MAX && !payload_news(link, vc);
 }
 
-/* Return: the number of RDMA writes, 1 or 2. */
-static int payload_writes(struct vchain *c, struct vconn *vc,
+/* Return: the number of writes, 1 or 2. */
+static int payload_writes(struct sanx_wire_msg *m, struct vconn *vc,
 			  const struct vlong *l, u64 offset, u32 len)
 {
 	struct sanx_span span[2];
 	int i, n;
 
-	if (!l) {
-		vring_sync(&vc->staging, offset, len);
-		vwr_reg(c, vc->link, &vc->staging);
-	}
+	if (!l)
+		vwr_enable(m, &vc->staging);
 	n = sanx_ring_spans(l ? vc->win.size : payload_wraps(vc), offset, len,
 			    span);
 	for (i = 0; i < n; i++) {
-		vwr_write(c, i, vc, l, offset, span[i].len);
+		vwr_write(m, vc, l, offset, span[i].len);
 		offset += span[i].len;
 	}
 	return n;
@@ -86,16 +84,16 @@ static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
 		.offset	= vc->posted,
 		.count	= len,
 	};
-	struct vchain c;
+	struct sanx_wire_msg m;
 	int n = 0;
 
-	vwr_init(&c);
+	vwr_init(&m);
 	if (data) {
 		f.len = len;
 		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
 	} else {
 		f.flags |= SANX_FRAME_F_RING;
-		n = payload_writes(&c, vc, l, vc->posted, len);
+		n = payload_writes(&m, vc, l, vc->posted, len);
 	}
 	vc->posted += len;
 	if (vc->turned)
@@ -110,12 +108,12 @@ static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
 	if (vc->posted > conn->tx.next)
 		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
 	if (payload_imm_ok(link, vc, f.flags, n)) {
-		vwr_post_imm(link, slot, &c, vc, &f);
+		vwr_post_imm(link, slot, &m, vc, &f);
 		return;
 	}
 	f.credit = sanx_rxq_grant(&conn->rx);
 	vc->pending &= ~VCONN_P_CREDIT;
-	vframe_post(link, slot, &c, vc, &f);
+	vframe_post(link, slot, &m, vc, &f);
 }
 
 /*
@@ -136,14 +134,15 @@ static u32 payload_urgent(const struct vconn *vc, u32 len, u8 *flags)
  * @vc: the connection, with VCONN_P_DATA pending and stream credit for it
  *
  * The bytes go in the frame if they are few, or if the peer has no ring.
- * Clears VCONN_P_DATA with the last byte.  If the send buffer has to be
- * registered alone first, nothing is sent and vxmit_reg() has been called.
+ * Clears VCONN_P_DATA with the last byte.  If the mapping of the send buffer
+ * has to be enabled alone first, nothing is sent and vxmit_enable() has been
+ * called.
  *
  * Context: tx_lock held, after vxmit_ok().
  */
 void vpayload_next(struct vlink *link, struct vconn *vc)
 {
-	u32 len = min_t(u64, VPAYLOAD_MAX, vc->end - vc->posted);
+	u32 len = min_t(u64, SANX_WIRE_PAYLOAD_MAX, vc->end - vc->posted);
 	const void *data = NULL;
 	struct sanx_span span[2];
 	u8 flags = 0;
@@ -157,8 +156,8 @@ void vpayload_next(struct vlink *link, struct vconn *vc)
 		if (span[0].len < len)
 			flags = 0;
 		len = span[0].len;
-	} else if (link->reg_alone && vring_unregistered(&vc->staging)) {
-		vxmit_reg(vc);
+	} else if (link->caps.enable_alone && vring_disabled(&vc->staging)) {
+		vxmit_enable(vc);
 		return;
 	} else if (len > payload_wraps(vc)) {
 		len = payload_wraps(vc);
@@ -245,7 +244,7 @@ int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
  */
 u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len)
 {
-	u32 most = min((link->max_sge - 1) * (u32)PAGE_SIZE, VPAYLOAD_MAX);
+	u32 most = min(link->caps.lend_max, SANX_WIRE_PAYLOAD_MAX);
 	struct vlink *now = vconn_lock(vc);
 	u32 n, done = 0;
 

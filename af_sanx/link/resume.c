@@ -17,14 +17,14 @@
  * vnet.lock serialises all attempts to attach a suspended connection.  vc->link
  * changes under vnet.lock and the tx_lock of the old link.
  */
-#include "verbs.h"
+#include "internal.h"
 
 static int resume_map(struct vconn *vc, struct vlink *link)
 {
 	u64 iova = (u64)vc->id << 32;
 	int err;
 
-	if (link->early && !vstaging_early_ok(vc))
+	if (link->caps.early && !vstaging_early_ok(vc))
 		return -EMSGSIZE;
 	vgrow_settle(vc);
 	err = vc->ring.buf ? vring_map(&vc->ring, link, iova) : 0;

@@ -25,7 +25,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /*
  * How long a connection that its program has closed waits for a link, in
@@ -59,7 +59,7 @@ static void save_staging(struct vlink *link, struct vconn *vc)
 		vc->flags |= VCONN_RESET;
 	} else if (!vc->staging.buf) {
 		vc->staging.size = ring.size;
-		vc->staging.dir = ring.dir;
+		vc->staging.remote = ring.remote;
 		/*
 		 * Pairs with the acquire of vc->staging.buf in staging_good():
 		 * a sender that sees the buffer sees its size.
@@ -109,7 +109,7 @@ static void save_slot(struct vlink *link, struct vslot *slot)
 
 /**
  * vorphan_save() - keep payload that the peer may not have received
- * @link: a link whose queue pair is drained
+ * @link: a link whose wire has stopped
  *
  * Afterwards all slots are free, and the payload of frames that were not
  * completed is in the send buffers of their connections.

@@ -14,39 +14,40 @@
 #include "xmit.h"
 
 /**
- * vframe_post() - finish a frame, and post the chain that ends with it
+ * vframe_post() - finish a frame, and post the message that ends with it
  * @link: the link, which owns @slot afterwards
  * @slot: a slot of vwr_slot(), which already holds the body of the frame
- * @c: work requests that precede the frame
+ * @m: the message; its writes precede the frame
  * @vc: the connection that the frame is about, or NULL; it is not released
  *	before the completion
  * @f: values of the header; the grant is filled in here
  *
  * Context: tx_lock held.
  */
-void vframe_post(struct vlink *link, struct vslot *slot, struct vchain *c,
-		 struct vconn *vc, struct sanx_frame *f)
+void vframe_post(struct vlink *link, struct vslot *slot,
+		 struct sanx_wire_msg *m, struct vconn *vc,
+		 struct sanx_frame *f)
 {
 	f->grant = link_credit_advertise(&link->credit);
-	vwr_post_send(link, slot, c, vc, f, sanx_frame_build(slot->buf, f));
+	vwr_post_frame(link, slot, m, vc, f, sanx_frame_build(slot->buf, f));
 }
 
 /* Sends a frame without a body. */
 static void frame_plain(struct vlink *link, struct vconn *vc,
 			struct sanx_frame *f)
 {
-	struct vchain c;
+	struct sanx_wire_msg m;
 
-	vwr_init(&c);
-	vframe_post(link, vwr_slot(link), &c, vc, f);
+	vwr_init(&m);
+	vframe_post(link, vwr_slot(link), &m, vc, f);
 }
 
 static void frame_window(struct sanx_window *w, const struct vring *ring)
 {
 	struct sanx_window_info win = {
-		.addr	= ring->iova,
-		.rkey	= ring->key,
-		.size	= ring->mr ? ring->size : 0,
+		.addr	= ring->map.addr,
+		.rkey	= ring->map.key,
+		.size	= vring_mapped(ring) ? ring->size : 0,
 	};
 
 	sanx_window_build(w, &win);
@@ -68,16 +69,16 @@ void vframe_open(struct vlink *link, struct vconn *vc)
 		.type	= SANX_FRAME_OPEN,
 		.len	= sizeof(*open),
 	};
-	struct vchain c;
+	struct sanx_wire_msg m;
 
-	vwr_init(&c);
+	vwr_init(&m);
 	open->src = conn->local.addr;
 	open->dst = conn->remote.addr;
 	open->sport = conn->local.port;
 	open->dport = conn->remote.port;
 	open->conn = cpu_to_le32(vc->id);
 	frame_window(&open->window, &vc->ring);
-	vframe_post(link, slot, &c, vc, &f);
+	vframe_post(link, slot, &m, vc, &f);
 }
 
 /* Sends a frame with our id of the connection and the window of @ring. */
@@ -86,16 +87,16 @@ static void frame_place(struct vlink *link, struct vconn *vc,
 {
 	struct vslot *slot = vwr_slot(link);
 	struct sanx_place *place = slot->buf + sizeof(struct sanx_frame_hdr);
-	struct vchain c;
+	struct sanx_wire_msg m;
 
-	vwr_init(&c);
-	vwr_reg(&c, link, ring);
+	vwr_init(&m);
+	vwr_enable(&m, ring);
 	place->conn = cpu_to_le32(vc->id);
 	place->reserved = 0;
 	frame_window(&place->window, ring);
 	f->len = sizeof(*place);
 	f->conn = vc->peer_id;
-	vframe_post(link, slot, &c, vc, f);
+	vframe_post(link, slot, &m, vc, f);
 }
 
 /**

@@ -15,7 +15,7 @@
  * comes up replaces an older one, because the peer has restarted, or lost the
  * older link, or won the tie.
  *
- * A link of a node to itself has one active and one passive queue pair.  The
+ * A link of a node to itself has an active and a passive end.  The
  * active one takes the connections, and neither is replaced.
  *
  * If no link is up, a connect waits for one, for a bounded time.  When that
@@ -23,8 +23,9 @@
  * which connects do not wait.  A link from the peer ends the backoff.
  */
 #include <linux/slab.h>
+#include <net/ipv6.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 static void group_timeout(struct work_struct *work);
 
@@ -444,14 +445,14 @@ static void group_timeout(struct work_struct *work)
  * @vnet: the namespace
  * @peer: node id of the peer
  * @lane: lane of the link, less than SANX_LANES_MAX
- * @id: id of the request; on success the link owns it
+ * @wl: the wire's part; on success the link owns it
  *
- * Context: process, in the event handler of @id.
+ * Context: process, in an upcall of the wire.
  * Return: a link that is accepting, with a reference for the caller; or an
  * error pointer: -EALREADY if our attempt has precedence, -ENETDOWN, -ENOMEM.
  */
 struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
-			    struct rdma_cm_id *id)
+			    struct sanx_wire_link *wl)
 {
 	struct vlink *link = ERR_PTR(-ENETDOWN);
 	struct vgroup *g;
@@ -476,7 +477,8 @@ struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
 		goto out;
 	}
 	kref_get(&link->refs);
-	link->id = id;
+	link->wl = wl;
+	wl->link = link;
 out:
 	mutex_unlock(&vnet->lock);
 	return link;
@@ -712,7 +714,7 @@ static int dump_link(struct vlink *link, struct sk_buff *skb,
 {
 	struct sanx_link_info info = {
 		.node		= link->group->peer,
-		.transport	= sanx_verbs_ops.name,
+		.transport	= vwire->name,
 		.device		= link->devname,
 		.state		= vlink_state_name(READ_ONCE(link->state)),
 		.conns		= READ_ONCE(link->n_conns),
@@ -735,7 +737,7 @@ static int dump_none(struct vgroup *g, struct sk_buff *skb,
 {
 	struct sanx_link_info info = {
 		.node		= g->peer,
-		.transport	= sanx_verbs_ops.name,
+		.transport	= vwire->name,
 		.device		= "",
 		.state		= g->n_orphans ? "lost" : "held",
 		.conns		= g->n_orphans,

@@ -16,7 +16,7 @@
  */
 #include <linux/uio.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /*
  * Is the last of @n bytes urgent, if the caller sends @len bytes?  As with TCP,
@@ -89,7 +89,7 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 		return -EAGAIN;
 	staging.in.buf = vc->staging.buf;
 	staging.in.size = vc->staging.size;
-	n = min3(len, (size_t)room, (size_t)VPAYLOAD_MAX);
+	n = min3(len, (size_t)room, (size_t)SANX_WIRE_PAYLOAD_MAX);
 	n = sanx_rxq_fill(&staging, vc->end, from, n);
 	if (!n)
 		return -EFAULT;

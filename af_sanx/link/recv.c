@@ -8,33 +8,9 @@
  * state of the connection.  A value that no correct peer sends is counted as a
  * protocol error and ends the link.
  */
-#include "verbs.h"
+#include <linux/export.h>
 
-/**
- * vrecv_post() - post a receive, so that the peer can send one more frame
- * @r: a receive that is not posted
- *
- * Context: any.
- * Return: 0; or -errno, and the receive is not posted.
- */
-int vrecv_post(struct vrecv *r)
-{
-	struct vlink *link = r->link;
-	struct ib_sge sge = {
-		.addr	= r->dma,
-		.length	= SANX_FRAME_MAX,
-		.lkey	= link->pd->local_dma_lkey,
-	};
-	struct ib_recv_wr wr = {
-		.wr_cqe	= &r->cqe,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
-	ib_dma_sync_single_for_device(link->pd->device, r->dma, SANX_FRAME_MAX,
-				      DMA_FROM_DEVICE);
-	return ib_post_recv(link->qp, &wr, NULL);
-}
+#include "internal.h"
 
 /* Processes a frame about a connection; @imm: it arrived as immediate data. */
 static int recv_conn_frame(struct vlink *link, struct sanx_frame *f, bool imm)
@@ -76,7 +52,7 @@ static int recv_frame(struct vlink *link, struct sanx_frame *f)
 }
 
 /*
- * The first frame makes a passive link usable: see cm.c.  Frames that arrived
+ * The first frame makes a passive link usable: see setup.c.  Frames that arrived
  * before a link was lost count, because the peer may have seen their
  * completions.
  */
@@ -92,31 +68,14 @@ static bool recv_state_ok(struct vlink *link)
 	       (state == VLINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
 }
 
-/* A write with immediate data; iWARP has none. */
-static int recv_write(struct vlink *link, const struct ib_wc *wc)
-{
-	struct sanx_frame f;
-	int err;
-
-	if (link->early)
-		return -EPROTO;
-	err = sanx_imm_parse(&f, be32_to_cpu(wc->ex.imm_data), wc->byte_len);
-	if (err)
-		return err;
-	WRITE_ONCE(link->heard, jiffies);
-	return recv_conn_frame(link, &f, true);
-}
-
-static int recv_buf(struct vlink *link, const void *buf, const struct ib_wc *wc)
+static int recv_buf(struct vlink *link, const void *buf, u32 bytes)
 {
 	struct sanx_frame f;
 	int err;
 
 	if (!recv_state_ok(link))
 		return -ENOTCONN;
-	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-		return recv_write(link, wc);
-	err = sanx_frame_parse(&f, buf, wc->byte_len);
+	err = sanx_frame_parse(&f, buf, bytes);
 	if (err)
 		return err;
 	WRITE_ONCE(link->heard, jiffies);
@@ -126,40 +85,77 @@ static int recv_buf(struct vlink *link, const void *buf, const struct ib_wc *wc)
 	return err ?: recv_frame(link, &f);
 }
 
-/**
- * vrecv_done() - a frame has arrived
- * @cq: the link's completion queue
- * @wc: the completion
- *
- * Context: softirq, one at a time for a link; takes tx_lock.
- */
-void vrecv_done(struct ib_cq *cq, struct ib_wc *wc)
+static int recv_imm(struct vlink *link, u32 imm, u32 bytes)
 {
-	struct vrecv *r = container_of(wc->wr_cqe, struct vrecv, cqe);
-	struct vlink *link = r->link;
+	struct sanx_frame f;
 	int err;
 
-	if (wc->status != IB_WC_SUCCESS) {
-		vlink_wc_error(link, wc, "receive");
-		return;
-	}
-	ib_dma_sync_single_for_cpu(link->pd->device, r->dma, SANX_FRAME_MAX,
-				   DMA_FROM_DEVICE);
-	err = recv_buf(link, r->buf, wc);
+	if (!recv_state_ok(link))
+		return -ENOTCONN;
+	if (!link->caps.imm)
+		return -EPROTO;
+	err = sanx_imm_parse(&f, imm, bytes);
+	if (err)
+		return err;
+	WRITE_ONCE(link->heard, jiffies);
+	return recv_conn_frame(link, &f, true);
+}
+
+static bool recv_done(struct vlink *link, int err)
+{
+	if (!err)
+		return true;
 	if (err == -EPROTO) {
 		pr_debug("node %u sent what it must not\n", link->group->peer);
 		sanx_count_protocol_error(link->group->vnet->net);
 	}
-	if (!err && vrecv_post(r)) {
-		vlink_kill(link, ETIMEDOUT);
-		return;
-	}
-	if (err) {
-		vlink_kill(link, ECONNRESET);
-		return;
-	}
+	vlink_kill(link, ECONNRESET);
+	return false;
+}
+
+/**
+ * sanx_wire_arrived() - a frame has arrived
+ * @link: the link
+ * @buf: the frame
+ * @bytes: its size
+ *
+ * Context: softirq, one upcall about arrivals at a time for a link; takes
+ * tx_lock.
+ * Return: true if the receive may be posted again; sanx_wire_received() must
+ * follow.  False if the link ends.
+ */
+bool sanx_wire_arrived(struct vlink *link, const void *buf, u32 bytes)
+{
+	return recv_done(link, recv_buf(link, buf, bytes));
+}
+EXPORT_SYMBOL_GPL(sanx_wire_arrived);
+
+/**
+ * sanx_wire_written() - a write with immediate data has arrived
+ * @link: the link
+ * @imm: the immediate data
+ * @bytes: bytes that were written
+ *
+ * Context: as sanx_wire_arrived().
+ * Return: as sanx_wire_arrived().
+ */
+bool sanx_wire_written(struct vlink *link, u32 imm, u32 bytes)
+{
+	return recv_done(link, recv_imm(link, imm, bytes));
+}
+EXPORT_SYMBOL_GPL(sanx_wire_written);
+
+/**
+ * sanx_wire_received() - a receive was posted again
+ * @link: the link
+ *
+ * Context: as sanx_wire_arrived(); takes tx_lock.
+ */
+void sanx_wire_received(struct vlink *link)
+{
 	spin_lock_bh(&link->tx_lock);
 	link_credit_posted(&link->credit);
 	vxmit_run(link);
 	vxmit_unlock(link);
 }
+EXPORT_SYMBOL_GPL(sanx_wire_received);

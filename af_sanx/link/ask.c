@@ -17,7 +17,7 @@
  * SANX_OPENS_MAX requests are unanswered, whichever is longer.  Any answer to
  * an OPEN ends this.
  */
-#include "verbs.h"
+#include "internal.h"
 
 static void ask_arm(struct vlink *link, unsigned long delay)
 {

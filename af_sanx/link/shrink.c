@@ -23,7 +23,7 @@
  * See "Giving a ring back" in Documentation/protocol.rst.  vc->returned and
  * vc->kept are guarded by link->tx_lock.
  */
-#include "verbs.h"
+#include "internal.h"
 
 static bool shrink_quiet(const struct vconn *vc)
 {

@@ -35,7 +35,7 @@
  */
 #include <linux/log2.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /*
  * Bytes while the peer has no ring; about what TCP takes on a new connection.
@@ -213,7 +213,7 @@ static bool staging_publish(struct vconn *vc, struct vlink *link,
 	       !(vc->flags & (VCONN_RELEASED | VCONN_ORPHAN |
 			      VCONN_RESUMING)) &&
 	       (!vc->staging.buf || !vc->inflight) &&
-	       (!link->early || ring->size >= VSTAGING_EARLY);
+	       (!link->caps.early || ring->size >= VSTAGING_EARLY);
 	if (ours)
 		swap(vc->staging, *ring);
 	spin_unlock_bh(&link->tx_lock);

@@ -25,7 +25,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 #define SPILL_PIECE	65536U
 

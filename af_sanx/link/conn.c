@@ -17,7 +17,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /*
  * How long a closed connection waits for a live peer that does not read, in
@@ -199,10 +199,10 @@ void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
 void vconn_join(struct vconn *vc, struct vlink *link)
 {
 	lockdep_assert_held(&link->tx_lock);
-	vc->early |= link->early;
+	vc->early |= link->caps.early;
 	list_add_tail(&vc->node, &link->conns);
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
-	vxmit_reg(vc);
+	vxmit_enable(vc);
 	vxmit_run(link);
 }
 
@@ -393,7 +393,7 @@ void vconn_release(struct vconn *vc)
 	list_del_init(&vc->room);
 	list_del_init(&vc->node);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);
-	/* Other work may have waited for its registration. */
+	/* Other frames may have waited for its mapping. */
 	vxmit_run(link);
 	vxmit_unlock(link);
 	vlink_user_put(link);
@@ -462,7 +462,7 @@ static void fail_conn(struct vconn *vc, u32 flags, int err)
 
 /**
  * vconn_fail_all() - suspend or end all connections of a link
- * @link: a link whose queue pair is drained and whose slots are free
+ * @link: a link whose wire has stopped and whose slots are free
  *
  * Context: process, may sleep.
  */

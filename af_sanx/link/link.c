@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links: set-up, states, heartbeat and end.
+ * Links: states, resources, heartbeat and end.
  *
  * Invariant: vlink_set_state() alone changes link->state, under link->tx_lock,
  * and only as state_next permits.
  */
+#include <linux/export.h>
+#include <linux/gfp.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 static const char *const state_names[__VLINK_STATES] = {
 	[VLINK_CONNECTING]	= "connecting",
@@ -96,47 +98,51 @@ void vlink_kill(struct vlink *link, int err)
 }
 
 /**
- * vlink_wc_error() - end a link after a failed completion
+ * sanx_wire_failed() - a link cannot go on
  * @link: the link
- * @wc: the completion
- * @what: name of the operation, for the log
+ * @why: the cause; if several are reported, in any order, SANX_WIRE_FAULT
+ *	counts
  *
- * Context: softirq; takes tx_lock.
+ * Context: any; takes tx_lock.
  */
-void vlink_wc_error(struct vlink *link, const struct ib_wc *wc,
-		    const char *what)
+void sanx_wire_failed(struct vlink *link, enum sanx_wire_failure why)
 {
-	/*
-	 * Work behind a failed request completes as flushed, so a flush alone
-	 * counts as a lost link.  If the failure means something else, the
-	 * completion of the failed request says so, in whatever order they
-	 * arrive (see vlink_kill_locked()).
-	 */
-	bool lost = wc->status == IB_WC_RETRY_EXC_ERR ||
-		    wc->status == IB_WC_RNR_RETRY_EXC_ERR ||
-		    wc->status == IB_WC_FATAL_ERR ||
-		    wc->status == IB_WC_WR_FLUSH_ERR;
-
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		pr_debug("%s to node %u: %s\n", what, link->group->peer,
-			 ib_wc_status_msg(wc->status));
-	vlink_kill(link, lost ? ETIMEDOUT : ECONNRESET);
+	vlink_kill(link, why == SANX_WIRE_LOST ? ETIMEDOUT : ECONNRESET);
 }
+EXPORT_SYMBOL_GPL(sanx_wire_failed);
 
-static void chain_done(struct ib_cq *cq, struct ib_wc *wc)
+/**
+ * sanx_wire_ending() - is a link being taken down?
+ * @link: the link
+ *
+ * Context: any.
+ * Return: true if so; it does not change any more.
+ */
+bool sanx_wire_ending(const struct vlink *link)
 {
-	struct vlink *link = container_of(wc->wr_cqe, struct vlink, chain_cqe);
-
-	if (wc->status != IB_WC_SUCCESS)
-		vlink_wc_error(link, wc, "write");
+	return READ_ONCE(link->state) >= VLINK_DYING;
 }
+EXPORT_SYMBOL_GPL(sanx_wire_ending);
+
+/**
+ * sanx_wire_peer() - the node that a link leads to, for messages
+ * @link: the link
+ *
+ * Context: any.
+ * Return: the node id.
+ */
+u32 sanx_wire_peer(const struct vlink *link)
+{
+	return link->group->peer;
+}
+EXPORT_SYMBOL_GPL(sanx_wire_peer);
 
 /**
  * vlink_came_up() - let a link send frames
  * @link: a link that is connecting or accepting; else nothing happens
  *
- * With iWARP the peer of an active link may not send before our first frame, so
- * a PING is sent in any case.
+ * The peer of an active link may have to wait for our first frame (iWARP), so a
+ * PING is sent in any case.
  *
  * Context: any; takes tx_lock.
  */
@@ -223,8 +229,8 @@ static bool link_stuck(struct vlink *link, unsigned long most)
 }
 
 /*
- * The heartbeat.  It starts with vlink_setup(), so it also ends an attempt of
- * the peer that is not followed by a first frame.
+ * The heartbeat.  It starts with sanx_wire_prepare(), so it also ends an attempt
+ * of the peer that is not followed by a first frame.
  */
 static void link_beat(struct work_struct *work)
 {
@@ -281,7 +287,7 @@ static void link_init_lists(struct vlink *link)
 static void link_end(struct work_struct *work);
 
 /**
- * vlink_alloc() - allocate a link, without device resources
+ * vlink_alloc() - allocate a link, without the resources of an end
  * @g: its group
  * @active: true for our attempt, false for the peer's
  *
@@ -307,7 +313,6 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	link->active = active;
 	link->state = active ? VLINK_CONNECTING : VLINK_ACCEPTING;
 	link->self = sanx_node_self(g->vnet->net);
-	link->chain_cqe.done = chain_done;
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
@@ -315,7 +320,7 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	link->asked = link->heard;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);
-	INIT_WORK(&link->start, vcm_start);
+	INIT_WORK(&link->start, vsetup_start);
 	INIT_WORK(&link->up, link_up_work);
 	INIT_DELAYED_WORK(&link->beat, link_beat);
 	INIT_DELAYED_WORK(&link->patience, vask_work);
@@ -344,51 +349,26 @@ void vlink_put(struct vlink *link)
 	kref_put(&link->refs, link_free);
 }
 
-static int frames_alloc(struct vframes *fr, struct ib_device *dev, u32 n,
-			enum dma_data_direction dir)
-{
-	fr->bytes = n * VFRAME_STRIDE;
-	fr->dir = dir;
-	fr->buf = alloc_pages_exact(fr->bytes, GFP_KERNEL | __GFP_ZERO);
-	if (!fr->buf)
-		return -ENOMEM;
-	fr->dma = ib_dma_map_single(dev, fr->buf, fr->bytes, dir);
-	if (!ib_dma_mapping_error(dev, fr->dma))
-		return 0;
-	free_pages_exact(fr->buf, fr->bytes);
-	fr->buf = NULL;
-	return -ENOMEM;
-}
-
-static void frames_free(struct vframes *fr, struct ib_device *dev)
-{
-	if (!fr->buf)
-		return;
-	ib_dma_unmap_single(dev, fr->dma, fr->bytes, fr->dir);
-	free_pages_exact(fr->buf, fr->bytes);
-	fr->buf = NULL;
-}
-
-static int setup_slots(struct vlink *link)
+static int prepare_slots(struct vlink *link)
 {
 	struct vslot *slot;
 	u32 i;
 
-	link->slots = kcalloc(VLINK_SLOTS, sizeof(*link->slots), GFP_KERNEL);
-	if (!link->slots)
+	link->frames = alloc_pages_exact(SANX_WIRE_SLOTS * SANX_WIRE_STRIDE,
+					 GFP_KERNEL | __GFP_ZERO);
+	link->slots = kcalloc(SANX_WIRE_SLOTS, sizeof(*link->slots),
+			      GFP_KERNEL);
+	if (!link->frames || !link->slots)
 		return -ENOMEM;
-	for (i = 0; i < VLINK_SLOTS; i++) {
+	for (i = 0; i < SANX_WIRE_SLOTS; i++) {
 		slot = &link->slots[i];
-		slot->cqe.done = vwr_done;
-		slot->link = link;
-		slot->buf = link->tx_mem.buf + i * VFRAME_STRIDE;
-		slot->dma = link->tx_mem.dma + i * VFRAME_STRIDE;
+		slot->buf = link->frames + i * SANX_WIRE_STRIDE;
 		list_add_tail(&slot->node, &link->free);
 	}
 	return 0;
 }
 
-static int setup_opens(struct vlink *link)
+static int prepare_opens(struct vlink *link)
 {
 	struct vopen *o;
 	u32 i;
@@ -405,130 +385,51 @@ static int setup_opens(struct vlink *link)
 	return 0;
 }
 
-static int setup_recvs(struct vlink *link)
-{
-	struct vrecv *r;
-	int err = 0;
-	u32 i;
-
-	link->recvs = kcalloc(VLINK_RECVS, sizeof(*link->recvs), GFP_KERNEL);
-	if (!link->recvs)
-		return -ENOMEM;
-	for (i = 0; i < VLINK_RECVS && !err; i++) {
-		r = &link->recvs[i];
-		r->cqe.done = vrecv_done;
-		r->link = link;
-		r->buf = link->rx_mem.buf + i * VFRAME_STRIDE;
-		r->dma = link->rx_mem.dma + i * VFRAME_STRIDE;
-		err = vrecv_post(r);
-	}
-	link_credit_init_rx(&link->credit, VLINK_RECVS);
-	return err;
-}
-
-/* One work request and one receive more than used, for ib_drain_qp(). */
-static int setup_qp(struct vlink *link)
-{
-	struct ib_qp_init_attr attr = {
-		.send_cq	= link->cq,
-		.recv_cq	= link->cq,
-		.cap.max_send_wr = VLINK_SLOTS * VLINK_CHAIN + 1,
-		.cap.max_recv_wr = VLINK_RECVS + 1,
-		.cap.max_send_sge = link->max_sge,
-		.cap.max_recv_sge = 1,
-		.sq_sig_type	= IB_SIGNAL_REQ_WR,
-		.qp_type	= IB_QPT_RC,
-	};
-	int err;
-
-	err = rdma_create_qp(link->id, link->pd, &attr);
-	if (err && link->max_sge > 1) {
-		/*
-		 * Some devices do not support as many.  They do not use LONG.
-		 */
-		link->max_sge = 1;
-		attr.cap.max_send_sge = 1;
-		err = rdma_create_qp(link->id, link->pd, &attr);
-	}
-	if (!err)
-		link->qp = link->id->qp;
-	return err;
-}
-
-static int setup_objects(struct vlink *link, struct ib_device *dev)
-{
-	const int cqes = VLINK_SLOTS * VLINK_CHAIN + VLINK_RECVS + 2;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
-
-	pd = ib_alloc_pd(dev, 0);
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
-	link->pd = pd;
-	link->max_sge = 1;
-	if (!link->early) {
-		link->max_sge = min_t(u32, dev->attrs.max_send_sge, VLINK_SGES);
-		vlong_tune(link);
-	}
-	cq = ib_alloc_cq_any(dev, link, cqes, IB_POLL_SOFTIRQ);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	link->cq = cq;
-	return setup_qp(link);
-}
-
 /**
- * vlink_setup() - allocate the device resources of a link, and post its
- * receives
- * @link: a link whose id is bound to a device
+ * sanx_wire_prepare() - make a link ready for its wire
+ * @link: a link that is being set up
+ * @caps: what its wire can do
+ * @frames: set to SANX_WIRE_SLOTS buffers of SANX_WIRE_STRIDE bytes, one behind
+ *	the other, which the device reads.  They are valid until free().
  *
- * After a failure link_end() frees what was allocated.
+ * The wire calls it once for each link, and then posts SANX_WIRE_RECVS receives
+ * before it lets the peer send.  The link ends itself if nothing follows.
  *
- * Context: process, may sleep; in an event handler of the link's id.
- * Return: 0 or -errno; -EOPNOTSUPP if the device lacks fast registration.
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
  */
-int vlink_setup(struct vlink *link)
+int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
+		      void **frames)
 {
-	struct ib_device *dev = link->id->device;
 	int err;
 
-	strscpy(link->devname, dev->name, sizeof(link->devname));
-	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
-		return -EOPNOTSUPP;
-	link->reg_alone = dev->ops.driver_id == RDMA_DRIVER_RXE;
-	link->early = rdma_protocol_iwarp(dev, link->id->port_num);
-	err = setup_objects(link, dev);
+	link->caps = *caps;
+	strscpy(link->devname, caps->device, sizeof(link->devname));
+	if (caps->lend_max)
+		vlong_tune(link);
+	err = prepare_slots(link);
 	if (!err)
-		err = frames_alloc(&link->tx_mem, dev, VLINK_SLOTS,
-				   DMA_TO_DEVICE);
-	if (!err)
-		err = frames_alloc(&link->rx_mem, dev, VLINK_RECVS,
-				   DMA_FROM_DEVICE);
-	if (!err)
-		err = setup_slots(link);
-	if (!err)
-		err = setup_opens(link);
-	if (!err)
-		err = setup_recvs(link);
-	if (!err)
-		queue_delayed_work(vlink_wq, &link->beat,
-				   msecs_to_jiffies(READ_ONCE(heartbeat_ms)));
-	return err;
+		err = prepare_opens(link);
+	if (err)
+		return err;
+	link_credit_init_rx(&link->credit, SANX_WIRE_RECVS);
+	*frames = link->frames;
+	queue_delayed_work(vlink_wq, &link->beat,
+			   msecs_to_jiffies(READ_ONCE(heartbeat_ms)));
+	return 0;
 }
+EXPORT_SYMBOL_GPL(sanx_wire_prepare);
 
 /*
  * Stops everything that could start new work.  vlink_kill() has changed the
- * state, and code that adds a user checks the state first.  So does the event
- * handler: locking its mutex waits for a handler that runs now, and a later one
- * does nothing.
+ * state, and code that adds a user checks the state first.  So does the wire
+ * (sanx_wire_ending()).
  */
 static void end_starts(struct vlink *link)
 {
 	cancel_work_sync(&link->start);
-	if (link->id) {
-		rdma_lock_handler(link->id);
-		rdma_unlock_handler(link->id);
-	}
+	if (link->wl)
+		vwire->quiesce(link->wl);
 	cancel_work_sync(&link->up);
 	cancel_delayed_work_sync(&link->beat);
 	cancel_delayed_work_sync(&link->patience);
@@ -536,15 +437,13 @@ static void end_starts(struct vlink *link)
 }
 
 /*
- * Drains the queue pair.  Then the device is done with all work that was
- * posted, and all completion handlers have returned.
+ * Stops the wire.  Then it is done with all messages that were posted, and its
+ * upcalls have returned.
  */
 static void end_traffic(struct vlink *link)
 {
-	if (!link->live)
-		return;
-	rdma_disconnect(link->id);
-	ib_drain_qp(link->qp);
+	if (link->wl)
+		vwire->stop(link->wl);
 	vorphan_save(link);
 }
 
@@ -567,29 +466,20 @@ static void end_users(struct vlink *link)
 	wait_for_completion(&link->unused);
 }
 
-static void end_objects(struct vlink *link)
+static void end_resources(struct vlink *link)
 {
-	struct ib_device *dev = link->pd ? link->pd->device : NULL;
-
-	if (link->qp)
-		rdma_destroy_qp(link->id);
-	if (link->cq)
-		ib_free_cq(link->cq);
-	frames_free(&link->tx_mem, dev);
-	frames_free(&link->rx_mem, dev);
+	if (link->wl)
+		vwire->free(link->wl);
+	if (link->frames)
+		free_pages_exact(link->frames,
+				 SANX_WIRE_SLOTS * SANX_WIRE_STRIDE);
 	kfree(link->slots);
-	kfree(link->recvs);
 	kfree(link->opens);
-	if (link->pd)
-		ib_dealloc_pd(link->pd);
-	/* The removal of a device waits for this. */
-	if (link->id)
-		rdma_destroy_id(link->id);
 }
 
 /*
  * Ends a link.  The order matters: first nothing may start new work, then the
- * device stops, then the users leave, and then the resources are freed.
+ * wire stops, then the users leave, and then the resources are freed.
  */
 static void link_end(struct work_struct *work)
 {
@@ -599,7 +489,7 @@ static void link_end(struct work_struct *work)
 	end_starts(link);
 	end_traffic(link);
 	end_users(link);
-	end_objects(link);
+	end_resources(link);
 	spin_lock_bh(&link->tx_lock);
 	vlink_set_state(link, VLINK_DEAD);
 	spin_unlock_bh(&link->tx_lock);

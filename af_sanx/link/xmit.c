@@ -24,7 +24,7 @@
  *
  * Registrations on rxe: when rxe retransmits, it executes a registration in the
  * retransmitted work a second time.  The memory region is then not free any
- * more, and the queue pair fails.  So on such a device (vlink.reg_alone) no
+ * more, and the queue pair fails.  So on such a device (sanx_wire_caps.enable_alone) no
  * unacknowledged work may precede a registration.  The xmit path waits until
  * all work is acknowledged, posts up to XMIT_REGS registrations, and posts one
  * PONG for each of their connections behind them.  The completion of the PONG
@@ -35,8 +35,8 @@
 /* Connections whose registrations one round trip may carry. */
 #define XMIT_REGS	16U
 
-static_assert(XMIT_REGS <= VLINK_SLOTS);
-static_assert(VLINK_RECVS >= LINK_CREDIT_RECVS_MIN);
+static_assert(XMIT_REGS <= SANX_WIRE_SLOTS);
+static_assert(SANX_WIRE_RECVS >= LINK_CREDIT_RECVS_MIN);
 static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);
 
 static bool xmit_room(const struct vlink *link)
@@ -121,9 +121,9 @@ static bool xmit_pending(struct vlink *link, struct vconn *vc)
 
 static bool reg_due(const struct vconn *vc)
 {
-	return vring_unregistered(&vc->ring) ||
-	       vring_unregistered(&vc->next) ||
-	       vring_unregistered(&vc->staging);
+	return vring_disabled(&vc->ring) ||
+	       vring_disabled(&vc->next) ||
+	       vring_disabled(&vc->staging);
 }
 
 /*
@@ -139,9 +139,9 @@ static void reg_alone(struct vlink *link)
 	while (n < most && !list_empty(&link->regs)) {
 		vc = list_first_entry(&link->regs, struct vconn, reg);
 		list_del_init(&vc->reg);
-		vwr_post_reg(link, &vc->ring);
-		vwr_post_reg(link, &vc->next);
-		vwr_post_reg(link, &vc->staging);
+		vwr_post_enable(link, &vc->ring);
+		vwr_post_enable(link, &vc->next);
+		vwr_post_enable(link, &vc->staging);
 		vcs[n++] = vc;
 	}
 	for (i = 0; i < n; i++)
@@ -336,21 +336,21 @@ void vxmit_pend(struct vconn *vc, u32 frames)
 }
 
 /**
- * vxmit_reg() - have a connection's memory registered
+ * vxmit_enable() - have a connection's memory registered
  * @vc: an attached connection, with a ring or a send buffer mapped
  *
- * On a device without vlink.reg_alone this does nothing: there the first frame
+ * On a device without sanx_wire_caps.enable_alone this does nothing: there the first frame
  * that needs the memory carries the registration in its chain.
  *
  * Context: tx_lock held; the caller calls vxmit_run().
  */
-void vxmit_reg(struct vconn *vc)
+void vxmit_enable(struct vconn *vc)
 {
 	struct vlink *link = vc->link;
 
 	lockdep_assert_held(&link->tx_lock);
 	/* One entry covers all memory of the connection. */
-	if (link->reg_alone && list_empty(&vc->reg) && reg_due(vc))
+	if (link->caps.enable_alone && list_empty(&vc->reg) && reg_due(vc))
 		list_add_tail(&vc->reg, &link->regs);
 }
 

@@ -6,7 +6,7 @@
  * against the state of its connection.  A frame that does not fit is a protocol
  * error and ends the link.
  */
-#include "verbs.h"
+#include "internal.h"
 
 /* In these states the peer sends no frame about the connection, or not yet. */
 #define NEVER	(VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED | \

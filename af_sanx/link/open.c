@@ -12,7 +12,7 @@
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /**
  * vopen_put() - a request is answered, or never will be
@@ -182,7 +182,7 @@ static int open_serve(const struct vopen *o)
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
-	conn = sanx_conn_alloc(&sanx_verbs_ops, net, &local, &remote);
+	conn = sanx_conn_alloc(&vlink_transport, net, &local, &remote);
 	if (!conn) {
 		mem_cgroup_put(memcg);
 		return SANX_REJECT_DENIED;

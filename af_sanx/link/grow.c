@@ -48,7 +48,7 @@
 #include <linux/sched/clock.h>
 #include <linux/sched/mm.h>
 
-#include "verbs.h"
+#include "internal.h"
 
 /*
  * In bytes.  A stream whose reader keeps up never fills its memory, but gains
@@ -78,7 +78,7 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
 		if (!vc->ring.buf)
 			vc->began = ring->size;
 		vc->next = *ring;
-		vxmit_reg(vc);
+		vxmit_enable(vc);
 		vxmit_pend(vc, VCONN_P_WINDOW);
 	}
 	vxmit_unlock(link);
@@ -109,7 +109,7 @@ static int grow_make(struct vconn *vc, u32 size)
 	 * On iWARP the sender keeps all unread bytes, in a send buffer of that
 	 * size: staging.c.
 	 */
-	if (link->early)
+	if (link->caps.early)
 		size = min(size, VSTAGING_EARLY);
 	if (!vc->ring.buf)
 		err = vring_alloc(&ring, size, vconn_conn(vc)->memcg, true);

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of rings and send buffers, and its mapping for the wire of a link.
+ *
+ * Each has a mapping of its own, so the peer's key gives access to this ring and
+ * nothing else, and only while the connection lives.  Addresses in the mapping
+ * start at a value that we choose: the peer sees neither a kernel pointer nor a
+ * bus address.
+ *
+ * Memory and mapping have separate lifetimes: a program may still read bytes
+ * that arrived when the link is long gone.
+ *
+ * In the names here, staging is the send buffer.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "internal.h"
+
+static u32 ring_pages(const struct vring *ring)
+{
+	return DIV_ROUND_UP(ring->size, PAGE_SIZE);
+}
+
+static void *ring_buf(u32 size, gfp_t gfp)
+{
+	void *buf = alloc_pages_exact(size, gfp | __GFP_NORETRY);
+
+	return buf ?: __vmalloc(size, gfp);
+}
+
+static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
+		      bool remote)
+{
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+
+	if (remote)
+		gfp |= __GFP_ZERO;
+	memcg = set_active_memcg(memcg);
+	ring->buf = ring_buf(size, gfp);
+	set_active_memcg(memcg);
+	if (!ring->buf)
+		return -ENOMEM;
+	ring->size = size;
+	ring->remote = remote;
+	return 0;
+}
+
+/**
+ * vring_alloc() - allocate memory for a ring
+ * @ring: a ring without memory
+ * @size: bytes, a power of two
+ * @memcg: the memory cgroup that is charged, or NULL for the caller's
+ * @remote: the peer writes it; else it is a send buffer
+ *
+ * Memory that the peer writes starts as zeroes, because the peer may claim to
+ * have written bytes that it has not written.  The memory is not from the slab,
+ * because some devices send by reference to the page.  A peer can cause the
+ * allocation, so no process is killed for it (__GFP_RETRY_MAYFAIL).
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.  The caller owns the memory: vring_free().
+ */
+int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
+		bool remote)
+{
+	return ring_alloc(ring, size, memcg, remote);
+}
+
+/*
+ * Rings that have grown beyond SO_RCVBUF get this part of the node's memory at
+ * most: 1 / GROWN_PART.
+ */
+#define GROWN_PART	16
+
+static atomic_long_t ring_grown;
+
+/**
+ * vring_alloc_grown() - allocate memory for a ring that has grown
+ * @ring: a ring without memory
+ * @size: bytes, a power of two
+ * @memcg: the memory cgroup that is charged, or NULL for the caller's
+ *
+ * No process is killed for the memory.  All such rings together have a limited
+ * part of the node's memory (ring_grown), as TCP has tcp_mem for its windows.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.  The caller owns the memory: vring_free().
+ */
+int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
+{
+	long most = totalram_pages() / GROWN_PART;
+	long n = DIV_ROUND_UP(size, PAGE_SIZE);
+
+	if (atomic_long_add_return(n, &ring_grown) <= most &&
+	    !ring_alloc(ring, size, memcg, true)) {
+		ring->grown = true;
+		return 0;
+	}
+	atomic_long_sub(n, &ring_grown);
+	return -ENOMEM;
+}
+
+/**
+ * vring_free_sleeps() - does vring_free() need to sleep?
+ * @ring: a ring
+ * Return: true if vring_free() may sleep.
+ */
+bool vring_free_sleeps(const struct vring *ring)
+{
+	return is_vmalloc_addr(ring->buf);
+}
+
+/**
+ * vring_free() - free the memory of a ring
+ * @ring: a ring that is not mapped; may be without memory
+ *
+ * Context: any; process if vring_free_sleeps().
+ */
+void vring_free(struct vring *ring)
+{
+	WARN_ON_ONCE(vring_mapped(ring));
+	if (is_vmalloc_addr(ring->buf))
+		vfree(ring->buf);
+	else if (ring->buf)
+		free_pages_exact(ring->buf, ring->size);
+	ring->buf = NULL;
+	if (ring->grown)
+		atomic_long_sub(ring_pages(ring), &ring_grown);
+	ring->grown = false;
+}
+
+/**
+ * vring_keep() - copy bytes to a send buffer
+ * @ring: the send buffer; without memory nothing happens
+ * @offset: stream offset of the first byte
+ * @data: the bytes
+ * @len: number of bytes
+ *
+ * After the loss of a link, bytes that went in a frame or from a program's
+ * pages are sent again from there.
+ *
+ * Context: any.
+ */
+void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len)
+{
+	struct sanx_rxq q = { .in = { .buf = ring->buf, .size = ring->size } };
+
+	if (ring->buf)
+		sanx_rxq_store(&q, offset, data, len);
+}
+
+/**
+ * vring_mapped() - is a ring mapped?
+ * @ring: a ring; may be without memory
+ *
+ * Context: tx_lock held, or nothing else maps or unmaps the ring.
+ * Return: true if so.
+ */
+bool vring_mapped(const struct vring *ring)
+{
+	return ring->map.priv;
+}
+
+/**
+ * vring_disabled() - does a message have to enable the mapping of a ring?
+ * @ring: a ring; may be without memory
+ *
+ * Context: tx_lock held.
+ * Return: true if it is mapped and was not enabled yet.
+ */
+bool vring_disabled(const struct vring *ring)
+{
+	return ring->map.priv && !ring->map.enabled;
+}
+
+/**
+ * vring_map() - map a ring for a link
+ * @ring: a ring with memory, not mapped
+ * @link: the link; it still has its wire's part
+ * @addr: address of the first byte for the peer; a multiple of the page size
+ *
+ * The mapping takes effect with the message that enables it.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
+ */
+int vring_map(struct vring *ring, struct vlink *link, u64 addr)
+{
+	ring->map.enabled = false;
+	return vwire->map(link->wl, &ring->map, ring->buf, ring->size,
+			  ring->remote, addr);
+}
+
+/**
+ * vring_unmap() - end the access of a link's wire to a ring
+ * @ring: a ring; may be not mapped
+ *
+ * Called when the peer has said that it does not write there any more, or the
+ * wire has stopped; for a send buffer, when its messages have completed.
+ *
+ * Context: process, may sleep.
+ */
+void vring_unmap(struct vring *ring)
+{
+	if (!vring_mapped(ring))
+		return;
+	vwire->unmap(&ring->map);
+	ring->map.priv = NULL;
+}
+
+/**
+ * vring_sync() - let the CPU see what the peer wrote
+ * @ring: a mapped ring
+ * @offset: stream offset of the first byte
+ * @len: bytes, at most the size of the ring
+ *
+ * Context: any.
+ */
+void vring_sync(const struct vring *ring, u64 offset, u32 len)
+{
+	struct sanx_span span[2];
+	int i, n;
+
+	if (!ring->map.sync)
+		return;
+	n = sanx_ring_spans(ring->size, offset, len, span);
+	for (i = 0; i < n; i++)
+		vwire->sync(&ring->map, span[i].pos, span[i].len);
+}
+
+/**
+ * vring_max() - the largest ring that the wire of a link can map
+ * @link: the link, set up
+ *
+ * Return: bytes, a power of two.
+ */
+u32 vring_max(const struct vlink *link)
+{
+	return rounddown_pow_of_two(clamp_t(u64, link->caps.map_max, PAGE_SIZE,
+					    SANX_RING_MAX));
+}

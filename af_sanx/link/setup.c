@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Set-up of links: which rail is tried, who may have a link, and what the two
+ * nodes say to each other before the first frame.
+ *
+ * The request for a link and the reply carry a &struct sanx_hello, which names
+ * both nodes.  Both sides check it against the node map.  The passive side
+ * accepts a request only if it names this node, comes from a node in the map,
+ * and comes from an address that is a rail of that node.
+ *
+ * The active side sends the first frame, as iWARP requires (MPA, RFC 5044).
+ * The passive side considers the link up when that frame arrives.  The frame
+ * follows the last message of the set-up, and unlike that message it cannot be
+ * lost.
+ */
+#include <linux/export.h>
+#include <linux/sched/mm.h>
+#include <net/ipv6.h>
+
+#include "internal.h"
+
+/* Reject word: wait for our own request, which is in progress. */
+#define REJECT_TIE	0x534e5854	/* "SNXT" */
+/* Reject word: refused for now, for example for lack of memory. */
+#define REJECT_LATER	0x534e584c	/* "SNXL" */
+/* Reject word: refused for good, for example because not in the node map. */
+#define REJECT_NEVER	0x534e584e	/* "SNXN" */
+
+/**
+ * sanx_wire_set_addrs() - say between which addresses a link runs
+ * @link: the link
+ * @local: our address
+ * @remote: the peer's address
+ *
+ * Context: process, may sleep; takes vnet.lock.
+ */
+void sanx_wire_set_addrs(struct vlink *link, const struct in6_addr *local,
+			 const struct in6_addr *remote)
+{
+	mutex_lock(&link->group->vnet->lock);
+	link->local = *local;
+	link->remote = *remote;
+	mutex_unlock(&link->group->vnet->lock);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
+
+/**
+ * sanx_wire_hello() - what the peer is told in the request or the reply
+ * @link: a link that is prepared
+ * @hello: filled
+ *
+ * Context: any.
+ */
+void sanx_wire_hello(struct vlink *link, struct sanx_hello *hello)
+{
+	struct sanx_hello_info info = {
+		.from		= link->self,
+		.to		= link->group->peer,
+		.recvs		= SANX_WIRE_RECVS,
+		.inline_max	= SANX_INLINE_MAX,
+		.lane		= link->group->lane,
+		.instance	= link->group->vnet->instance,
+	};
+
+	sanx_hello_build(hello, &info);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_hello);
+
+/* Takes the values of the peer's hello, before frames are sent or received. */
+static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
+{
+	spin_lock_bh(&link->tx_lock);
+	link_credit_init_tx(&link->credit, info->recvs);
+	link->inline_max = info->inline_max;
+	link->instance = info->instance;
+	spin_unlock_bh(&link->tx_lock);
+}
+
+static int setup_reply(struct vlink *link, const void *data, size_t len)
+{
+	struct sanx_hello_info info;
+	int err;
+
+	err = sanx_hello_parse(&info, data, len);
+	if (err)
+		return err;
+	if (info.from != link->group->peer || info.to != link->self ||
+	    info.lane != link->group->lane)
+		return -EPROTO;
+	hello_take(link, &info);
+	vlink_came_up(link);
+	return 0;
+}
+
+/**
+ * sanx_wire_connected() - the peer has accepted our request
+ * @link: an active link
+ * @data: the peer's hello
+ * @len: its size in bytes
+ *
+ * Context: process, may sleep; takes tx_lock.
+ */
+void sanx_wire_connected(struct vlink *link, const void *data, size_t len)
+{
+	int err = setup_reply(link, data, len);
+
+	if (err == -EPROTO)
+		sanx_count_protocol_error(link->group->vnet->net);
+	if (err)
+		vlink_kill(link, ECONNRESET);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_connected);
+
+/* Returns the peer's reject word, or 0. */
+static u32 reject_word(const void *data, size_t len)
+{
+	__le32 why;
+
+	if (!data || len < sizeof(why))
+		return 0;
+	memcpy(&why, data, sizeof(why));
+	return le32_to_cpu(why);
+}
+
+/**
+ * sanx_wire_refused() - a link was refused
+ * @link: a link that is being set up
+ * @data: the peer's sanx_wire_refusal(), or NULL
+ * @len: its size in bytes
+ *
+ * A refusal without a word of ours does not come from AF_SANX.  Either the peer
+ * has no AF_SANX any more, or its device is new and AF_SANX does not listen
+ * there yet.
+ *
+ * Context: process, may sleep; takes vnet.lock, tx_lock.
+ */
+void sanx_wire_refused(struct vlink *link, const void *data, size_t len)
+{
+	u32 why = reject_word(data, len);
+	struct vgroup *g = link->group;
+
+	mutex_lock(&g->vnet->lock);
+	/* Both sides tried, and the peer's request has precedence. */
+	if (why == REJECT_TIE)
+		link->tied = true;
+	/* A peer that gives up its own attempt has AF_SANX. */
+	else if (why != REJECT_LATER && link->active)
+		vorphan_refused(g, why == REJECT_NEVER);
+	mutex_unlock(&g->vnet->lock);
+	vlink_kill(link, ECONNREFUSED);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_refused);
+
+/*
+ * Chooses our rail for a rail of the peer: the one of the same number, or the
+ * next one of the same address family.
+ */
+static bool setup_source(const struct vlink *link, const struct in6_addr *dst,
+			 struct in6_addr *src)
+{
+	bool v4 = ipv6_addr_v4mapped(dst);
+	struct sanx_node_info self;
+	unsigned int i, n;
+
+	if (!sanx_node_by_id(link->group->vnet->net, link->self, &self))
+		return false;
+	for (i = 0; i < self.n_rails; i++) {
+		n = (link->rail + i) % self.n_rails;
+		if (!!ipv6_addr_v4mapped(&self.rail[n]) == v4) {
+			*src = self.rail[n];
+			return true;
+		}
+	}
+	return false;
+}
+
+static int setup_path(const struct vlink *link, struct sanx_wire_path *path)
+{
+	struct sanx_node_info info;
+
+	if (!sanx_node_by_id(link->group->vnet->net, link->group->peer, &info) ||
+	    link->rail >= info.n_rails)
+		return -ENOENT;
+	path->dst = info.rail[link->rail];
+	/* Half of the rail's share of the time, so that a step can be repeated. */
+	path->route_ms = READ_ONCE(link_timeout_ms);
+	path->addr_ms = path->route_ms / info.n_rails / 2;
+	return setup_source(link, &path->dst, &path->src) ? 0 : -EADDRNOTAVAIL;
+}
+
+/**
+ * vsetup_start() - start to set up an active link
+ * @work: vlink.start
+ *
+ * Context: process, may sleep.
+ */
+void vsetup_start(struct work_struct *work)
+{
+	struct vlink *link = container_of(work, struct vlink, start);
+	unsigned int noio = memalloc_noio_save();
+	struct sanx_wire_path path;
+	struct sanx_wire_link *wl;
+	int err;
+
+	wl = vwire->create(link, link->group->vnet->net);
+	err = PTR_ERR_OR_ZERO(wl);
+	if (!err) {
+		link->wl = wl;
+		err = setup_path(link, &path);
+	}
+	if (!err)
+		err = vwire->connect(wl, &path);
+	if (err)
+		vlink_kill(link, ETIMEDOUT);
+	memalloc_noio_restore(noio);
+}
+
+static bool setup_peer_ok(struct vnet *vnet, const struct sanx_hello_info *hello,
+			  const struct in6_addr *remote)
+{
+	return hello->to == sanx_node_self(vnet->net) &&
+	       sanx_node_has_rail(vnet->net, hello->from, remote);
+}
+
+/**
+ * sanx_wire_request() - a peer asks for a link
+ * @vnet: as passed to sanx_wire_ops.listen()
+ * @wl: the wire's part.  On success the link owns it, wl->link is set, and
+ *	sanx_wire_ops.free() frees it
+ * @remote: the peer's address
+ * @genuine: as far as the wire can tell, the request comes from there
+ * @data: the peer's hello
+ * @len: its size in bytes
+ *
+ * The wire accepts or refuses the request.  If it refuses after success, it
+ * calls sanx_wire_failed() as well.
+ *
+ * Context: process, may sleep; NOIO; takes vnet.lock.
+ * Return: the link, until sanx_wire_request_put(); or an error pointer for
+ * sanx_wire_refusal().
+ */
+struct vlink *sanx_wire_request(struct vnet *vnet, struct sanx_wire_link *wl,
+				const struct in6_addr *remote, bool genuine,
+				const void *data, size_t len)
+{
+	struct sanx_hello_info info;
+	struct vlink *link;
+
+	if (sanx_hello_parse(&info, data, len) || !genuine ||
+	    !setup_peer_ok(vnet, &info, remote)) {
+		pr_debug("refused a link: not in the node map\n");
+		return ERR_PTR(-EACCES);
+	}
+	link = vgroup_accept(vnet, info.from, info.lane, wl);
+	if (!IS_ERR(link))
+		hello_take(link, &info);
+	return link;
+}
+EXPORT_SYMBOL_GPL(sanx_wire_request);
+
+/**
+ * sanx_wire_request_put() - the wire has answered a request
+ * @link: as sanx_wire_request() returned it
+ *
+ * Context: any.
+ */
+void sanx_wire_request_put(struct vlink *link)
+{
+	vlink_put(link);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_request_put);
+
+/**
+ * sanx_wire_refusal() - what a peer is told whose request is refused
+ * @err: -errno
+ *
+ * Context: any.
+ * Return: 4 bytes, for sanx_wire_refused() of the peer.
+ */
+__le32 sanx_wire_refusal(int err)
+{
+	switch (err) {
+	case -EALREADY:
+		return cpu_to_le32(REJECT_TIE);
+	case -ENOMEM:
+		return cpu_to_le32(REJECT_LATER);
+	default:
+		return cpu_to_le32(REJECT_NEVER);
+	}
+}
+EXPORT_SYMBOL_GPL(sanx_wire_refusal);

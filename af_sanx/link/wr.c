@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages of a link to its wire: slots, writes and completions.
+ *
+ * Invariants, guarded by link->tx_lock:
+ *
+ * - A slot is in link->free, or in link->posted in the order of posting, or
+ *   belongs to a function that took it and has held tx_lock since.
+ * - slot->vc of a posted slot is counted in vc->inflight.  A connection is not
+ *   released while vc->inflight is not 0 (conn_over()).
+ *
+ * A completion covers all messages that were posted before it, so few
+ * completions are requested (wr_signal()): one for each SANX_WIRE_SLOTS / 8
+ * frames, so that the slots cannot run out with no completion under way; one for
+ * each quarter of a send buffer, so that little has to be sent again on another
+ * link; one for each frame from a program's pages, because the program waits;
+ * and one for each frame that may be the last of its connection, because the
+ * release of the connection waits for it.
+ */
+#include <linux/export.h>
+
+#include "xmit.h"
+
+/**
+ * vwr_slot() - take a slot for a frame
+ * @link: the link, with a free slot: after vxmit_ok(), or link->free is not
+ *	empty
+ *
+ * Context: tx_lock held.
+ * Return: a slot.  The caller owns it until it calls vwr_post_frame() or
+ * vwr_post_imm().
+ */
+struct vslot *vwr_slot(struct vlink *link)
+{
+	struct vslot *slot;
+
+	lockdep_assert_held(&link->tx_lock);
+	slot = list_first_entry(&link->free, struct vslot, node);
+	list_del_init(&slot->node);
+	return slot;
+}
+
+/**
+ * vwr_enable() - let a message enable the mapping of a ring, if that is due
+ * @m: the message
+ * @ring: a ring, mapped for the link of the message or not mapped; counts as
+ *	enabled afterwards
+ *
+ * Context: tx_lock held.
+ */
+void vwr_enable(struct sanx_wire_msg *m, struct vring *ring)
+{
+	if (!vring_disabled(ring))
+		return;
+	m->enable = &ring->map;
+	ring->map.enabled = true;
+}
+
+/**
+ * vwr_write() - add a write to the peer's ring to a message
+ * @m: the message, with at most one write
+ * @vc: the connection
+ * @l: the program's pages to write from; NULL for the send buffer
+ * @offset: stream offset of the first byte
+ * @len: bytes; the range wraps neither in the send buffer (if that is the
+ *	source) nor in the peer's ring
+ *
+ * Context: tx_lock held.
+ */
+void vwr_write(struct sanx_wire_msg *m, struct vconn *vc, const struct vlong *l,
+	       u64 offset, u32 len)
+{
+	struct sanx_wire_write *w = &m->write[m->n_writes++];
+
+	w->to = vc->win.addr + (offset & (vc->win.size - 1));
+	w->key = vc->win.rkey;
+	w->len = len;
+	if (l) {
+		vlong_source(l, offset, w);
+	} else {
+		w->from = &vc->staging.map;
+		w->pos = offset & (vc->staging.size - 1);
+	}
+}
+
+/* Does this frame have to request a completion? */
+static bool wr_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
+		      bool lent)
+{
+	bool due = ++link->unsignaled >= SANX_WIRE_SLOTS / 8 || lent;
+
+	switch (type) {
+	case SANX_FRAME_DATA:
+		vc->unsignaled += len;
+		due |= vstaging_signal(vc);
+		break;
+	/*
+	 * A program sees the connection as over only after its last bytes and
+	 * FIN (sanx_conn_over()), so the completion must not be late.
+	 */
+	case SANX_FRAME_FIN:
+	case SANX_FRAME_OPEN:
+	case SANX_FRAME_CLOSE:
+	case SANX_FRAME_CLOSE_ACK:
+	case SANX_FRAME_PING:
+	case SANX_FRAME_PONG:
+	case SANX_FRAME_RESUME:
+	case SANX_FRAME_RESUME_ACK:
+		due = true;
+		break;
+	default:
+		break;
+	}
+	if (due) {
+		link->unsignaled = 0;
+		if (vc)
+			vc->unsignaled = 0;
+	}
+	return due;
+}
+
+static void slot_fill(struct vslot *slot, struct vconn *vc,
+		      const struct sanx_frame *f, bool signal)
+{
+	slot->vc = vc;
+	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
+	slot->len = f->type == SANX_FRAME_DATA ? f->len : 0;
+	slot->posted = true;
+	slot->signaled = signal;
+	slot->at = jiffies;
+	if (vc)
+		vc->inflight++;
+}
+
+/*
+ * Posts a message that delivers @f to the peer.  If posting fails, the link
+ * ends, and the slot counts as posted: taking the link down handles it
+ * (vorphan_save()).  So the caller does not see the error.
+ */
+static void wr_post(struct vlink *link, struct vslot *slot,
+		    struct sanx_wire_msg *m, struct vconn *vc,
+		    const struct sanx_frame *f)
+{
+	bool lent = m->n_writes && !m->write[0].from;
+	int err;
+
+	lockdep_assert_held(&link->tx_lock);
+	m->slot = slot - link->slots;
+	m->signal = wr_signal(link, vc, f->type, f->count, lent);
+	slot_fill(slot, vc, f, m->signal);
+	list_add_tail(&slot->node, &link->posted);
+	link_credit_sent(&link->credit);
+	if (f->type == SANX_FRAME_PING && !link->timed) {
+		link->timed = slot;
+		link->timed_at = ktime_get_ns();
+	}
+
+	/* Posted frames of a lost link are sent again: orphan.c. */
+	err = vwire->post(link->wl, m);
+	if (!err)
+		return;
+	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
+	vlink_kill_locked(link, ETIMEDOUT);
+}
+
+/**
+ * vwr_post_frame() - post a message that ends with a frame
+ * @link: the link, with a link credit for the frame
+ * @slot: slot with the frame in slot->buf; belongs to @link afterwards
+ * @m: the message, with its writes
+ * @vc: the connection that the frame is about, or NULL; it is not released
+ *	before the completion
+ * @f: the frame, parsed
+ * @bytes: bytes of the frame in slot->buf
+ *
+ * Context: tx_lock held.
+ */
+void vwr_post_frame(struct vlink *link, struct vslot *slot,
+		    struct sanx_wire_msg *m, struct vconn *vc,
+		    const struct sanx_frame *f, u32 bytes)
+{
+	m->bytes = bytes;
+	wr_post(link, slot, m, vc, f);
+}
+
+/**
+ * vwr_post_imm() - post a message whose write carries immediate data
+ * @link: the link, with a link credit, and a wire that has immediate data
+ * @slot: slot with an empty buffer; belongs to @link afterwards
+ * @m: the message, with one write
+ * @vc: the connection; it is not released before the completion
+ * @f: a DATA frame that immediate data can express
+ *
+ * Context: tx_lock held.
+ */
+void vwr_post_imm(struct vlink *link, struct vslot *slot,
+		  struct sanx_wire_msg *m, struct vconn *vc,
+		  const struct sanx_frame *f)
+{
+	m->bytes = 0;
+	m->imm = sanx_imm_build(f->conn, f->flags);
+	wr_post(link, slot, m, vc, f);
+}
+
+/**
+ * vwr_post_enable() - enable the mapping of a ring alone, if that is due
+ * @link: the link
+ * @ring: a ring, mapped for @link or not mapped; counts as enabled afterwards
+ *
+ * Context: tx_lock held.
+ */
+void vwr_post_enable(struct vlink *link, struct vring *ring)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if (!vring_disabled(ring))
+		return;
+	ring->map.enabled = true;
+	if (vwire->enable(link->wl, &ring->map))
+		vlink_kill_locked(link, ETIMEDOUT);
+}
+
+/*
+ * Wakes a sender that waits for room.  It sets vc->full again if it has to wait
+ * longer (vstaging_await()).
+ */
+static void slot_freed_room(struct vconn *vc)
+{
+	if (!vc->full)
+		return;
+	vc->full = false;
+	if (list_empty(&vc->room))
+		list_add_tail(&vc->room, &vc->link->ready);
+}
+
+/*
+ * Applies the completion of @slot to its connection.  Pages that the device has
+ * read go to @read (vlong_acked()).
+ */
+static void slot_done(struct vslot *slot, struct list_head *read)
+{
+	struct vconn *vc = slot->vc;
+
+	slot->vc = NULL;
+	slot->posted = false;
+	if (!vc)
+		return;
+	vc->inflight--;
+	if (slot->end) {
+		WRITE_ONCE(vc->acked, slot->end);
+		vc->acked_at = jiffies;
+		vlong_acked(vc, read);
+	}
+	slot_freed_room(vc);
+	vconn_check_over(vc);
+}
+
+/*
+ * Keeps the shortest time from posting a PING to its completion (link->rtt_ns).
+ */
+static void wr_timed(struct vlink *link, const struct vslot *slot)
+{
+	u64 ns;
+
+	if (link->timed != slot)
+		return;
+	link->timed = NULL;
+	ns = max(ktime_get_ns() - link->timed_at, 1ULL);
+	if (!link->rtt_ns || ns < link->rtt_ns)
+		WRITE_ONCE(link->rtt_ns, ns);
+}
+
+/**
+ * sanx_wire_sent() - a message is complete, and all that were posted before it
+ * @link: the link
+ * @slot: number of its slot
+ *
+ * Not called for a message that failed: the slot stays in link->posted, and
+ * vorphan_save() treats it as in flight.
+ *
+ * Context: any, one at a time for a link; takes tx_lock.
+ */
+void sanx_wire_sent(struct vlink *link, u32 slot)
+{
+	struct vslot *done = &link->slots[slot], *s, *next;
+	LIST_HEAD(read);
+
+	spin_lock_bh(&link->tx_lock);
+	wr_timed(link, done);
+	list_for_each_entry_safe(s, next, &link->posted, node) {
+		if (!done->posted)
+			break;
+		list_move(&s->node, &link->free);
+		slot_done(s, &read);
+	}
+	vxmit_run(link);
+	vxmit_unlock(link);
+	vlong_read(&read);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_sent);

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AF_SANX: the interface between the engine and a wire.
+ *
+ * The engine (af_sanx/link/) is the protocol between nodes: connections, rings,
+ * credits, and what continues after the loss of a link.  A wire (af_sanx/verbs/)
+ * moves frames and payload of a link to the peer.  The engine knows no device,
+ * and a wire knows neither connections nor frames.
+ *
+ * Down: the engine calls struct sanx_wire_ops.  Up: the wire calls the functions
+ * that are declared below it.
+ *
+ * What a wire promises
+ *
+ * - Order.  Messages arrive in the order of sanx_wire_ops.post(), each once.  If
+ *   a message has writes, the peer's memory has their bytes when the peer's
+ *   engine is told of the message.
+ * - Completion.  sanx_wire_sent() for a message means that the device does not
+ *   read its memory any more: the slot, the mapped memory and the pages that
+ *   the writes name.  It also covers all messages posted before.  It does not
+ *   mean that the peer's processor has seen the message.  It means that the
+ *   peer's device has acknowledged it, unless the link is @early.
+ * - Access.  The peer writes mapped memory only between the message that
+ *   enables the mapping and unmap().
+ * - End.  After stop() there is no upcall of the link, and the device neither
+ *   reads nor writes memory for it.  Messages without a completion may have
+ *   arrived or not.
+ *
+ * What a wire does not promise: when a message is sent, that a completion comes
+ * before or after an answer of the peer, and that a lost link is noticed.  The
+ * engine has a heartbeat.
+ */
+#ifndef _NET_SANX_WIRE_H
+#define _NET_SANX_WIRE_H
+
+#include <linux/in6.h>
+#include <linux/types.h>
+
+#include <net/sanx_frame.h>
+
+struct module;
+struct net;
+struct page;
+struct vnet;
+struct vlink;
+
+/* Frames that a link may have in flight. */
+#define SANX_WIRE_SLOTS		128U
+/* Receives that a link posts: messages that its peer may have in flight. */
+#define SANX_WIRE_RECVS		128U
+/* Bytes from one frame buffer to the next. */
+#define SANX_WIRE_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
+/* Most payload bytes of a message. */
+#define SANX_WIRE_PAYLOAD_MAX	65536U
+
+/**
+ * struct sanx_wire_link - a wire's part of a link
+ * @link: the engine's part.  The engine sets it in sanx_wire_request(); for a
+ *	link of create() the wire sets it
+ *
+ * The wire embeds it in a structure of its own, which it allocates and frees.
+ */
+struct sanx_wire_link {
+	struct vlink	*link;
+};
+
+/**
+ * struct sanx_wire_caps - what the wire of a link can do
+ * @device: name of the device, for people
+ * @map_max: most bytes that map() can map
+ * @lend_max: most bytes of a write from pages that are not mapped
+ *	(&struct sanx_wire_page), or 0 if it cannot write from such pages
+ * @imm: a write can carry 32 bits of immediate data, instead of a frame
+ * @early: messages complete before the peer's device has them (iWARP)
+ * @enable_alone: no unacknowledged message may precede one that enables a
+ *	mapping (rxe)
+ */
+struct sanx_wire_caps {
+	const char	*device;
+	u64		map_max;
+	u32		lend_max;
+	bool		imm;
+	bool		early;
+	bool		enable_alone;
+};
+
+/**
+ * struct sanx_wire_path - where to connect to
+ * @src: our rail
+ * @dst: the peer's rail
+ * @addr_ms: limit for the resolution of @dst, in ms
+ * @route_ms: limit for the resolution of the route, in ms
+ */
+struct sanx_wire_path {
+	struct in6_addr	src;
+	struct in6_addr	dst;
+	unsigned int	addr_ms;
+	unsigned int	route_ms;
+};
+
+/**
+ * struct sanx_wire_map - memory that is mapped for a link's device
+ * @priv: the wire's; NULL if the memory is not mapped
+ * @addr: address of the first byte, for the peer's writes
+ * @key: what the peer's writes have to show
+ * @sync: the CPU has to call sanx_wire_ops.sync() before it reads the memory
+ * @enabled: a message with this mapping in sanx_wire_msg.enable was posted.  The
+ *	engine's; map() clears it
+ */
+struct sanx_wire_map {
+	void	*priv;
+	u64	addr;
+	u32	key;
+	bool	sync;
+	bool	enabled;
+};
+
+/**
+ * struct sanx_wire_page - a page of a program, lent to the device
+ * @page: the page; the engine has a reference
+ * @addr: the wire's, from map_page() to unmap_page()
+ */
+struct sanx_wire_page {
+	struct page	*page;
+	u64		addr;
+};
+
+/**
+ * struct sanx_wire_write - a write to the peer's memory
+ * @to: address, as the peer's mapping has it
+ * @key: key of the peer's mapping
+ * @len: bytes, at least 1
+ * @from: mapped memory to write from, enabled; NULL to write from @pages
+ * @pages: mapped pages to write from
+ * @pos: offset of the first byte in @from or in @pages
+ */
+struct sanx_wire_write {
+	u64				to;
+	u32				key;
+	u32				len;
+	const struct sanx_wire_map	*from;
+	const struct sanx_wire_page	*pages;
+	size_t				pos;
+};
+
+/**
+ * struct sanx_wire_msg - a message: up to two writes, then a frame
+ * @enable: mapping that is enabled before the writes, or NULL
+ * @write: writes, done before the peer is told of the frame
+ * @n_writes: number of @write
+ * @slot: number of the slot, less than SANX_WIRE_SLOTS
+ * @bytes: bytes of the frame in the slot's buffer.  0: there is no frame, and
+ *	the last write carries @imm
+ * @imm: immediate data
+ * @signal: request sanx_wire_sent()
+ */
+struct sanx_wire_msg {
+	const struct sanx_wire_map	*enable;
+	struct sanx_wire_write		write[2];
+	int				n_writes;
+	u32				slot;
+	u32				bytes;
+	u32				imm;
+	bool				signal;
+};
+
+/**
+ * struct sanx_wire_ops - a wire
+ *
+ * @name: shown by sanxctl
+ * @owner: the module, pinned by each connection
+ */
+struct sanx_wire_ops {
+	const char	*name;
+	struct module	*owner;
+
+	/**
+	 * @listen: accept links from other nodes.  Called again whenever the
+	 *	node map changes, to listen where that failed before.
+	 * @net: the namespace
+	 * @lnet: for sanx_wire_request()
+	 * @listener: the wire's; NULL at first
+	 *
+	 * Context: process, may sleep.
+	 * Return: 0, or -errno if nothing listens.
+	 */
+	int (*listen)(struct net *net, struct vnet *lnet,
+		      void **listener);
+
+	/**
+	 * @unlisten: stop accepting links.  On return no request is being
+	 *	handled.
+	 * @listener: as listen() set it; not NULL
+	 *
+	 * Context: process, may sleep.
+	 */
+	void (*unlisten)(void *listener);
+
+	/**
+	 * @create: allocate the wire's part of an active link.
+	 *
+	 * Context: process, may sleep; NOIO.
+	 * Return: it, to be freed with free(); or an error pointer.
+	 */
+	struct sanx_wire_link *(*create)(struct vlink *link, struct net *net);
+
+	/**
+	 * @connect: ask the peer for a link.  sanx_wire_connected(),
+	 *	sanx_wire_refused() or sanx_wire_failed() follows, or nothing:
+	 *	the engine has a time limit.
+	 *
+	 * Context: process, may sleep; NOIO.
+	 * Return: 0 or -errno.
+	 */
+	int (*connect)(struct sanx_wire_link *wl,
+		       const struct sanx_wire_path *path);
+
+	/**
+	 * @quiesce: wait for an upcall about the set-up that runs now.  The link
+	 *	is ending (sanx_wire_ending()), so later upcalls do nothing.
+	 *
+	 * Context: process, may sleep.
+	 */
+	void (*quiesce)(struct sanx_wire_link *wl);
+
+	/**
+	 * @stop: disconnect, and wait for the device: see "End" above.
+	 *
+	 * Context: process, may sleep.
+	 */
+	void (*stop)(struct sanx_wire_link *wl);
+
+	/**
+	 * @free: free everything.  Nothing is mapped any more.
+	 *
+	 * Context: process, may sleep; after quiesce() and stop().
+	 */
+	void (*free)(struct sanx_wire_link *wl);
+
+	/**
+	 * @post: send a message.
+	 * @m: the message; valid during the call.  What it points to, and the
+	 *	buffer of the slot, stay unchanged until its completion
+	 *
+	 * At most SANX_WIRE_SLOTS messages are posted and not completed, and no
+	 * more than the peer has receives for.
+	 *
+	 * Context: any; calls for one link are serialised by the engine.
+	 * Return: 0; or -errno, and the engine ends the link.
+	 */
+	int (*post)(struct sanx_wire_link *wl, const struct sanx_wire_msg *m);
+
+	/**
+	 * @enable: enable a mapping without a message.
+	 *
+	 * Context: as post().
+	 * Return: as post().
+	 */
+	int (*enable)(struct sanx_wire_link *wl,
+		      const struct sanx_wire_map *map);
+
+	/**
+	 * @map: map memory for the device.
+	 * @map: not mapped
+	 * @buf: page aligned, contiguous for the CPU
+	 * @size: bytes, a power of two, at most sanx_wire_caps.map_max
+	 * @remote: the peer writes it; else this node's writes read it
+	 * @addr: address of the first byte in the mapping; a multiple of the
+	 *	page size
+	 *
+	 * Context: process, may sleep.
+	 * Return: 0 or -errno.
+	 */
+	int (*map)(struct sanx_wire_link *wl, struct sanx_wire_map *map,
+		   void *buf, u32 size, bool remote, u64 addr);
+
+	/**
+	 * @unmap: end the device's access to mapped memory.  The peer has said
+	 *	that it writes nothing there any more, or stop() has returned;
+	 *	for other memory, its messages have completed.
+	 *
+	 * Context: process, may sleep.
+	 */
+	void (*unmap)(struct sanx_wire_map *map);
+
+	/**
+	 * @sync: let the CPU see what the peer wrote; if sanx_wire_map.sync.
+	 * @pos: offset of the first byte
+	 * @len: bytes; @pos + @len is at most the size
+	 *
+	 * Context: any.
+	 */
+	void (*sync)(const struct sanx_wire_map *map, u32 pos, u32 len);
+
+	/**
+	 * @map_page: map a program's page.
+	 *
+	 * Context: process, may sleep.
+	 * Return: 0 or -ENOMEM.
+	 */
+	int (*map_page)(struct sanx_wire_link *wl, struct sanx_wire_page *page);
+
+	/**
+	 * @unmap_page: the messages that read the page have completed.
+	 *
+	 * Context: any.
+	 */
+	void (*unmap_page)(struct sanx_wire_link *wl,
+			   struct sanx_wire_page *page);
+};
+
+/**
+ * enum sanx_wire_failure - why a link cannot go on
+ * @SANX_WIRE_LOST: the peer cannot be reached.  Its connections continue on
+ *	another link.
+ * @SANX_WIRE_FAULT: one of the two nodes did what it must not.  Connections are
+ *	reset.
+ */
+enum sanx_wire_failure {
+	SANX_WIRE_LOST,
+	SANX_WIRE_FAULT,
+};
+
+int sanx_wire_register(const struct sanx_wire_ops *ops);
+void sanx_wire_unregister(const struct sanx_wire_ops *ops);
+
+/* Set-up: setup.c */
+struct vlink *sanx_wire_request(struct vnet *lnet,
+				struct sanx_wire_link *wl,
+				const struct in6_addr *remote, bool genuine,
+				const void *data, size_t len);
+void sanx_wire_request_put(struct vlink *link);
+__le32 sanx_wire_refusal(int err);
+int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
+		      void **frames);
+void sanx_wire_set_addrs(struct vlink *link, const struct in6_addr *local,
+			 const struct in6_addr *remote);
+void sanx_wire_hello(struct vlink *link, struct sanx_hello *hello);
+void sanx_wire_connected(struct vlink *link, const void *data, size_t len);
+void sanx_wire_refused(struct vlink *link, const void *data, size_t len);
+
+/* Traffic and end: wr.c, recv.c, link.c */
+void sanx_wire_sent(struct vlink *link, u32 slot);
+bool sanx_wire_arrived(struct vlink *link, const void *buf, u32 bytes);
+bool sanx_wire_written(struct vlink *link, u32 imm, u32 bytes);
+void sanx_wire_received(struct vlink *link);
+void sanx_wire_failed(struct vlink *link, enum sanx_wire_failure why);
+bool sanx_wire_ending(const struct vlink *link);
+u32 sanx_wire_peer(const struct vlink *link);
+
+#endif /* _NET_SANX_WIRE_H */
