@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/uio.h>
 
-#include <net/sanx_msgq.h>
+#include "conn/msgq.h"
 
 #define FLIGHT_MAX	64
 
@@ -425,3 +425,4 @@ kunit_test_suite(credit_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AF_SANX: credits between two sides");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -14,8 +14,8 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include <net/sanx_frame.h>
-#include <net/sanx_msgq.h>
+#include "link/frame.h"
+#include "conn/msgq.h"
 
 #define HDR	32
 #define MOST	(HDR + 256)
@@ -557,3 +557,4 @@ kunit_test_suite(frame_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AF_SANX: frames");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

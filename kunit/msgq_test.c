@@ -12,7 +12,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include <net/sanx_msgq.h>
+#include "conn/msgq.h"
 
 #define RING		16U
 #define GUARD		32U
@@ -846,3 +846,4 @@ kunit_test_suite(msgq_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AF_SANX: the message queue");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -13,8 +13,8 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include <net/sanx_frame.h>
-#include <net/sanx_msgq.h>
+#include "link/frame.h"
+#include "conn/msgq.h"
 
 /* The bytes of a good one of each. */
 static const u8 good_hello[32] = {
@@ -576,3 +576,4 @@ kunit_test_suite(open_suite);
 
 MODULE_DESCRIPTION("KUnit tests of AF_SANX: hello, open and open_ack");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Addresses of this node. */
-#include <linux/export.h>
 #include <net/addrconf.h>
 #include <net/route.h>
 
-#include <net/sanx.h>
+#include "config.h"
 
 /**
  * sanx_addr_is_local() - does an address belong to this node?
@@ -26,4 +25,3 @@ bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
 	return false;
 #endif
 }
-EXPORT_SYMBOL_GPL(sanx_addr_is_local);

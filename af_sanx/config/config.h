@@ -1,23 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Configuration and counters of a namespace, and the kernel threads.  All other
- * folders use this one; it uses none of them.  include/net/sanx.h declares the
- * part for transports.
+ * folders use this one; it uses none of them.
  *
  * Busy poll is called spin in the names here.
  */
 #ifndef _SANX_CONFIG_H
 #define _SANX_CONFIG_H
 
+#include <linux/in6.h>
 #include <linux/kthread.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
-#include <net/sanx.h>
 
 struct ctl_table_header;
+
+/**
+ * struct sanx_endpoint - an address and a port
+ * @addr: IPv6 address, or IPv4 address as v4-mapped
+ * @port: big endian
+ */
+struct sanx_endpoint {
+	struct in6_addr	addr;
+	__be16		port;
+};
+
+/**
+ * enum sanx_fallback - why a socket became plain TCP
+ * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map
+ * @SANX_FALLBACK_PORT: a port rule denies the port
+ * @SANX_FALLBACK_LINK: there is no link to the peer
+ * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener at that address
+ * @SANX_FALLBACK_OPTION: the program uses an option that only TCP supports
+ * @SANX_FALLBACK_ACCEPT: a plain TCP client connected to an AF_SANX listener
+ */
+enum sanx_fallback {
+	SANX_FALLBACK_UNMAPPED,
+	SANX_FALLBACK_PORT,
+	SANX_FALLBACK_LINK,
+	SANX_FALLBACK_REFUSED,
+	SANX_FALLBACK_OPTION,
+	SANX_FALLBACK_ACCEPT,
+	/* private: */
+	__SANX_FALLBACKS
+};
+
+#define SANX_NODE_RAILS	4
+
+/**
+ * struct sanx_node_info - a copy of a node's entry in the node map
+ * @id: node id
+ * @n_rails: entries of @rail, at least 1
+ * @rail: addresses on which its RDMA devices answer
+ */
+struct sanx_node_info {
+	u32		id;
+	unsigned int	n_rails;
+	struct in6_addr	rail[SANX_NODE_RAILS];
+};
 
 /**
  * enum sanx_stat - the counters of a namespace
@@ -81,6 +124,15 @@ void sanx_netns_exit(void);
 struct sanx_net *sanx_net(const struct net *net);
 
 /* nodemap.c */
+bool sanx_addr_travels(const struct in6_addr *addr);
+bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
+		       struct sanx_node_info *info);
+bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
+bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr);
+bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr);
+u32 sanx_node_self(struct net *net);
+bool sanx_nodemap_empty(struct net *net);
+
 /**
  * struct sanx_nodemap_entry - one host of the node map
  * @addr: its address, IPv4 as v4-mapped
@@ -152,6 +204,10 @@ struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
 				      const struct sanx_ports *less,
 				      unsigned int *missing);
 void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
+bool sanx_port_allowed(struct net *net, __be16 port);
+
+/* addr.c */
+bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
 
 /* stats.c */
 u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);
@@ -175,5 +231,6 @@ extern struct kthread_worker *sanx_connect_worker;
 extern struct workqueue_struct *sanx_wq;
 int sanx_worker_init(void);
 void sanx_worker_exit(void);
+void sanx_accept_queue(struct kthread_work *work);
 
 #endif /* _SANX_CONFIG_H */

@@ -18,7 +18,6 @@ struct sanx_net *sanx_net(const struct net *net)
 {
 	return net_generic(net, sanx_net_id);
 }
-EXPORT_SYMBOL_GPL(sanx_net);
 
 static int __net_init sanx_net_init(struct net *net)
 {

@@ -297,7 +297,6 @@ bool sanx_addr_travels(const struct in6_addr *addr)
 {
 	return !addr_fault(addr);
 }
-EXPORT_SYMBOL_GPL(sanx_addr_travels);
 
 /* The map in use. */
 
@@ -342,7 +341,6 @@ bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 	rcu_read_unlock();
 	return e;
 }
-EXPORT_SYMBOL_GPL(sanx_node_by_addr);
 
 /**
  * sanx_node_by_id() - find a node
@@ -364,7 +362,6 @@ bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info)
 	rcu_read_unlock();
 	return e;
 }
-EXPORT_SYMBOL_GPL(sanx_node_by_id);
 
 /**
  * sanx_node_has_addr() - does an address belong to a node?
@@ -381,7 +378,6 @@ bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 
 	return sanx_node_by_addr(net, addr, &info) && info.id == id;
 }
-EXPORT_SYMBOL_GPL(sanx_node_has_addr);
 
 /**
  * sanx_node_has_rail() - is an address a rail of a node?
@@ -406,7 +402,6 @@ bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr)
 	rcu_read_unlock();
 	return found;
 }
-EXPORT_SYMBOL_GPL(sanx_node_has_rail);
 
 /**
  * sanx_node_self() - find our own node
@@ -429,7 +424,6 @@ u32 sanx_node_self(struct net *net)
 	rcu_read_unlock();
 	return id;
 }
-EXPORT_SYMBOL_GPL(sanx_node_self);
 
 /**
  * sanx_nodemap_empty() - is the node map empty?
@@ -449,4 +443,3 @@ bool sanx_nodemap_empty(struct net *net)
 	rcu_read_unlock();
 	return empty;
 }
-EXPORT_SYMBOL_GPL(sanx_nodemap_empty);

@@ -167,4 +167,3 @@ bool sanx_port_allowed(struct net *net, __be16 port)
 	rcu_read_unlock();
 	return allow;
 }
-EXPORT_SYMBOL_GPL(sanx_port_allowed);

@@ -10,25 +10,11 @@
  * - sanx_wq does the other deferred work of this module.
  */
 #include <linux/err.h>
-#include <linux/export.h>
-
 #include "config.h"
 
 struct kthread_worker *sanx_connect_worker;
 struct workqueue_struct *sanx_wq;
 static struct kthread_worker *accept_worker;
-
-/**
- * sanx_connect_queue() - queue work for the connect thread
- * @work: the work; it may sleep, but delays all other connects meanwhile
- *
- * Context: any.
- */
-void sanx_connect_queue(struct kthread_work *work)
-{
-	kthread_queue_work(sanx_connect_worker, work);
-}
-EXPORT_SYMBOL_GPL(sanx_connect_queue);
 
 /**
  * sanx_accept_queue() - queue work for the accept thread
@@ -40,7 +26,6 @@ void sanx_accept_queue(struct kthread_work *work)
 {
 	kthread_queue_work(accept_worker, work);
 }
-EXPORT_SYMBOL_GPL(sanx_accept_queue);
 
 int sanx_worker_init(void)
 {

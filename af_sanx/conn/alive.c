@@ -347,7 +347,6 @@ void sanx_conn_quiet(struct sanx_conn *conn)
 {
 	alive_arm(conn, 1);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_quiet);
 
 /**
  * sanx_alive_stop() - the socket was closed

@@ -30,8 +30,8 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
-#include "config/trace.h"
 #include "internal.h"
+#include "trace.h"
 
 /*
  * After a full backlog: retry after 1, 2, 4 ... 1000 ms.  The limit is about
@@ -102,7 +102,6 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	kthread_init_delayed_work(&conn->work, NULL);
 	return conn;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_alloc);
 
 /**
  * sanx_memcg_get() - get the memory cgroup of a sock
@@ -150,7 +149,6 @@ void sanx_conn_free(struct sanx_conn *conn)
 {
 	call_rcu(&conn->rcu, conn_free_rcu);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_free);
 
 /**
  * sanx_conn_put() - put a reference
@@ -163,7 +161,6 @@ void sanx_conn_put(struct sanx_conn *conn)
 	if (refcount_dec_and_test(&conn->refs))
 		conn->ops->destroy(conn);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_put);
 
 /**
  * sanx_conn_attach() - give a connection its sock
@@ -262,7 +259,6 @@ u32 sanx_conn_sndbuf(struct sanx_conn *conn)
 	rcu_read_unlock();
 	return size;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_sndbuf);
 
 static u32 rcvbuf_moderate(const struct sanx_conn *conn, const struct net *net)
 {
@@ -291,7 +287,6 @@ u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn)
 	rcu_read_unlock();
 	return size;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf_set);
 
 /**
  * sanx_conn_rcvbuf() - bytes to which the ring may grow
@@ -316,7 +311,6 @@ u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
 	rcu_read_unlock();
 	return size;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_rcvbuf);
 
 /**
  * sanx_conn_rcvmost() - bytes that TCP would hold for its reader
@@ -535,7 +529,6 @@ int sanx_conn_established(struct sanx_conn *conn)
 	rcu_read_unlock();
 	return 0;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_established);
 
 /**
  * sanx_conn_give_up() - connect() itself switches to TCP
@@ -578,7 +571,6 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 0))
 		sanx_conn_put(conn);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_refused);
 
 /**
  * sanx_conn_refused_later() - requeue conn->work, because the socket is in use
@@ -665,7 +657,6 @@ void sanx_conn_busy(struct sanx_conn *conn)
 	}
 	spin_unlock_bh(&conn->lock);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_busy);
 
 static void conn_retry_work(struct kthread_work *work)
 {
@@ -733,7 +724,6 @@ int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
 	conn_note_arrival(conn);
 	return sanx_rxq_arrive(&conn->rx, offset, len);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_arrive);
 
 /**
  * sanx_conn_rx_ready() - wake readers: there are bytes to read
@@ -756,7 +746,6 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 		sanx_listener_news(conn);
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(sanx_conn_rx_ready);
 
 /*
  * As sk_stream_write_space(), without its condition.  That condition is about
@@ -820,7 +809,6 @@ void sanx_conn_tx_ready(struct sanx_conn *conn)
 	WRITE_ONCE(conn->ack_time, jiffies);
 	sanx_conn_tx_look(conn);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_tx_ready);
 
 static void conn_wake_end(struct sanx_conn *conn)
 {
@@ -859,7 +847,6 @@ int sanx_conn_fin(struct sanx_conn *conn)
 		conn_wake_end(conn);
 	return err;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_fin);
 
 /**
  * sanx_conn_peer_closed() - the peer neither sends nor reads any more
@@ -880,7 +867,6 @@ void sanx_conn_peer_closed(struct sanx_conn *conn)
 	conn_wake_end(conn);
 	sanx_conn_tx_ready(conn);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_peer_closed);
 
 /*
  * Is the connection in what TCP calls CLOSE-WAIT?  An acceptor on this node can
@@ -941,7 +927,6 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	if (counted)
 		sanx_stat_add(conn->net, SANX_STAT_RESETS, 1);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_reset);
 
 /**
  * sanx_conn_deaf() - has the program shut down both directions?
@@ -959,7 +944,6 @@ bool sanx_conn_deaf(const struct sanx_conn *conn)
 	return READ_ONCE(conn->state) == SANX_CONN_FIN_SENT &&
 	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_deaf);
 
 /**
  * sanx_conn_shutdown() - end one or both directions at this end

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Connections, listeners and transports, for the layers above.  struct
- * sanx_conn, and the functions that transports may use, are in
- * include/net/sanx.h.  This folder does not know struct sanx_sock.
+ * sanx_conn, and the functions that transports may use, are in transport.h.
+ * This folder does not know struct sanx_sock.
  *
  * Terms that differ from the names here: liveness (alive), busy poll (spin).
  * Reclaim in struct sanx_reclaim is the kernel's reclaim of memory.
@@ -18,8 +18,9 @@
 #include <linux/workqueue.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
-#include <net/sanx.h>
 #include <net/sock.h>
+
+#include "transport.h"
 
 /*
  * Does the cgroup of @sk have programs of @type (enum cgroup_bpf_attach_type)?

@@ -22,8 +22,6 @@
  *
  * conn->tx_mutex guards cork.bytes and cork.since.
  */
-#include <linux/export.h>
-
 #include "internal.h"
 
 /* "A 200 millisecond ceiling", tcp(7). */
@@ -52,7 +50,6 @@ void sanx_cork_hold(struct sanx_conn *conn, u32 n)
 	c->since = jiffies;
 	sanx_conn_later(conn, &c->work, CORK_TIME);
 }
-EXPORT_SYMBOL_GPL(sanx_cork_hold);
 
 static void cork_out(struct sanx_conn *conn)
 {

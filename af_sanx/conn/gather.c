@@ -34,9 +34,8 @@
  * timer again.
  *
  * conn->tx_mutex guards @held.  The other fields have no lock, see struct
- * sanx_gather in include/net/sanx.h.
+ * sanx_gather in transport.h.
  */
-#include <linux/export.h>
 #include <linux/hrtimer.h>
 #include <linux/sched/rt.h>
 
@@ -109,7 +108,6 @@ void sanx_gather_arm(struct sanx_gather *g)
 		      ns_to_ktime(GATHER_NS << READ_ONCE(g->fast)),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
-EXPORT_SYMBOL_GPL(sanx_gather_arm);
 
 /**
  * sanx_gather_init() - initialise coalescing
@@ -126,7 +124,6 @@ void sanx_gather_init(struct sanx_gather *g, u32 piece,
 	hrtimer_init(&g->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 	g->timer.function = gather_timer;
 }
-EXPORT_SYMBOL_GPL(sanx_gather_init);
 
 /*
  * Can the delay be bounded?  A timer without high resolution would take
@@ -162,7 +159,6 @@ bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now)
 	g->held = 0;
 	return false;
 }
-EXPORT_SYMBOL_GPL(sanx_gather_wants);
 
 /**
  * sanx_gather_push() - the sender waits for its peer: announce held back bytes
@@ -182,7 +178,6 @@ void sanx_gather_push(struct sanx_gather *g)
 		g->flush(g);
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(sanx_gather_push);
 
 /**
  * sanx_gather_received() - the sender has received something
@@ -194,7 +189,6 @@ void sanx_gather_received(struct sanx_gather *g)
 {
 	WRITE_ONCE(g->sends, 0);
 }
-EXPORT_SYMBOL_GPL(sanx_gather_received);
 
 /**
  * sanx_gather_stop() - nothing is sent any more
@@ -210,4 +204,3 @@ void sanx_gather_stop(struct sanx_gather *g)
 	hrtimer_cancel(&g->timer);
 	WRITE_ONCE(g->armed, 0);
 }
-EXPORT_SYMBOL_GPL(sanx_gather_stop);

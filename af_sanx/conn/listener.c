@@ -11,7 +11,6 @@
  * conn->deferred.  sk_data_ready() of the listening sock, and conn->lock, are
  * inside it.  The lock of the sock's wait queue guards @watch.
  */
-#include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <net/inet_connection_sock.h>
@@ -251,7 +250,6 @@ out:
 	spin_unlock_bh(&table_lock);
 	return err;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_incoming);
 
 /**
  * sanx_listener_ring_size() - ring size of a connection to a listener
@@ -286,7 +284,6 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 	spin_unlock_bh(&table_lock);
 	return size;
 }
-EXPORT_SYMBOL_GPL(sanx_listener_ring_size);
 
 static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 {

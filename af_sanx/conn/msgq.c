@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The message queue: cursors and credits of one direction of a stream.
- * include/net/sanx_msgq.h describes the model and its invariants.
+ * msgq.h describes the model and its invariants.
  *
  * Names here: a turn is a generation.
  *
@@ -29,7 +29,7 @@
 #include <linux/string.h>
 #include <asm/barrier.h>
 
-#include <net/sanx_msgq.h>
+#include "msgq.h"
 
 /**
  * sanx_ring_size() - ring size for a receive buffer
@@ -45,7 +45,7 @@ u32 sanx_ring_size(int bytes)
 
 	return rounddown_pow_of_two(n);
 }
-EXPORT_SYMBOL_GPL(sanx_ring_size);
+EXPORT_SYMBOL_IF_KUNIT(sanx_ring_size);
 
 /**
  * sanx_ring_slack() - room below which a buffer counts as full
@@ -62,7 +62,6 @@ u32 sanx_ring_slack(u32 size)
 {
 	return min(size / 4, SANX_SLACK_MAX);
 }
-EXPORT_SYMBOL_GPL(sanx_ring_slack);
 
 /**
  * sanx_ring_spans() - split a range of the stream where the ring wraps
@@ -86,7 +85,7 @@ int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2])
 	span[1].len = len - span[0].len;
 	return span[1].len ? 2 : 1;
 }
-EXPORT_SYMBOL_GPL(sanx_ring_spans);
+EXPORT_SYMBOL_IF_KUNIT(sanx_ring_spans);
 
 /**
  * sanx_txq_init() - initialise a sender's side for an empty remote ring
@@ -102,7 +101,7 @@ void sanx_txq_init(struct sanx_txq *q, u32 size)
 	q->size = size;
 	WRITE_ONCE(q->limit, size);
 }
-EXPORT_SYMBOL_GPL(sanx_txq_init);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_init);
 
 /**
  * sanx_txq_room() - bytes that may be sent now
@@ -132,7 +131,7 @@ u32 sanx_txq_room(const struct sanx_txq *q)
 	 */
 	return limit > next ? limit - next : 0;
 }
-EXPORT_SYMBOL_GPL(sanx_txq_room);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_room);
 
 /**
  * sanx_txq_unread() - bytes that were sent and that the peer is not known to
@@ -148,7 +147,7 @@ u32 sanx_txq_unread(const struct sanx_txq *q)
 
 	return READ_ONCE(q->next) - read;
 }
-EXPORT_SYMBOL_GPL(sanx_txq_unread);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_unread);
 
 /**
  * sanx_txq_advance() - count bytes as sent
@@ -165,7 +164,7 @@ void sanx_txq_advance(struct sanx_txq *q, u32 len)
 {
 	WRITE_ONCE(q->next, q->next + len);
 }
-EXPORT_SYMBOL_GPL(sanx_txq_advance);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_advance);
 
 /**
  * sanx_txq_credit() - apply a limit that the peer sent
@@ -205,7 +204,7 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 	smp_store_release(&q->limit, limit);
 	return 1;
 }
-EXPORT_SYMBOL_GPL(sanx_txq_credit);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_credit);
 
 /**
  * sanx_txq_return() - give up room
@@ -227,7 +226,7 @@ bool sanx_txq_return(struct sanx_txq *q, u32 room)
 	WRITE_ONCE(q->limit, q->next + room);
 	return true;
 }
-EXPORT_SYMBOL_GPL(sanx_txq_return);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_return);
 
 /**
  * sanx_txq_exceed() - permit more bytes than the receiver has granted
@@ -249,7 +248,7 @@ void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to)
 	/* Pairs with smp_load_acquire() in sanx_txq_room(). */
 	smp_store_release(&tx->limit, to);
 }
-EXPORT_SYMBOL_GPL(sanx_txq_exceed);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_exceed);
 
 /**
  * sanx_rxq_init() - initialise a receiver's side with an empty ring
@@ -270,7 +269,7 @@ void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 	q->tail = 0;
 	q->granted = size;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_init);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_init);
 
 /**
  * sanx_rxq_turning() - has the reader not yet followed to the ring of the
@@ -286,7 +285,7 @@ bool sanx_rxq_turning(const struct sanx_rxq *q)
 	/* Pairs with smp_store_release() in sanx_rxq_follow(). */
 	return smp_load_acquire(&q->out.buf) != READ_ONCE(q->in.buf);
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_turning);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_turning);
 
 /**
  * sanx_rxq_provide() - give a queue its first ring
@@ -302,7 +301,7 @@ void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size)
 	q->in = (struct sanx_ring){ .buf = buf, .size = size };
 	q->out = q->in;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_provide);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_provide);
 
 /**
  * sanx_rxq_move() - store bytes that arrive from now on in another ring
@@ -325,7 +324,7 @@ void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size)
 	 */
 	smp_store_release(&q->in.buf, buf);
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_move);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_move);
 
 /**
  * sanx_rxq_begin() - give a queue its first generation
@@ -339,7 +338,7 @@ void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_turn *first)
 	q->turn = first;
 	sanx_rxq_provide(q, first->ring.buf, first->ring.size);
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_begin);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_begin);
 
 /**
  * sanx_rxq_append() - store bytes from now on in a new generation
@@ -367,7 +366,7 @@ void sanx_rxq_append(struct sanx_rxq *q, struct sanx_turn *last,
 	 */
 	smp_store_release(&q->in.buf, turn->ring.buf);
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_append);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_append);
 
 /*
  * Return: the ring of the next generation if the current one is read to its
@@ -422,7 +421,7 @@ bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 	smp_store_release(&q->out.buf, buf);
 	return true;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_follow);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_follow);
 
 /* As rxq_ring(), for a queue with generations. */
 static const struct sanx_ring *rxq_turn(const struct sanx_rxq *q, u64 offset,
@@ -478,7 +477,7 @@ u8 sanx_rxq_byte(const struct sanx_rxq *q, u64 offset)
 
 	return ring->buf[offset & (ring->size - 1)];
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_byte);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_byte);
 
 /**
  * sanx_rxq_arrive() - publish bytes that are in the ring
@@ -502,7 +501,7 @@ int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len)
 	smp_store_release(&q->tail, q->tail + len);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_arrive);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_arrive);
 
 /**
  * sanx_rxq_avail() - bytes that can be read now
@@ -523,7 +522,7 @@ u32 sanx_rxq_avail(const struct sanx_rxq *q)
 	/* Pairs with smp_store_release() in sanx_rxq_arrive(). */
 	return smp_load_acquire(&q->tail) - head;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_avail);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_avail);
 
 /**
  * sanx_rxq_consume() - free ring memory of bytes that were read
@@ -541,7 +540,7 @@ void sanx_rxq_consume(struct sanx_rxq *q, u32 len)
 	 */
 	smp_store_release(&q->head, q->head + len);
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_consume);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_consume);
 
 /**
  * sanx_rxq_credit_due() - is it time to send a credit?
@@ -570,7 +569,7 @@ bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 	/* Signed: if the ring has just become larger, @granted can be ahead. */
 	return (s64)(q->head + size - READ_ONCE(q->granted)) >= (s64)due;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_credit_due);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_credit_due);
 
 /**
  * sanx_rxq_grant() - grant all free ring memory to the sender
@@ -587,7 +586,7 @@ u64 sanx_rxq_grant(struct sanx_rxq *q)
 	WRITE_ONCE(q->granted, limit);
 	return limit;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_grant);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_grant);
 
 /**
  * sanx_rxq_store() - copy bytes that came in a frame into the ring
@@ -612,7 +611,7 @@ void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
 		data += span[i].len;
 	}
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_store);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_store);
 
 /**
  * sanx_rxq_fill() - copy bytes of a program into the ring
@@ -646,7 +645,7 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 	}
 	return done;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_fill);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_fill);
 
 /* Reads from one ring.  @most is reduced to the bytes that are in that ring. */
 static size_t read_ring(const struct sanx_rxq *q, u64 offset,
@@ -693,4 +692,4 @@ size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
 	}
 	return done;
 }
-EXPORT_SYMBOL_GPL(sanx_rxq_read);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_read);

@@ -30,7 +30,6 @@
  * conn->promised and conn->short_until have no lock: they are accessed with
  * READ_ONCE() and WRITE_ONCE().
  */
-#include <linux/export.h>
 #include <linux/sizes.h>
 #include <net/tcp.h>
 
@@ -73,7 +72,6 @@ u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
 	rcu_read_unlock();
 	return most;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_spare);
 
 /**
  * sanx_conn_recheck() - wake the sender to look for room again
@@ -86,7 +84,6 @@ void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay)
 {
 	sanx_conn_sooner(conn, &conn->cork.work, delay);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_recheck);
 
 /*
  * Has the peer read within SANX_PATIENCE?  If so, the sender is woken when that
@@ -115,7 +112,6 @@ void sanx_conn_set_short(struct sanx_conn *conn)
 	WRITE_ONCE(conn->short_until, jiffies + SHORT_TIME);
 	sanx_conn_recheck(conn, SHORT_TIME);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_set_short);
 
 /**
  * sanx_conn_short() - was there no memory to send more, within SHORT_TIME?
@@ -138,7 +134,6 @@ bool sanx_conn_short(struct sanx_conn *conn)
 	WRITE_ONCE(conn->short_until, 0);
 	return false;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_short);
 
 /* Is TCP's memory under pressure, so that its windows would not grow either? */
 static bool mem_pressure(u32 pages)
@@ -162,7 +157,6 @@ void sanx_conn_promise(struct sanx_conn *conn, u64 end)
 	if (READ_ONCE(conn->promised) != (u32)end)
 		WRITE_ONCE(conn->promised, end);
 }
-EXPORT_SYMBOL_GPL(sanx_conn_promise);
 
 /**
  * sanx_conn_spares() - may a sender use memory beyond the peer's ring?
@@ -186,7 +180,6 @@ bool sanx_conn_spares(struct sanx_conn *conn, u64 end)
 	sanx_conn_promise(conn, end);
 	return true;
 }
-EXPORT_SYMBOL_GPL(sanx_conn_spares);
 
 /**
  * sanx_mem_charge() - charge pages to TCP's account
@@ -202,7 +195,6 @@ bool sanx_mem_charge(u32 pages)
 	atomic_long_add(pages, tcp_prot.memory_allocated);
 	return true;
 }
-EXPORT_SYMBOL_GPL(sanx_mem_charge);
 
 /**
  * sanx_mem_uncharge() - undo sanx_mem_charge()
@@ -214,4 +206,3 @@ void sanx_mem_uncharge(u32 pages)
 {
 	atomic_long_sub(pages, tcp_prot.memory_allocated);
 }
-EXPORT_SYMBOL_GPL(sanx_mem_uncharge);

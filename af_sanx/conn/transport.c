@@ -6,11 +6,11 @@
  * transport_mutex guards writes of transports[], whose readers use RCU, and
  * put_link.
  */
-#include <linux/export.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
 
 #include "internal.h"
+#include "trace.h"
 
 /*
  * Guards transports[] and put_link.  Held over calls of transports that may
@@ -47,7 +47,6 @@ int sanx_transport_register(const struct sanx_transport_ops *ops)
 		sanx_busy_announce(ops);
 	return err;
 }
-EXPORT_SYMBOL_GPL(sanx_transport_register);
 
 /**
  * sanx_transport_unregister() - unregister a transport
@@ -66,7 +65,6 @@ void sanx_transport_unregister(const struct sanx_transport_ops *ops)
 	mutex_unlock(&transport_mutex);
 	synchronize_rcu();
 }
-EXPORT_SYMBOL_GPL(sanx_transport_unregister);
 
 /**
  * sanx_transport_get() - get the transport for a connection
@@ -187,4 +185,15 @@ int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 	lockdep_assert_held(&transport_mutex);
 	return put_link(skb, cb, info);
 }
-EXPORT_SYMBOL_GPL(sanx_nl_put_link);
+
+/**
+ * sanx_count_protocol_error() - count a message that no correct peer sends
+ * @net: the namespace of the link or connection
+ *
+ * Context: any.
+ */
+void sanx_count_protocol_error(struct net *net)
+{
+	trace_sanx_protocol_error(net);
+	sanx_stat_add(net, SANX_STAT_PROTOCOL_ERRORS, 1);
+}

@@ -16,8 +16,6 @@
  * lost store delays a reclaim, or starts it early; trim() itself checks whether
  * memory is in use.
  */
-#include <linux/export.h>
-
 #include "config/config.h"
 #include "internal.h"
 
@@ -42,7 +40,6 @@ void sanx_trim_arm(struct sanx_conn *conn)
 {
 	sanx_conn_later(conn, &conn->trim.work, trim_time(conn) ?: TRIM_NEVER);
 }
-EXPORT_SYMBOL_GPL(sanx_trim_arm);
 
 static u64 trim_now(const struct sanx_conn *conn)
 {
@@ -93,7 +90,6 @@ void sanx_trim_soon(struct sanx_conn *conn)
 	WRITE_ONCE(conn->trim.seen, trim_now(conn));
 	sanx_conn_sooner(conn, &conn->trim.work, TRIM_SOON);
 }
-EXPORT_SYMBOL_GPL(sanx_trim_soon);
 
 static void trim_work(struct work_struct *work)
 {

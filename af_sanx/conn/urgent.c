@@ -17,8 +17,6 @@
  * byte with release.  So a reader that sees the byte in sanx_rxq_avail(), which
  * loads with acquire, sees the mark.
  */
-#include <linux/export.h>
-
 #include "internal.h"
 
 /**
@@ -79,7 +77,6 @@ void sanx_conn_urgent(struct sanx_conn *conn, u64 offset)
 	spin_unlock_bh(&conn->lock);
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(sanx_conn_urgent);
 
 /**
  * sanx_conn_urgent_came() - an urgent byte has arrived
@@ -104,7 +101,6 @@ void sanx_conn_urgent_came(struct sanx_conn *conn)
 	}
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(sanx_conn_urgent_came);
 
 /**
  * sanx_urg_at_mark() - is the reader at the mark?

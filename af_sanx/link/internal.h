@@ -56,10 +56,10 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include <net/sanx.h>
-#include <net/sanx_frame.h>
 #include <net/sanx_wire.h>
 
+#include "conn/transport.h"
+#include "frame.h"
 #include "link_credit.h"
 #include "presence.h"
 

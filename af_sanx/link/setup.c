@@ -26,6 +26,10 @@
 /* Reject word: refused for good, for example because not in the node map. */
 #define REJECT_NEVER	0x534e584e	/* "SNXN" */
 
+static_assert(sizeof(struct sanx_hello) == SANX_WIRE_HELLO);
+static_assert(SANX_FRAME_MAX <= SANX_WIRE_FRAME_MAX);
+static_assert(SANX_WIRE_FRAME_MAX <= SANX_WIRE_STRIDE);
+
 /**
  * sanx_wire_set_addrs() - say between which addresses a link runs
  * @link: the link
@@ -47,11 +51,11 @@ EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
 /**
  * sanx_wire_hello() - what the peer is told in the request or the reply
  * @link: a link that is prepared
- * @hello: filled
+ * @hello: SANX_WIRE_HELLO bytes, filled
  *
  * Context: any.
  */
-void sanx_wire_hello(struct vlink *link, struct sanx_hello *hello)
+void sanx_wire_hello(struct vlink *link, void *hello)
 {
 	struct sanx_hello_info info = {
 		.from		= link->self,

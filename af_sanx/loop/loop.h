@@ -3,7 +3,7 @@
 #ifndef _SANX_LOOP_H
 #define _SANX_LOOP_H
 
-#include <net/sanx.h>
+#include "conn/transport.h"
 
 extern const struct sanx_transport_ops sanx_loop_ops;
 

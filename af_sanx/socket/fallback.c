@@ -24,7 +24,7 @@
 #include <net/inet_common.h>
 
 #include "config/config.h"
-#include "config/trace.h"
+#include "conn/trace.h"
 #include "internal.h"
 
 /* Guards fallen, n_fallen, and sanx_sock.node of the sockets in fallen. */

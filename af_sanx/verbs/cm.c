@@ -70,12 +70,11 @@ static void cm_set_addrs(struct verbs_link *vl)
 	sanx_wire_set_addrs(vl->wl.link, &local, &remote);
 }
 
-static void param_fill(struct rdma_conn_param *param,
-		       const struct sanx_hello *hello)
+static void param_fill(struct rdma_conn_param *param, const void *hello)
 {
 	*param = (struct rdma_conn_param){
 		.private_data		= hello,
-		.private_data_len	= sizeof(*hello),
+		.private_data_len	= SANX_WIRE_HELLO,
 		.responder_resources	= 1,
 		.initiator_depth	= 1,
 		.retry_count		= RETRIES,
@@ -85,7 +84,7 @@ static void param_fill(struct rdma_conn_param *param,
 
 /* Sets up @vl and fills @param and @hello; @param points to @hello. */
 static int cm_prepare(struct verbs_link *vl, struct rdma_conn_param *param,
-		      struct sanx_hello *hello)
+		      void *hello)
 {
 	int err = verbs_setup(vl);
 
@@ -100,9 +99,9 @@ static int cm_prepare(struct verbs_link *vl, struct rdma_conn_param *param,
 static int cm_request_link(struct verbs_link *vl)
 {
 	struct rdma_conn_param param;
-	struct sanx_hello hello;
+	u8 hello[SANX_WIRE_HELLO];
 
-	return cm_prepare(vl, &param, &hello) ?:
+	return cm_prepare(vl, &param, hello) ?:
 	       rdma_connect_locked(vl->id, &param);
 }
 
@@ -247,9 +246,9 @@ static bool cm_gid_ok(const struct rdma_cm_id *id)
 static int cm_accept(struct verbs_link *vl)
 {
 	struct rdma_conn_param param;
-	struct sanx_hello hello;
+	u8 hello[SANX_WIRE_HELLO];
 
-	return cm_prepare(vl, &param, &hello) ?: rdma_accept(vl->id, &param);
+	return cm_prepare(vl, &param, hello) ?: rdma_accept(vl->id, &param);
 }
 
 static int cm_reject(struct rdma_cm_id *id, int err)

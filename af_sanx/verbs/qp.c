@@ -217,7 +217,7 @@ static int recv_post(struct verbs_cqe *e)
 	u64 dma = vl->rx.dma + (e - vl->recv) * SANX_WIRE_STRIDE;
 	struct ib_sge sge = {
 		.addr	= dma,
-		.length	= SANX_FRAME_MAX,
+		.length	= SANX_WIRE_FRAME_MAX,
 		.lkey	= vl->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr wr = {
@@ -226,7 +226,7 @@ static int recv_post(struct verbs_cqe *e)
 		.num_sge = 1,
 	};
 
-	ib_dma_sync_single_for_device(vl->pd->device, dma, SANX_FRAME_MAX,
+	ib_dma_sync_single_for_device(vl->pd->device, dma, SANX_WIRE_FRAME_MAX,
 				      DMA_FROM_DEVICE);
 	return ib_post_recv(vl->qp, &wr, NULL);
 }
@@ -244,7 +244,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	ib_dma_sync_single_for_cpu(vl->pd->device, vl->rx.dma + pos,
-				   SANX_FRAME_MAX, DMA_FROM_DEVICE);
+				   SANX_WIRE_FRAME_MAX, DMA_FROM_DEVICE);
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
 		again = sanx_wire_written(link, be32_to_cpu(wc->ex.imm_data),
 					  wc->byte_len);

@@ -36,8 +36,6 @@
 #include <linux/in6.h>
 #include <linux/types.h>
 
-#include <net/sanx_frame.h>
-
 struct module;
 struct net;
 struct page;
@@ -48,8 +46,12 @@ struct vlink;
 #define SANX_WIRE_SLOTS		128U
 /* Receives that a link posts: messages that its peer may have in flight. */
 #define SANX_WIRE_RECVS		128U
+/* Most bytes of a frame. */
+#define SANX_WIRE_FRAME_MAX	288U
 /* Bytes from one frame buffer to the next. */
-#define SANX_WIRE_STRIDE	ALIGN(SANX_FRAME_MAX, 64U)
+#define SANX_WIRE_STRIDE	320U
+/* Bytes of what two nodes tell each other when a link is set up. */
+#define SANX_WIRE_HELLO		32U
 /* Most payload bytes of a message. */
 #define SANX_WIRE_PAYLOAD_MAX	65536U
 
@@ -335,7 +337,7 @@ int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
 		      void **frames);
 void sanx_wire_set_addrs(struct vlink *link, const struct in6_addr *local,
 			 const struct in6_addr *remote);
-void sanx_wire_hello(struct vlink *link, struct sanx_hello *hello);
+void sanx_wire_hello(struct vlink *link, void *hello);
 void sanx_wire_connected(struct vlink *link, const void *data, size_t len);
 void sanx_wire_refused(struct vlink *link, const void *data, size_t len);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Frames: parsing, with all checks of values from the wire, and building.  See
- * include/net/sanx_frame.h and Documentation/protocol.rst.
+ * frame.h and Documentation/protocol.rst.
  *
  * A parser copies each value out of the buffer once and checks the copy.  So a
  * buffer that the peer changes meanwhile cannot pass a check and then differ.
@@ -14,8 +14,8 @@
 #include <linux/string.h>
 #include <asm/byteorder.h>
 
-#include <net/sanx_frame.h>
-#include <net/sanx_msgq.h>
+#include "conn/msgq.h"
+#include "frame.h"
 
 /**
  * struct frame_rule - checks for the frames of one type
@@ -81,7 +81,7 @@ u32 sanx_imm_build(u32 conn, u8 flags)
 {
 	return conn << SANX_IMM_CONN_SHIFT | flags;
 }
-EXPORT_SYMBOL_GPL(sanx_imm_build);
+EXPORT_SYMBOL_IF_KUNIT(sanx_imm_build);
 
 /**
  * sanx_imm_parse() - convert a write with immediate data to a DATA frame
@@ -105,7 +105,7 @@ int sanx_imm_parse(struct sanx_frame *f, u32 imm, u32 bytes)
 		return -EPROTO;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(sanx_imm_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_imm_parse);
 
 static bool count_ok(const struct sanx_frame *f)
 {
@@ -152,7 +152,7 @@ int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes)
 		return data_ok(f) ? 0 : -EPROTO;
 	return f->len == rule->body && count_ok(f) ? 0 : -EPROTO;
 }
-EXPORT_SYMBOL_GPL(sanx_frame_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_frame_parse);
 
 /**
  * sanx_frame_build() - write the header of a frame
@@ -176,7 +176,7 @@ u32 sanx_frame_build(void *buf, const struct sanx_frame *f)
 	h->grant = cpu_to_le32(f->grant);
 	return sizeof(*h) + f->len;
 }
-EXPORT_SYMBOL_GPL(sanx_frame_build);
+EXPORT_SYMBOL_IF_KUNIT(sanx_frame_build);
 
 /**
  * sanx_frame_set_grant() - set the grant of a frame
@@ -191,7 +191,7 @@ void sanx_frame_set_grant(void *buf, u32 grant)
 
 	h->grant = cpu_to_le32(grant);
 }
-EXPORT_SYMBOL_GPL(sanx_frame_set_grant);
+EXPORT_SYMBOL_IF_KUNIT(sanx_frame_set_grant);
 
 static int window_parse(struct sanx_window_info *info,
 			const struct sanx_window *w)
@@ -219,7 +219,7 @@ void sanx_window_build(struct sanx_window *w,
 	w->rkey = cpu_to_le32(info->rkey);
 	w->size = cpu_to_le32(info->size);
 }
-EXPORT_SYMBOL_GPL(sanx_window_build);
+EXPORT_SYMBOL_IF_KUNIT(sanx_window_build);
 
 /**
  * sanx_open_parse() - extract and check the body of OPEN
@@ -243,7 +243,7 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 		return -EPROTO;
 	return window_parse(win, &open->window);
 }
-EXPORT_SYMBOL_GPL(sanx_open_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_open_parse);
 
 static int place_parse(const struct sanx_frame *f, u32 *conn,
 		       struct sanx_window_info *win)
@@ -274,7 +274,7 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 		return -EPROTO;
 	return place_parse(f, conn, win);
 }
-EXPORT_SYMBOL_GPL(sanx_open_ack_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_open_ack_parse);
 
 /**
  * sanx_resume_parse() - extract and check the body of RESUME or RESUME_ACK
@@ -291,7 +291,7 @@ int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 		return -EPROTO;
 	return place_parse(f, conn, win);
 }
-EXPORT_SYMBOL_GPL(sanx_resume_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_resume_parse);
 
 /**
  * sanx_window_parse() - extract and check the body of WINDOW
@@ -308,7 +308,7 @@ int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
 		return -EPROTO;
 	return win->size ? 0 : -EPROTO;
 }
-EXPORT_SYMBOL_GPL(sanx_window_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_window_parse);
 
 /**
  * sanx_return_parse() - extract and check the body of RETURN_ACK
@@ -325,7 +325,7 @@ int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
 		return -EPROTO;
 	return place_parse(f, conn, win);
 }
-EXPORT_SYMBOL_GPL(sanx_return_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_return_parse);
 
 /**
  * sanx_hello_parse() - check the private data of a link set-up
@@ -362,7 +362,7 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 		return -EPROTO;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(sanx_hello_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_hello_parse);
 
 /**
  * sanx_hello_build() - write the private data of a link set-up
@@ -383,4 +383,4 @@ void sanx_hello_build(struct sanx_hello *hello,
 		.instance	= cpu_to_le64(info->instance),
 	};
 }
-EXPORT_SYMBOL_GPL(sanx_hello_build);
+EXPORT_SYMBOL_IF_KUNIT(sanx_hello_build);

@@ -6,7 +6,8 @@
 #define _SANX_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/sanx.h>
+
+#include "conn/transport.h"
 
 #define show_sanx_state(s) __print_symbolic(s,			\
 		{ SANX_CONN_NEW,		"NEW" },		\
@@ -78,7 +79,7 @@ TRACE_EVENT(sanx_protocol_error,
 #endif /* _SANX_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH config
+#define TRACE_INCLUDE_PATH conn
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

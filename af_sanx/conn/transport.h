@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * AF_SANX: the interface between the core and a transport.
+ * Connections, and the interface between them and a transport.
  *
- * The core (af_sanx.ko) has the sockets, the connections and the node map.  A
- * transport carries the bytes of connections; it is one const struct
- * sanx_transport_ops.  The core includes nothing of rdma/, and a transport
- * knows nothing of sockets.
+ * A transport carries the bytes of connections: loop/ on this node, link/ to
+ * other nodes.  It is one struct sanx_transport_ops, and knows nothing of
+ * sockets.
  *
  * Terms that differ from the names here: coalesce (gather), liveness (alive,
  * pulse), busy poll (spin), reclaim (trim), memory beyond the ring (spare).
@@ -22,8 +21,8 @@
  *
  * The socket callbacks of @sk run without these locks, under RCU.
  */
-#ifndef _NET_SANX_H
-#define _NET_SANX_H
+#ifndef _SANX_TRANSPORT_H
+#define _SANX_TRANSPORT_H
 
 #include <linux/hrtimer.h>
 #include <linux/in6.h>
@@ -36,6 +35,9 @@
 #include <linux/types.h>
 #include <net/net_namespace.h>
 
+#include "config/config.h"
+#include "msgq.h"
+
 struct iov_iter;
 struct mem_cgroup;
 struct netlink_callback;
@@ -45,18 +47,6 @@ struct sanx_sock;
 struct sanx_stats;
 struct sk_buff;
 struct sock;
-
-#include <net/sanx_msgq.h>
-
-/**
- * struct sanx_endpoint - an address and a port
- * @addr: IPv6 address, or IPv4 address as v4-mapped
- * @port: big endian
- */
-struct sanx_endpoint {
-	struct in6_addr	addr;
-	__be16		port;
-};
 
 /**
  * enum sanx_conn_state - state of a connection
@@ -82,26 +72,6 @@ enum sanx_conn_state {
 	SANX_CONN_ENDED,
 	/* private: */
 	__SANX_CONN_STATES
-};
-
-/**
- * enum sanx_fallback - why a socket became plain TCP
- * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map
- * @SANX_FALLBACK_PORT: a port rule denies the port
- * @SANX_FALLBACK_LINK: there is no link to the peer
- * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener at that address
- * @SANX_FALLBACK_OPTION: the program uses an option that only TCP supports
- * @SANX_FALLBACK_ACCEPT: a plain TCP client connected to an AF_SANX listener
- */
-enum sanx_fallback {
-	SANX_FALLBACK_UNMAPPED,
-	SANX_FALLBACK_PORT,
-	SANX_FALLBACK_LINK,
-	SANX_FALLBACK_REFUSED,
-	SANX_FALLBACK_OPTION,
-	SANX_FALLBACK_ACCEPT,
-	/* private: */
-	__SANX_FALLBACKS
 };
 
 /**
@@ -627,20 +597,6 @@ struct sanx_link_info {
 	u32		lane;
 };
 
-#define SANX_NODE_RAILS	4
-
-/**
- * struct sanx_node_info - a copy of a node's entry in the node map
- * @id: node id
- * @n_rails: entries of @rail, at least 1
- * @rail: addresses on which its RDMA devices answer
- */
-struct sanx_node_info {
-	u32		id;
-	unsigned int	n_rails;
-	struct in6_addr	rail[SANX_NODE_RAILS];
-};
-
 /**
  * sanx_conn_priv() - a transport's own part of a connection
  * @conn: the connection
@@ -756,32 +712,10 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    struct mem_cgroup **memcg);
 
 /* transport.c */
+void sanx_count_protocol_error(struct net *net);
 int sanx_transport_register(const struct sanx_transport_ops *ops);
 void sanx_transport_unregister(const struct sanx_transport_ops *ops);
 int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 		     const struct sanx_link_info *info);
 
-/* nodemap.c */
-bool sanx_addr_travels(const struct in6_addr *addr);
-bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
-		       struct sanx_node_info *info);
-bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
-bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr);
-bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr);
-u32 sanx_node_self(struct net *net);
-bool sanx_nodemap_empty(struct net *net);
-
-/* ports.c */
-bool sanx_port_allowed(struct net *net, __be16 port);
-
-/* addr.c */
-bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
-
-/* stats.c */
-void sanx_count_protocol_error(struct net *net);
-
-/* worker.c: the named kernel threads */
-void sanx_connect_queue(struct kthread_work *work);
-void sanx_accept_queue(struct kthread_work *work);
-
-#endif /* _NET_SANX_H */
+#endif /* _SANX_TRANSPORT_H */

@@ -30,8 +30,8 @@
  * This unit is pure: it uses no socket, no device, no allocation and no lock.
  * Each function says which side may call it.
  */
-#ifndef _NET_SANX_MSGQ_H
-#define _NET_SANX_MSGQ_H
+#ifndef _SANX_MSGQ_H
+#define _SANX_MSGQ_H
 
 #include <linux/types.h>
 #include <linux/compiler.h>
@@ -170,4 +170,4 @@ int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2]);
 u32 sanx_ring_size(int bytes);
 u32 sanx_ring_slack(u32 size);
 
-#endif /* _NET_SANX_MSGQ_H */
+#endif /* _SANX_MSGQ_H */

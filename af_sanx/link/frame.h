@@ -12,8 +12,8 @@
  *
  * Names here: turn is a generation, F_FULL is rwnd-limited.
  */
-#ifndef _NET_SANX_FRAME_H
-#define _NET_SANX_FRAME_H
+#ifndef _SANX_FRAME_H
+#define _SANX_FRAME_H
 
 #include <linux/build_bug.h>
 #include <linux/in6.h>
@@ -308,4 +308,4 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 void sanx_hello_build(struct sanx_hello *hello,
 		      const struct sanx_hello_info *info);
 
-#endif /* _NET_SANX_FRAME_H */
+#endif /* _SANX_FRAME_H */
