@@ -110,9 +110,10 @@ tunables() {
 	# An emulated node with KASAN takes its time to make a link.
 	[ "$KERNEL" != debug ] || echo "link_timeout_ms=15000"
 	case ${SANX_TUNE:-} in
-	least) echo "net/sanx/spin_us=0 net/sanx/idle_ms=1 heartbeat_ms=100 lanes=1 grow_ms=0 long_min=1" ;;
-	most) echo "net/sanx/spin_us=10000 net/sanx/idle_ms=86400000 heartbeat_ms=3600000 lanes=8" \
-		"grow_ms=4294967295 long_min=4294967295" ;;
+	least) echo "net/sanx/spin_us=0 net/sanx/idle_ms=1 net/sanx/nodelay_us=0 heartbeat_ms=100" \
+		"lanes=1 grow_ms=0 long_min=1" ;;
+	most) echo "net/sanx/spin_us=10000 net/sanx/idle_ms=86400000 net/sanx/nodelay_us=100000" \
+		"heartbeat_ms=3600000 lanes=8 grow_ms=4294967295 long_min=4294967295" ;;
 	esac
 }
 

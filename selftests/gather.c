@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <time.h>
 
 #include "lib/slow.h"
 #include "sanx_test.h"
@@ -74,12 +75,19 @@ SANX_TEST(wakes_epoll)
 	wakes_epoll(_metadata, self->end, EPOLLIN, SHORT, 0);
 }
 
+static int nodelay_us_set(const char *us)
+{
+	return write_file("/proc/sys/net/sanx/nodelay_us", us);
+}
+
 SANX_TEST(at_once_without_delay)
 {
 	int timeout = at_once(variant);
 
+	ASSERT_EQ(0, nodelay_us_set("0"));
 	ASSERT_EQ(0, set_option(self->client, IPPROTO_TCP, TCP_NODELAY, 1));
 	wakes_epoll(_metadata, self->end, EPOLLIN, timeout, 0);
+	ASSERT_EQ(0, nodelay_us_set("50"));
 }
 
 SANX_TEST(urgent_at_once)
@@ -136,6 +144,245 @@ SANX_TEST(answers)
 	ASSERT_EQ(0, t.ret);
 }
 
+/*
+ * With TCP_NODELAY.  An emulated node has no time for a piece every few us, so
+ * the longest delay is LONGEST here, and pieces follow each other fast within a
+ * quarter of it.  What is held back is late by half of it, less the time of the
+ * burst; LATE is more than a piece takes that is not.
+ */
+#define LONGEST		"100000"
+#define LATE		30000000LL
+#define REST_MS		30
+#define PUBLISHED	24
+#define BURSTS		16
+
+static long long now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+/* Without timers of high resolution nothing is held back. */
+static bool can_hold(void)
+{
+	struct timespec ts;
+
+	return !clock_getres(CLOCK_MONOTONIC, &ts) && !ts.tv_sec &&
+	       ts.tv_nsec <= 100000;
+}
+
+static void no_delay(struct __test_metadata *_metadata, int fd, const char *us)
+{
+	ASSERT_EQ(0, nodelay_us_set(us));
+	ASSERT_EQ(0, set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1));
+}
+
+/* When each byte came, to a reader that sleeps or, with @flags, looks. */
+static long arrivals(struct task *t)
+{
+	long long *when = t->buf;
+	ssize_t n, got = 0;
+	char buf[STREAM];
+
+	while (got < (ssize_t)t->len) {
+		n = recv(t->fd, buf, sizeof(buf), t->flags);
+		if (n < 0 && errno == EAGAIN)
+			continue;
+		if (n <= 0)
+			return -1;
+		while (n--)
+			when[got++] = now_ns();
+	}
+	return 0;
+}
+
+/* How late the last byte of a burst is, to a reader that sleeps. */
+static long long burst(struct __test_metadata *_metadata, const int end[2])
+{
+	struct task t = { .fn = arrivals, .fd = end[1], .len = STREAM };
+	long long came[STREAM], sent;
+
+	t.buf = came;
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	for (int i = 0; i < STREAM; i++)
+		ASSERT_EQ(1, send(end[0], "s", 1, 0));
+	sent = now_ns();
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_EQ(0, t.ret);
+	return came[STREAM - 1] - sent;
+}
+
+/*
+ * How late the wake-up for the last byte of a burst is, where a reader that
+ * was woken before and has not run yet finds all bytes.
+ */
+static long long burst_wakes(struct __test_metadata *_metadata, const int end[2])
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int ep = epoll_create1(0);
+	long long sent;
+
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, end[1], &ev));
+	for (int i = 1; i < STREAM; i++)
+		ASSERT_EQ(1, send(end[0], "s", 1, 0));
+	while (epoll_wait(ep, &ev, 1, 0))
+		;
+	ASSERT_EQ(1, send(end[0], "s", 1, 0));
+	sent = now_ns();
+	ASSERT_EQ(1, epoll_wait(ep, &ev, 1, SOON));
+	sent = now_ns() - sent;
+	close(ep);
+	return sent;
+}
+
+/*
+ * A stream is coalesced; other processes that take the CPU may prevent it.  Its
+ * last byte comes all the same.
+ */
+SANX_TEST_OF("loop verbs", stream_without_delay)
+{
+	bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
+	int end[2], late = 0;
+
+	for (int i = 0; i < 10; i++) {
+		connect_pair(_metadata, self, variant, &end[0], &end[1]);
+		no_delay(_metadata, end[0], LONGEST);
+		late += (loop ? burst_wakes(_metadata, end) :
+				burst(_metadata, end)) >= LATE;
+		close(end[0]);
+		close(end[1]);
+	}
+	ASSERT_EQ(0, nodelay_us_set("50"));
+	EXPECT_LE(can_hold() ? 5 : 0, late);
+}
+
+/* A sender whose bursts end late twice is known to send in bursts. */
+SANX_TEST_OF("loop verbs", bursts_without_delay)
+{
+	int late = 0;
+
+	no_delay(_metadata, self->client, LONGEST);
+	for (int i = 0; i < BURSTS; i++)
+		late += burst(_metadata, self->end) >= LATE;
+	ASSERT_EQ(0, nodelay_us_set("50"));
+	EXPECT_GE(BURSTS / 2, late);
+}
+
+/* Bytes come one by one, with sleep or work in between, to a reader. */
+static int published(struct __test_metadata *_metadata, const int end[2],
+		     int flags, bool sleeps)
+{
+	struct task t = { .fn = arrivals, .fd = end[1], .len = PUBLISHED,
+			  .flags = flags };
+	long long came[PUBLISHED], sent[PUBLISHED];
+	int late = 0;
+
+	t.buf = came;
+	no_delay(_metadata, end[0], LONGEST);
+	task_start(&t);
+	for (int i = 0; i < PUBLISHED; i++) {
+		sent[i] = now_ns();
+		ASSERT_EQ(1, send(end[0], "p", 1, 0));
+		if (sleeps)
+			usleep(1000);
+		while (!sleeps && now_ns() - sent[i] < REST_MS * 1000000LL)
+			;
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_EQ(0, t.ret);
+	for (int i = 0; i < PUBLISHED; i++)
+		late += came[i] - sent[i] >= LATE;
+	ASSERT_EQ(0, nodelay_us_set("50"));
+	return late;
+}
+
+SANX_TEST_OF("loop verbs", publisher_sleeps)
+{
+	EXPECT_GE(PUBLISHED / 8, published(_metadata, self->end, 0, true));
+}
+
+SANX_TEST_OF("loop verbs", publisher_works)
+{
+	EXPECT_GE(PUBLISHED / 8, published(_metadata, self->end, 0, false));
+}
+
+SANX_TEST_OF("loop verbs", publisher_and_reader_that_looks)
+{
+	EXPECT_GE(PUBLISHED / 8,
+		  published(_metadata, self->end, MSG_DONTWAIT, true));
+}
+
+/* How long requests of @pieces and their answers take. */
+static long asked(struct __test_metadata *_metadata, const int end[2],
+		  int pieces, bool epoll)
+{
+	struct task t = { .fn = answer, .fd = end[1], .flags = 50 };
+	struct epoll_event ev = { .events = EPOLLIN };
+	char rest[STREAM], c;
+	int ep = epoll_create1(0);
+	long start = now_ms();
+
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, end[0], &ev));
+	task_start(&t);
+	for (int i = 0; i < t.flags; i++) {
+		for (int k = 1; k < pieces; k++)
+			ASSERT_EQ(1, send(end[0], "q", 1, 0));
+		ASSERT_EQ(STREAM - pieces + 1,
+			  send(end[0], rest, STREAM - pieces + 1, 0));
+		if (epoll)
+			ASSERT_EQ(1, epoll_wait(ep, &ev, 1, SOON));
+		ASSERT_EQ(1, recv(end[0], &c, 1, 0));
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	ASSERT_EQ(0, t.ret);
+	close(ep);
+	return now_ms() - start;
+}
+
+/* Were a request held back, all of them would take as long as the delays. */
+static void answers_soon(struct __test_metadata *_metadata, const int end[2],
+			 int pieces, bool epoll)
+{
+	long without;
+
+	no_delay(_metadata, end[0], "0");
+	without = asked(_metadata, end, pieces, epoll);
+	no_delay(_metadata, end[0], LONGEST);
+	EXPECT_GT(2 * without + 1000, asked(_metadata, end, pieces, epoll));
+	ASSERT_EQ(0, nodelay_us_set("50"));
+}
+
+SANX_TEST_OF("loop verbs", answers_without_delay)
+{
+	answers_soon(_metadata, self->end, 1, false);
+	answers_soon(_metadata, self->end, STREAM, false);
+}
+
+/* epoll_wait() does not say that an answer is waited for. */
+SANX_TEST_OF("loop verbs", answers_by_epoll_without_delay)
+{
+	answers_soon(_metadata, self->end, 1, true);
+	answers_soon(_metadata, self->end, 8, true);
+}
+
+/* Whoever looks sees what nobody has been woken for. */
+SANX_TEST_OF("loop", seen_without_delay)
+{
+	char c;
+
+	no_delay(_metadata, self->client, LONGEST);
+	for (int i = 0; i < 100; i++) {
+		stream(_metadata, self->end);
+		ASSERT_EQ(1, send(self->client, "x", 1, 0));
+		ASSERT_EQ(POLLIN, poll_one(self->server, POLLIN, 0));
+		ASSERT_EQ(1, recv(self->server, &c, 1, MSG_DONTWAIT));
+	}
+	ASSERT_EQ(0, nodelay_us_set("50"));
+}
+
 /* A reader that waits for more than comes gets it with the end. */
 static void ends(struct __test_metadata *_metadata, int end[2], int how)
 {
@@ -158,6 +405,13 @@ static void ends(struct __test_metadata *_metadata, int end[2], int how)
 SANX_TEST(shutdown_behind_it)
 {
 	ends(_metadata, self->end, SHUT_WR);
+}
+
+SANX_TEST_OF("loop verbs", shutdown_behind_it_without_delay)
+{
+	no_delay(_metadata, self->client, LONGEST);
+	ends(_metadata, self->end, SHUT_WR);
+	ASSERT_EQ(0, nodelay_us_set("50"));
 }
 
 SANX_TEST(close_behind_it)

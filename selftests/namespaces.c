@@ -22,6 +22,7 @@
 #include "lib/util.h"
 
 #define SPIN_US		"/proc/sys/net/sanx/spin_us"
+#define NODELAY_US	"/proc/sys/net/sanx/nodelay_us"
 #define IDLE_MS		"/proc/sys/net/sanx/idle_ms"
 
 /* Connections in a namespace, and bytes over each, each way. */
@@ -49,7 +50,7 @@ struct space {
 	const char	*value;
 	volatile int	go;
 	volatile int	ready;
-	long		found[2];
+	long		found[3];
 	volatile long	empty;
 	volatile long	most;
 	volatile long	now;
@@ -76,6 +77,7 @@ FIXTURE_TEARDOWN(spaces)
 {
 	write_file(SPIN_US, "20");
 	write_file(IDLE_MS, "30000");
+	write_file(NODELAY_US, "50");
 	for (int i = 0; i < SPACES; i++) {
 		if (self->child[i] > 0)
 			kill(self->child[i], SIGKILL);
@@ -226,6 +228,7 @@ static int in_space(struct space *s, int (*fn)(struct space *s))
 
 	s->found[0] = read_number(SPIN_US);
 	s->found[1] = read_number(IDLE_MS);
+	s->found[2] = read_number(NODELAY_US);
 	return err ?: write_file(s->set, s->value) ?: fn(s);
 }
 
@@ -275,13 +278,16 @@ static void values(struct __test_metadata *_metadata, FIXTURE_DATA(spaces) *self
 	/* Theirs are the defaults, whatever is here. */
 	ASSERT_EQ(0, write_file(SPIN_US, "123"));
 	ASSERT_EQ(0, write_file(IDLE_MS, "4567"));
+	ASSERT_EQ(0, write_file(NODELAY_US, "89"));
 	start_spaces(_metadata, self, set, value, nothing);
 	EXPECT_EQ(123, read_number(SPIN_US));
 	EXPECT_EQ(4567, read_number(IDLE_MS));
+	EXPECT_EQ(89, read_number(NODELAY_US));
 	ASSERT_EQ(0, write_file(set, least));
 	for (int i = 0; i < SPACES; i++) {
 		EXPECT_EQ(20, self->s[i].found[0]);
 		EXPECT_EQ(30000, self->s[i].found[1]);
+		EXPECT_EQ(50, self->s[i].found[2]);
 		finish(_metadata, self, i);
 		EXPECT_EQ(atol(value[i]), self->s[i].now);
 	}
@@ -294,6 +300,11 @@ static void values(struct __test_metadata *_metadata, FIXTURE_DATA(spaces) *self
 TEST_F(spaces, spin_us_value)
 {
 	values(_metadata, self, SPIN_US, "0", "10000", "10001");
+}
+
+TEST_F(spaces, nodelay_us_value)
+{
+	values(_metadata, self, NODELAY_US, "0", "100000", "100001");
 }
 
 TEST_F(spaces, idle_ms_value)

@@ -104,6 +104,8 @@ struct sanx_stats {
  * @spin_us: sysctl net.sanx.spin_us: most time of a busy poll, in microseconds
  * @idle_ms: sysctl net.sanx.idle_ms: idle time before ring memory is reclaimed,
  *	in ms; 0 for never
+ * @nodelay_us: sysctl net.sanx.nodelay_us: longest delay of a piece with
+ *	TCP_NODELAY, in microseconds; 0 for none
  * @sysctl: the sysctls
  */
 struct sanx_net {
@@ -115,6 +117,7 @@ struct sanx_net {
 	struct sanx_ports __rcu		*ports;
 	unsigned int			spin_us;
 	unsigned int			idle_ms;
+	unsigned int			nodelay_us;
 	struct ctl_table_header		*sysctl;
 };
 

@@ -8,11 +8,14 @@
 /* Longer than an answer over RDMA takes from a program that is running. */
 #define SPIN_US		20U
 #define IDLE_MS		30000U
+/* What network devices delay their interrupts by. */
+#define NODELAY_US	50U
 
 static unsigned int spin_us_max = 10000;
+static unsigned int nodelay_us_max = 100000;
 static unsigned int idle_ms_max = 24 * 60 * 60 * 1000;
 
-enum { SYSCTL_SPIN_US, SYSCTL_IDLE_MS, __SYSCTLS };
+enum { SYSCTL_SPIN_US, SYSCTL_IDLE_MS, SYSCTL_NODELAY_US, __SYSCTLS };
 
 static void sysctl_uint(struct ctl_table *entry, const char *name,
 			unsigned int *value, unsigned int *most)
@@ -38,6 +41,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 
 	sn->spin_us = SPIN_US;
 	sn->idle_ms = IDLE_MS;
+	sn->nodelay_us = NODELAY_US;
 	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
@@ -46,6 +50,8 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    &spin_us_max);
 	sysctl_uint(&table[SYSCTL_IDLE_MS], "idle_ms", &sn->idle_ms,
 		    &idle_ms_max);
+	sysctl_uint(&table[SYSCTL_NODELAY_US], "nodelay_us", &sn->nodelay_us,
+		    &nodelay_us_max);
 	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table,
 					    __SYSCTLS);
 	if (sn->sysctl)

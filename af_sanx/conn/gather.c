@@ -22,10 +22,30 @@
  *
  * Only senders that stream are delayed.  The first GATHER_AFTER sends without
  * anything received in between are announced at once, so requests and answers
- * have no delay, also those in a few pieces.  TCP_NODELAY, urgent data and
- * large pieces have no delay either.  If fewer than GATHER_AFTER sends come
- * before the timer expires, twice in a row, the sender does not stream, and its
- * next GATHER_PAUSE sends are announced at once.
+ * have no delay, also those in a few pieces.  Urgent data and large pieces have
+ * no delay either.  If fewer than GATHER_AFTER sends come before the timer
+ * expires, twice in a row, the sender does not stream, and its next
+ * GATHER_PAUSE sends are announced at once.
+ *
+ * TCP_NODELAY turns Nagle's rule off: a piece does not wait for the peer.  TCP
+ * coalesces such pieces too, while the device has not sent what was sent before
+ * (tcp_should_autocork()); the completion of the device ends the delay, and
+ * network devices delay their interrupts in addition.  Over loop there is no
+ * device.  Over verbs most work asks for no completion (wr_signal()), so the
+ * end of it is not known.  Therefore the clock limits the delay here.  With
+ * TCP_NODELAY bytes are held back only if
+ *
+ * - the sender streams, and QUICK_AFTER sends were announced at once;
+ * - it has not slept since its previous send, so it does not wait for anything;
+ * - that send returned less than a quarter of the longest delay ago; a stream
+ *   that was preempted, for example by its reader, may continue later.
+ *
+ * A sender that announces each event when it happens, and sleeps or works in
+ * between, is never delayed.  The last piece of a burst is late by at most
+ * net.sanx.nodelay_us, or half of that at the begin of a stream.  If the sender
+ * is at rest when the timer expires, twice in a row, it sends in bursts.  Its
+ * next GATHER_PAUSE sends are announced at once then, and twice as many each
+ * time that this happens again.
  *
  * No bytes are forgotten.  sanx_gather_arm() comes after the bytes were
  * published, and sets @armed with xchg(), a full barrier.  gather_timer()
@@ -38,7 +58,9 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/sched/rt.h>
+#include <linux/timekeeping.h>
 
+#include "config/config.h"
 #include "internal.h"
 
 /*
@@ -53,6 +75,34 @@
 #define GATHER_PAUSE	64
 
 /*
+ * With TCP_NODELAY.  Programs that pipeline requests seldom have more than
+ * QUICK_AFTER of them without an answer.  The time is net.sanx.nodelay_us.
+ */
+#define QUICK_BYTES	32768
+#define QUICK_AFTER	16
+#define QUICK_FAST	8
+#define QUICK_PAUSE_MAX	4096
+
+/**
+ * struct gather_limit - when to hold bytes back
+ * @after: sends that are announced at once before
+ * @fast: with so many sends before the timer expires the next delay is twice as
+ *	long
+ * @bytes: bytes that are announced at once
+ */
+struct gather_limit {
+	int	after;
+	u32	fast;
+	u32	bytes;
+};
+
+/* By sanx_gather.quick. */
+static const struct gather_limit gather_limits[] = {
+	{ GATHER_AFTER, GATHER_FAST, GATHER_BYTES },
+	{ QUICK_AFTER, QUICK_FAST, QUICK_BYTES },
+};
+
+/*
  * Does the sender stream?  It must fail twice in a row, because it can fail
  * once when the reader had its CPU.
  */
@@ -62,15 +112,27 @@ static void gather_judge(struct sanx_gather *g)
 	 * Above INT_MAX if this end has received something since it was armed.
 	 */
 	unsigned int sends = READ_ONCE(g->sends) - READ_ONCE(g->armed_at);
+	bool quick = READ_ONCE(g->quick), streams = sends >= GATHER_AFTER;
+	u32 fast = gather_limits[quick].fast;
 
-	WRITE_ONCE(g->fast, sends >= GATHER_FAST && sends <= INT_MAX);
-	if (sends >= GATHER_AFTER) {
+	WRITE_ONCE(g->fast, sends >= fast && sends <= INT_MAX);
+	if (quick) {
+		/* The bytes were announced meanwhile, because they were many. */
+		if (!READ_ONCE(g->held))
+			return;
+		streams = ktime_get_ns() - READ_ONCE(g->last) <
+			  READ_ONCE(g->ns) / 2;
+	}
+	if (streams) {
 		g->slow = false;
+		g->pause = GATHER_PAUSE;
 	} else if (!g->slow) {
 		g->slow = true;
 	} else {
-		g->slow = false;
-		WRITE_ONCE(g->sends, -GATHER_PAUSE);
+		g->slow = quick;
+		WRITE_ONCE(g->sends, -(int)g->pause);
+		if (quick)
+			g->pause = min(2 * g->pause, QUICK_PAUSE_MAX);
 	}
 }
 
@@ -82,6 +144,9 @@ static enum hrtimer_restart gather_timer(struct hrtimer *timer)
 	/* Pairs with xchg() in sanx_gather_arm(). */
 	smp_store_mb(g->armed, 0);
 	g->flush(g);
+	/* This CPU is the sender's, which could not send meanwhile. */
+	if (READ_ONCE(g->quick))
+		WRITE_ONCE(g->last, ktime_get_ns());
 	return HRTIMER_NORESTART;
 }
 
@@ -97,6 +162,8 @@ static enum hrtimer_restart gather_timer(struct hrtimer *timer)
  */
 void sanx_gather_arm(struct sanx_gather *g)
 {
+	u32 ns;
+
 	/*
 	 * The bytes were published before.  Pairs with smp_store_mb() in
 	 * gather_timer().
@@ -104,9 +171,8 @@ void sanx_gather_arm(struct sanx_gather *g)
 	if (xchg(&g->armed, 1))
 		return;
 	WRITE_ONCE(g->armed_at, READ_ONCE(g->sends));
-	hrtimer_start(&g->timer,
-		      ns_to_ktime(GATHER_NS << READ_ONCE(g->fast)),
-		      HRTIMER_MODE_REL_PINNED_SOFT);
+	ns = g->quick ? g->ns : GATHER_NS << READ_ONCE(g->fast);
+	hrtimer_start(&g->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /**
@@ -121,6 +187,7 @@ void sanx_gather_init(struct sanx_gather *g, u32 piece,
 {
 	g->piece = piece;
 	g->flush = flush;
+	g->pause = GATHER_PAUSE;
 	hrtimer_init(&g->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 	g->timer.function = gather_timer;
 }
@@ -135,29 +202,123 @@ static bool gather_can(void)
 	return hrtimer_resolution <= GATHER_NS && !rt_task(current);
 }
 
+/* Context: tx_mutex held. */
+static void gather_note(struct sanx_gather *g, u64 now)
+{
+	g->slept = current->nvcsw;
+	g->preempted = current->nivcsw;
+	WRITE_ONCE(g->last, now);
+}
+
+/*
+ * TCP_NODELAY: does this piece follow the previous one fast?  A sender that has
+ * slept in between (nvcsw) has waited for something.  One that was preempted
+ * (nivcsw) after a fast piece may be late for lack of the CPU only: on one CPU,
+ * the reader takes it after each announcement.
+ *
+ * What is held back is announced after g->ns here too, because the timer may be
+ * late: under PREEMPT_RT, and under load elsewhere, it runs in a thread that
+ * competes with the sender.
+ *
+ * Context: tx_mutex held.
+ */
+static bool gather_follows(struct sanx_gather *g, const struct sanx_conn *conn)
+{
+	u32 ns = READ_ONCE(sanx_net(conn->net)->nodelay_us) * NSEC_PER_USEC;
+	u64 now = ktime_get_ns();
+	bool near, follows;
+
+	near = now - g->last < ns / 4;
+	follows = near || (g->near && g->preempted != (u32)current->nivcsw);
+	if (g->slept != (u32)current->nvcsw || !ns)
+		follows = false;
+	if (!READ_ONCE(g->armed)) {
+		WRITE_ONCE(g->ns, READ_ONCE(g->fast) ? ns : ns / 2);
+		g->since = now;
+	} else if (now - g->since >= g->ns) {
+		follows = false;
+	}
+	g->near = near;
+	gather_note(g, now);
+	return follows;
+}
+
+/*
+ * A timer that runs for the other kind of delay is not changed.  Until it has
+ * expired, nothing is held back.
+ * Context: tx_mutex held.
+ */
+static bool gather_turn(struct sanx_gather *g, bool quick)
+{
+	if (likely(g->quick == quick))
+		return true;
+	if (READ_ONCE(g->armed))
+		return false;
+	WRITE_ONCE(g->quick, quick);
+	return true;
+}
+
 /**
  * sanx_gather_wants() - should these bytes be held back?
  * @g: of the sender
+ * @conn: its connection
  * @len: bytes that are sent
  * @now: they must not be held back
+ * @quick: TCP_NODELAY is set
  *
  * Context: process, tx_mutex held.
  * Return: true to hold them back; the caller must then call sanx_gather_arm().
  * False to announce them, and all bytes that were held back before.
  */
-bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now)
+bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
+		       size_t len, bool now, bool quick)
 {
+	const struct gather_limit *limit = &gather_limits[quick];
+	/* Once the timer has expired, nothing is held back. */
+	u32 held = READ_ONCE(g->armed) ? g->held : 0;
 	int sends = READ_ONCE(g->sends);
 
 	if (sends < INT_MAX)
 		WRITE_ONCE(g->sends, ++sends);
-	if (!now && len < g->piece && sends > GATHER_AFTER &&
-	    g->held + len < GATHER_BYTES && gather_can()) {
-		g->held += len;
+	if (!now && len < g->piece && sends > limit->after &&
+	    (!quick || gather_follows(g, conn)) &&
+	    held + len < limit->bytes && gather_can() &&
+	    gather_turn(g, quick)) {
+		WRITE_ONCE(g->held, held + len);
 		return true;
 	}
-	g->held = 0;
+	WRITE_ONCE(g->held, 0);
 	return false;
+}
+
+/**
+ * sanx_gather_sent() - a piece was announced that was not to be held back
+ * @g: of the sender
+ * @quick: TCP_NODELAY is set
+ *
+ * The time of the announcement does not count as a gap between pieces: over
+ * verbs it includes the work of a software device.
+ *
+ * Context: process, tx_mutex held.
+ */
+void sanx_gather_sent(struct sanx_gather *g, bool quick)
+{
+	if (quick && READ_ONCE(g->sends) > QUICK_AFTER)
+		gather_note(g, ktime_get_ns());
+}
+
+/**
+ * sanx_gather_received() - the sender has received something
+ * @g: of the sender
+ *
+ * A sender that was found not to stream remains so.
+ *
+ * Context: any.
+ */
+void sanx_gather_received(struct sanx_gather *g)
+{
+	if (READ_ONCE(g->sends) > 0)
+		WRITE_ONCE(g->sends, 0);
 }
 
 /**
@@ -172,22 +333,11 @@ bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now)
  */
 void sanx_gather_push(struct sanx_gather *g)
 {
-	WRITE_ONCE(g->sends, 0);
+	sanx_gather_received(g);
 	rcu_read_lock();
 	if (READ_ONCE(g->armed))
 		g->flush(g);
 	rcu_read_unlock();
-}
-
-/**
- * sanx_gather_received() - the sender has received something
- * @g: of the sender
- *
- * Context: any.
- */
-void sanx_gather_received(struct sanx_gather *g)
-{
-	WRITE_ONCE(g->sends, 0);
 }
 
 /**

@@ -150,10 +150,21 @@ struct sanx_pulse {
  *	barriers by sanx_gather_arm() and gather_timer()
  * @slow: few sends came before @timer last ran; used by @timer only
  * @fast: many sends came before @timer last ran; written by @timer, no lock
+ * @quick: @timer is set for the delay with TCP_NODELAY; changes only while it is
+ *	not set, under tx_mutex
+ * @near: the last piece with TCP_NODELAY followed the one before fast; tx_mutex
+ * @pause: sends that will be announced at once when the sender is found not to
+ *	stream; used by @timer only
  * @sends: sends since this end last received anything; below 0 after the sender
  *	was found not to stream; no lock
  * @armed_at: value of @sends when @timer was set; no lock
- * @held: bytes held back; tx_mutex
+ * @held: bytes held back; written under tx_mutex
+ * @ns: longest delay with @quick; changes as @quick does
+ * @slept: voluntary context switches of the task that has sent last with
+ *	TCP_NODELAY; tx_mutex
+ * @preempted: likewise its involuntary ones; tx_mutex
+ * @last: when it did so, or @timer announced bytes, ktime_get_ns(); no lock
+ * @since: when @timer was set with @quick, likewise; tx_mutex
  *
  * Several CPUs write @sends without a lock.  A lost count or a lost reset moves
  * an announcement by at most GATHER_NS.
@@ -165,9 +176,17 @@ struct sanx_gather {
 	int			armed;
 	bool			slow;
 	bool			fast;
+	bool			quick;
+	bool			near;
+	u16			pause;
 	int			sends;
 	int			armed_at;
 	u32			held;
+	u32			ns;
+	u32			slept;
+	u32			preempted;
+	u64			last;
+	u64			since;
 };
 
 /* Most bytes that stay corked. */
@@ -382,7 +401,8 @@ struct sanx_transport_ops {
 	 * (cork.c).
 	 *
 	 * MSG_BATCH, which is set without TCP_NODELAY: the announcement may be
-	 * delayed and cover further bytes (gather.c).
+	 * delayed and cover further bytes.  Without MSG_BATCH too, but for a
+	 * shorter time and only in a fast stream (gather.c).
 	 *
 	 * SANX_MSG_SPARE: the room is SANX_ROOM_SPARE, else SANX_ROOM_WINDOW.
 	 *
@@ -402,7 +422,7 @@ struct sanx_transport_ops {
 	void (*uncork)(struct sanx_conn *conn);
 
 	/**
-	 * @push: announce all bytes that send() holds back for MSG_BATCH.
+	 * @push: announce all bytes that send() holds back (gather.c).
 	 *	Called when the program waits for the peer.  Optional.
 	 *
 	 * Context: process; the connection may be in any state, closed too.
@@ -659,7 +679,9 @@ void sanx_conn_quiet(struct sanx_conn *conn);
 /* gather.c */
 void sanx_gather_init(struct sanx_gather *g, u32 piece,
 		      void (*flush)(struct sanx_gather *g));
-bool sanx_gather_wants(struct sanx_gather *g, size_t len, bool now);
+bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
+		       size_t len, bool now, bool quick);
+void sanx_gather_sent(struct sanx_gather *g, bool quick);
 void sanx_gather_arm(struct sanx_gather *g);
 void sanx_gather_push(struct sanx_gather *g);
 void sanx_gather_received(struct sanx_gather *g);

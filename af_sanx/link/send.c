@@ -136,8 +136,8 @@ static enum vpayload_when send_when(struct vconn *vc, size_t len, int flags)
 	    vc->end - READ_ONCE(vc->posted) + len <= SANX_CORK_MAX &&
 	    len < vstaging_room(vc))
 		return VPAYLOAD_CORKED;
-	return sanx_gather_wants(&vc->gather, len,
-				 !(flags & MSG_BATCH) || urgent) ?
+	return sanx_gather_wants(&vc->gather, vconn_conn(vc), len, urgent,
+				 !(flags & MSG_BATCH)) ?
 	       VPAYLOAD_SOON : VPAYLOAD_NOW;
 }
 
@@ -174,6 +174,8 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	most = when == VPAYLOAD_NOW ? send_small(vc, len) : 0;
 	if (most) {
 		n = send_inline(vc, from, len, most, flags);
+		if (n == len)
+			sanx_gather_sent(&vc->gather, !(flags & MSG_BATCH));
 		if (n == len || (n < 0 && n != -EAGAIN))
 			return n;
 		done = max(n, 0L);
@@ -182,6 +184,8 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	n = send_staged(vc, from, len - done, flags, when);
 	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
 		n = vspill_send(vc, from, len, flags);
+	if (when == VPAYLOAD_NOW)
+		sanx_gather_sent(&vc->gather, !(flags & MSG_BATCH));
 	return n < 0 ? done ?: n : done + n;
 }
 

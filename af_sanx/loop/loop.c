@@ -336,12 +336,6 @@ static bool loop_waits(const struct sanx_conn *conn, int flags)
 	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
 }
 
-/* May the wake-up of the peer's reader be coalesced with later ones? */
-static bool loop_gathers(const struct sanx_conn *conn, int flags)
-{
-	return (flags & MSG_BATCH) && loop_waits(conn, flags);
-}
-
 /* Are the bytes corked, that is, not advertised to the peer? */
 static bool loop_corks(struct sanx_conn *conn, int flags)
 {
@@ -445,10 +439,13 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_conn_urgent_came(peer);
 	if (unlikely(sanx_cork_release(conn)))
 		sanx_conn_tx_ready(conn);
-	if (sanx_gather_wants(gather, n, !loop_gathers(conn, flags)))
+	if (sanx_gather_wants(gather, conn, n, !loop_waits(conn, flags),
+			      !(flags & MSG_BATCH))) {
 		sanx_gather_arm(gather);
-	else
+	} else {
 		sanx_conn_rx_ready(peer);
+		sanx_gather_sent(gather, !(flags & MSG_BATCH));
+	}
 	return n;
 }
 
