@@ -9,7 +9,8 @@
  *
  *	latency SIZE...    us, half a round trip
  *	stream SIZE...     MB/s by writes of SIZE, and the CPU's ns a byte; read with
- *			   a buffer of as much, or of BYTES; -n: with TCP_NODELAY
+ *			   a buffer of as much, or of BYTES; -n: with TCP_NODELAY,
+ *			   and then the line is "nodelay SIZE", without the CPU
  *	connect COUNT      us, the connect() call; and with accept() and both close()
  *	short COUNT        us, a connection with a byte there and a byte back
  *	idle COUNT         bytes of memory of an established connection, both ends

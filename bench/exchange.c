@@ -139,7 +139,11 @@ static void stream_size(struct bench *b, int fd, size_t size)
 	one_stream(b, fd, buf, size, writes, true);
 	ns = now_ns() - start;
 	idle = idle_ns() - idle;
-	if (!b->server)
+	if (b->server)
+		;
+	else if (b->nodelay)
+		printf("nodelay %zu %.3f\n", size, size * writes * 1e3 / ns);
+	else
 		printf("stream %zu %.3f\ncpu %zu %.4f\n", size, size * writes * 1e3 / ns,
 		       size, (double)(idle < ns ? ns - idle : 0) / (size * writes));
 	free(buf);

@@ -11,6 +11,9 @@ MINE=10.77.0.$NODE
 
 LATENCY_SIZES="1 64 256 1024 4096 16384 65536"
 STREAM_SIZES="1 64 256 1024 4096 16384 65536 262144 1048576"
+# With TCP_NODELAY, read with a buffer that takes what there is.
+NODELAY_SIZES="64 1024 4096"
+NODELAY_READS=262144
 MANY="1 16 256 4096"
 CONNECTIONS=500
 
@@ -39,6 +42,7 @@ one_at_a_time() {
 	{
 		measure "$@" latency $LATENCY_SIZES
 		measure "$@" stream $STREAM_SIZES
+		measure "$@" -n -r "$NODELAY_READS" stream $NODELAY_SIZES
 		measure "$@" connect "$CONNECTIONS"
 		measure "$@" short "$CONNECTIONS"
 	}

@@ -30,6 +30,9 @@ def row($name; $measure; $number):
 def numbers($measure):
 	[.figures[][$measure] // {} | keys[]] | unique | sort_by(tonumber);
 
+# Earlier runs have not measured all.
+def measured($measure): any(.figures[]; has($measure));
+
 def section($title; $measure; name):
 	"", header($title),
 	(numbers($measure)[] as $n | row("  " + ($n | name); $measure; $n));
@@ -73,6 +76,12 @@ def asked:
 		f("verbs"; "stream"; 65536); f("raw"; "stream"; 65536); 0.85; 0.95),
 	atleast("verbs, stream of 1 KiB, against rsockets";
 		f("verbs"; "stream"; 1024); f("rsockets"; "stream"; 1024); 5; 8),
+	(select(measured("nodelay"))
+	| atleast("loop, 1 KiB, TCP_NODELAY, against the better of unix and tcp";
+		f("loop"; "nodelay"; 1024);
+		larger(f("unix"; "nodelay"; 1024); f("tcp"; "nodelay"; 1024)); 2; 4),
+	  atleast("verbs, 1 KiB, TCP_NODELAY, against rsockets";
+		f("verbs"; "nodelay"; 1024); f("rsockets"; "nodelay"; 1024); 5; 8)),
 	atleast("verbs, stream of 1 KiB, against tcp";
 		f("verbs"; "stream"; 1024); f("tcp"; "stream"; 1024); 1; 1),
 	atmost("verbs, connect() on a warm link, against rsockets";
@@ -96,6 +105,7 @@ def asked:
 section("latency, us"; "latency"; size),
 section("stream, MB/s, writes of"; "stream"; size),
 section("CPU, ns a byte, same"; "cpu"; size),
+(select(measured("nodelay")) | section("TCP_NODELAY, MB/s"; "nodelay"; size)),
 "", header("connections"),
 row("  connect(), us"; "connect"; "0"),
 row("  connect+accept+close, us"; "cycle"; "0"),
