@@ -29,7 +29,7 @@ static int __init sanx_init(void)
 	err = sanx_netns_init();
 	if (err)
 		goto err_worker;
-	err = sanx_busy_init();
+	err = sanx_netuse_init();
 	if (err)
 		goto err_netns;
 	err = sanx_socks_init();
@@ -59,7 +59,7 @@ err_loop:
 err_socks:
 	sanx_socks_exit();
 err_busy:
-	sanx_busy_exit();
+	sanx_netuse_exit();
 err_netns:
 	sanx_netns_exit();
 err_worker:
@@ -81,7 +81,7 @@ static void __exit sanx_exit(void)
 		sanx_transport_unregister(&sanx_loop_ops);
 	sanx_fallback_drain();
 	sanx_socks_exit();
-	sanx_busy_exit();
+	sanx_netuse_exit();
 	sanx_netns_exit();
 	/* Work items may still put connections, which RCU then frees. */
 	sanx_worker_exit();

@@ -106,7 +106,7 @@ static void swallow(int fd, char *buf, size_t size, uint64_t total)
 
 /*
  * Ends with a byte back, so that everything has arrived.  @last ends the stream,
- * which sends what is gathered at once; else TCP's last bytes wait 40 ms for a
+ * which sends what is coalesced at once; else TCP's last bytes wait 40 ms for a
  * delayed acknowledgment, and that would be all that is measured.
  */
 static void one_stream(struct bench *b, int fd, char *buf, size_t size,

@@ -5,7 +5,7 @@
  * ULP of this suite's own is who looks, as the kernel's keep what they see.
  *
  * And the trylock of a socket (af_sanx/conn/conn.c), and memory for one that reclaim waits
- * for (reclaim.c).
+ * for (memalloc.c).
  */
 #include <kunit/test.h>
 #include <linux/debug_locks.h>
@@ -187,7 +187,7 @@ static int send_under_io(struct socket *sock, void *buf, size_t len)
  * lockdep knows that reclaim may wait for the lock, and finds each allocation under it
  * that may wait for reclaim.  The first bytes make the first ring, many need more.
  */
-static void test_reclaim(struct kunit *test)
+static void test_memalloc(struct kunit *test)
 {
 	static const int sizes[] = { 1, SZ_4K, SZ_256K };
 	struct socket *l, *client, *child = NULL;
@@ -231,7 +231,7 @@ static struct kunit_case family_cases[] = {
 	KUNIT_CASE(test_listener),
 	KUNIT_CASE(test_unconnected),
 	KUNIT_CASE(test_trylock),
-	KUNIT_CASE(test_reclaim),
+	KUNIT_CASE(test_memalloc),
 	{}
 };
 

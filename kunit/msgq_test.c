@@ -241,7 +241,7 @@ static void msgq_rxq(struct kunit *test)
 	memset(&q, 0xff, sizeof(q));
 	sanx_rxq_init(&q, ring, 4096);
 	KUNIT_EXPECT_PTR_EQ(test, q.in.buf, &ring[0]);
-	KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_moving(&q));
 	KUNIT_EXPECT_EQ(test, q.size, 4096);
 	KUNIT_EXPECT_EQ(test, sanx_rxq_avail(&q), 0);
 	KUNIT_EXPECT_FALSE(test, sanx_rxq_credit_due(&q));
@@ -542,7 +542,7 @@ static void msgq_move(struct kunit *test)
 		store_stream(test, &q, unread);
 		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
 		sanx_rxq_move(&q, larger, 2 * RING);
-		KUNIT_EXPECT_TRUE(test, sanx_rxq_turning(&q));
+		KUNIT_EXPECT_TRUE(test, sanx_rxq_moving(&q));
 		q.size = 2 * RING;
 		KUNIT_EXPECT_EQ(test, sanx_rxq_grant(&q), FAR + 2 * RING);
 		more = 2 * RING - unread;
@@ -559,8 +559,8 @@ static void msgq_move(struct kunit *test)
 		}
 		KUNIT_EXPECT_TRUE(test, sanx_rxq_follow(&q, &left));
 		KUNIT_EXPECT_PTR_EQ(test, left.buf, &first[0]);
-		KUNIT_EXPECT_NULL(test, left.turn);
-		KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+		KUNIT_EXPECT_NULL(test, left.gen);
+		KUNIT_EXPECT_FALSE(test, sanx_rxq_moving(&q));
 		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
 		/* Nobody looks there any more. */
 		memset(first, CANARY, sizeof(first));
@@ -574,14 +574,14 @@ static void msgq_move(struct kunit *test)
 }
 
 /*
- * A queue that goes by turns need not wait for its reader: he finds all bytes in
+ * A queue with generations need not wait for its reader: it finds all bytes in
  * their order, and leaves each ring once.
  */
-static void msgq_turns(struct kunit *test)
+static void msgq_generations(struct kunit *test)
 {
-	enum { TURNS = 4 };
-	struct sanx_turn turn[TURNS] = {};
-	u8 ring[TURNS][RING];
+	enum { GENS = 4 };
+	struct sanx_generation gen[GENS] = {};
+	u8 ring[GENS][RING];
 	struct sanx_left left;
 	struct sanx_rxq q;
 	u32 i, n = RING - 3;
@@ -589,35 +589,35 @@ static void msgq_turns(struct kunit *test)
 	sanx_rxq_init(&q, NULL, RING);
 	q.head = FAR;
 	q.tail = FAR;
-	q.granted = FAR + TURNS * RING;
-	for (i = 0; i < TURNS; i++) {
-		turn[i].ring.buf = ring[i];
-		turn[i].ring.size = RING;
+	q.granted = FAR + GENS * RING;
+	for (i = 0; i < GENS; i++) {
+		gen[i].ring.buf = ring[i];
+		gen[i].ring.size = RING;
 		if (i)
-			sanx_rxq_append(&q, &turn[i - 1], &turn[i], q.tail);
+			sanx_rxq_append(&q, &gen[i - 1], &gen[i], q.tail);
 		else
-			sanx_rxq_begin(&q, &turn[0]);
+			sanx_rxq_begin(&q, &gen[0]);
 		store_stream(test, &q, n);
 	}
-	KUNIT_EXPECT_TRUE(test, sanx_rxq_turning(&q));
+	KUNIT_EXPECT_TRUE(test, sanx_rxq_moving(&q));
 	expect_read(test, &q, 0, 3 * RING);
 	expect_read(test, &q, n - 1, 2);
-	expect_read(test, &q, RING, TURNS * n - RING);
-	for (i = 0; i < TURNS * n; i++)
+	expect_read(test, &q, RING, GENS * n - RING);
+	for (i = 0; i < GENS * n; i++)
 		KUNIT_ASSERT_EQ(test, sanx_rxq_byte(&q, FAR + i),
 				stream_byte(FAR + i));
-	for (i = 1; i < TURNS; i++) {
+	for (i = 1; i < GENS; i++) {
 		sanx_rxq_consume(&q, n - 1);
 		KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
 		sanx_rxq_consume(&q, 1);
 		KUNIT_ASSERT_TRUE(test, sanx_rxq_follow(&q, &left));
-		KUNIT_EXPECT_PTR_EQ(test, left.turn, &turn[i - 1]);
+		KUNIT_EXPECT_PTR_EQ(test, left.gen, &gen[i - 1]);
 		KUNIT_EXPECT_PTR_EQ(test, left.buf, &ring[i - 1][0]);
 		/* Nobody looks there any more. */
 		memset(ring[i - 1], CANARY, RING);
 		expect_read(test, &q, 0, n);
 	}
-	KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_moving(&q));
 	KUNIT_EXPECT_FALSE(test, sanx_rxq_follow(&q, &left));
 }
 
@@ -654,7 +654,7 @@ static void msgq_provide(struct kunit *test)
 
 	sanx_rxq_init(&q, NULL, 2 * RING);
 	sanx_rxq_provide(&q, ring, RING);
-	KUNIT_EXPECT_FALSE(test, sanx_rxq_turning(&q));
+	KUNIT_EXPECT_FALSE(test, sanx_rxq_moving(&q));
 	store_stream(test, &q, RING);
 	expect_read(test, &q, 0, RING);
 	KUNIT_EXPECT_EQ(test, sanx_rxq_grant(&q), 2 * RING);
@@ -826,7 +826,7 @@ static struct kunit_case msgq_cases[] = {
 	KUNIT_CASE(msgq_fill_part),
 	KUNIT_CASE(msgq_fill_short),
 	KUNIT_CASE(msgq_move),
-	KUNIT_CASE(msgq_turns),
+	KUNIT_CASE(msgq_generations),
 	KUNIT_CASE(msgq_exceed),
 	KUNIT_CASE(msgq_provide),
 	KUNIT_CASE_PARAM(msgq_read, bytes_gen_params),

@@ -237,14 +237,17 @@ static struct sanx_frame resume_frame(const u8 *body)
 				    .conn = 5, .body = body };
 }
 
-static struct sanx_frame told_frame(const u8 *body)
+static struct sanx_frame window_frame(const u8 *body)
 {
 	return (struct sanx_frame){ .type = SANX_FRAME_WINDOW, .len = 24,
 				    .conn = 5, .body = body };
 }
 
-/* A window of 16 bytes, in each body that has one; in WINDOW it is @told. */
-static void window_verdict(struct kunit *test, const u8 *w, int want, int told)
+/*
+ * A window of 16 bytes, in each body that has one; in WINDOW it is @in_window.
+ */
+static void window_verdict(struct kunit *test, const u8 *w, int want,
+			   int in_window)
 {
 	struct sanx_window_info win;
 	struct sanx_open open;
@@ -269,9 +272,9 @@ static void window_verdict(struct kunit *test, const u8 *w, int want, int told)
 	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), want);
 	if (!want)
 		expect_window(test, &win, w);
-	f = told_frame(buf);
-	KUNIT_EXPECT_EQ(test, sanx_window_parse(&f, &conn, &win), told);
-	if (!told)
+	f = window_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_window_parse(&f, &conn, &win), in_window);
+	if (!in_window)
 		expect_window(test, &win, w);
 	f.type = SANX_FRAME_RETURN_ACK;
 	KUNIT_EXPECT_EQ(test, sanx_return_parse(&f, &conn, &win), want);
@@ -371,12 +374,12 @@ static const struct wrong_case ack_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(ack, ack_cases, desc);
 
-typedef int place_parser(const struct sanx_frame *f, u32 *conn,
-			 struct sanx_window_info *win);
+typedef int admission_parser(const struct sanx_frame *f, u32 *conn,
+			     struct sanx_window_info *win);
 
 /* OPEN_ACK, RESUME, RESUME_ACK, WINDOW and RETURN_ACK have the same body. */
-static void place_field(struct kunit *test, struct sanx_frame f,
-			place_parser *parse)
+static void admission_field(struct kunit *test, struct sanx_frame f,
+			    admission_parser *parse)
 {
 	const struct wrong_case *c = test->param_value;
 	struct sanx_window_info win;
@@ -395,19 +398,19 @@ static void place_field(struct kunit *test, struct sanx_frame f,
 
 static void ack_field(struct kunit *test)
 {
-	place_field(test, ack_frame(NULL), sanx_open_ack_parse);
+	admission_field(test, ack_frame(NULL), sanx_open_ack_parse);
 }
 
 static void resume_field(struct kunit *test)
 {
 	struct sanx_frame f = resume_frame(NULL);
 
-	place_field(test, f, sanx_resume_parse);
+	admission_field(test, f, sanx_resume_parse);
 	f.type = SANX_FRAME_RESUME_ACK;
-	place_field(test, f, sanx_resume_parse);
+	admission_field(test, f, sanx_resume_parse);
 	f.type = SANX_FRAME_RETURN_ACK;
-	place_field(test, f, sanx_return_parse);
-	place_field(test, told_frame(NULL), sanx_window_parse);
+	admission_field(test, f, sanx_return_parse);
+	admission_field(test, window_frame(NULL), sanx_window_parse);
 }
 
 /* A body is read as what the frame says it is, and in full or not at all. */

@@ -221,7 +221,7 @@ SANX_TEST(not_sent_lowat)
 				16384));
 	pattern_fill(buf, sizeof(buf), 0);
 	for (int i = 0; i < 200; i++) {
-		/* Small enough to be gathered still. */
+		/* Small enough to be coalesced still. */
 		ASSERT_EQ(sizeof(buf), send(self->client, buf, sizeof(buf),
 					    MSG_DONTWAIT));
 		ASSERT_EQ(POLLOUT, poll_one(self->client, POLLOUT, SOON));

@@ -2,8 +2,6 @@
 /*
  * Configuration and counters of a namespace, and the kernel threads.  All other
  * folders use this one; it uses none of them.
- *
- * Busy poll is called spin in the names here.
  */
 #ifndef _SANX_CONFIG_H
 #define _SANX_CONFIG_H

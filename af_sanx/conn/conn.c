@@ -93,9 +93,9 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	mutex_init(&conn->tx_mutex);
 	mutex_init(&conn->rx_mutex);
 	sanx_urg_init(&conn->urg);
-	sanx_alive_init(conn);
+	sanx_liveness_init(conn);
 	sanx_cork_init(conn);
-	sanx_trim_init(conn);
+	sanx_reclaim_init(conn);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
 	/* sanx_conn_connect() sets the function. */
@@ -188,7 +188,7 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 	 */
 	smp_mb();
 	WRITE_ONCE(conn->cork.on, tcp_sk(sk)->nonagle & TCP_NAGLE_CORK);
-	sanx_alive_options(conn, sk);
+	sanx_liveness_options(conn, sk);
 }
 
 static void conn_detach_rcu(struct rcu_head *rcu)
@@ -522,7 +522,7 @@ int sanx_conn_established(struct sanx_conn *conn)
 	sk = sanx_conn_sk(conn);
 	if (sk) {
 		sk_incoming_cpu_update(sk);
-		sanx_alive_options(conn, sk);
+		sanx_liveness_options(conn, sk);
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 	}
@@ -929,7 +929,7 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 }
 
 /**
- * sanx_conn_deaf() - has the program shut down both directions?
+ * sanx_conn_discards() - has the program shut down both directions?
  * @conn: the connection
  *
  * No program reads what the peer sends after that.  As with TCP the peer gets a
@@ -939,7 +939,7 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
  * Context: any.
  * Return: true if it has, and the peer has not ended its direction.
  */
-bool sanx_conn_deaf(const struct sanx_conn *conn)
+bool sanx_conn_discards(const struct sanx_conn *conn)
 {
 	return READ_ONCE(conn->state) == SANX_CONN_FIN_SENT &&
 	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
@@ -1020,11 +1020,11 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 		reset = false;
 	conn_event(conn, SANX_EV_DIE);
 	spin_unlock_bh(&conn->lock);
-	sanx_alive_stop(conn);
+	sanx_liveness_stop(conn);
 	if (was != SANX_CONN_NEW)
 		conn->ops->close(conn, reset);
 	sanx_cork_stop(conn);
-	sanx_trim_stop(conn);
+	sanx_reclaim_stop(conn);
 }
 
 int __init sanx_conn_init(void)

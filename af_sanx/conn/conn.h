@@ -3,9 +3,6 @@
  * Connections, listeners and transports, for the layers above.  struct
  * sanx_conn, and the functions that transports may use, are in transport.h.
  * This folder does not know struct sanx_sock.
- *
- * Terms that differ from the names here: liveness (alive), busy poll (spin).
- * Reclaim in struct sanx_reclaim is the kernel's reclaim of memory.
  */
 #ifndef _SANX_CONN_H
 #define _SANX_CONN_H
@@ -111,10 +108,10 @@ u32 sanx_conn_outq(struct sanx_conn *conn);
 u32 sanx_conn_taken(struct sanx_conn *conn);
 u32 sanx_conn_unsent(struct sanx_conn *conn);
 
-/* alive.c */
-void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk);
-void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk);
-void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk);
+/* liveness.c */
+void sanx_liveness_options(struct sanx_conn *conn, const struct sock *sk);
+void sanx_liveness_send(struct sanx_conn *conn, const struct sock *sk);
+void sanx_liveness_wait(struct sanx_conn *conn, const struct sock *sk);
 
 /* cork.c */
 void sanx_cork_pull(struct sanx_conn *conn);
@@ -131,41 +128,43 @@ int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
 		  struct msghdr *msg, size_t len, int flags);
 
 /**
- * struct sanx_spin - a wait that may begin with busy polling: spin.c
+ * struct sanx_busy_poll - a wait that may begin with busy polling: busy_poll.c
  * @start: when it began, local_clock() in ns
  * @ns: how long to poll, in ns, or 0
  * @most: limit of @ns that the connection adapts to, in ns, or 0 if the program
  *	has set the time itself, or there is no polling
  */
-struct sanx_spin {
+struct sanx_busy_poll {
 	u64	start;
 	u64	ns;
 	u32	most;
 };
 
-/* spin.c */
-void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
-		     const struct sock *sk, long timeo);
-bool sanx_spin_on(const struct sanx_spin *w);
-void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn);
+/* busy_poll.c */
+void sanx_busy_poll_start(struct sanx_busy_poll *w,
+			  const struct sanx_conn *conn,
+			  const struct sock *sk, long timeo);
+bool sanx_busy_poll_again(const struct sanx_busy_poll *w);
+void sanx_busy_poll_adapt(const struct sanx_busy_poll *w,
+			  struct sanx_conn *conn);
 
 /**
- * struct sanx_reclaim - how the caller allocated before sanx_reclaim_enter()
+ * struct sanx_memalloc - how the caller allocated before sanx_memalloc_save()
  * @noio: its allocations must not wait for I/O
  * @reserves: its allocations may use the memory reserves
  * @noio_was: state to restore for @noio
  * @reserves_was: state to restore for @reserves
  */
-struct sanx_reclaim {
+struct sanx_memalloc {
 	bool		noio;
 	bool		reserves;
 	unsigned int	noio_was;
 	unsigned int	reserves_was;
 };
 
-/* reclaim.c */
-void sanx_reclaim_enter(const struct sock *sk, struct sanx_reclaim *scope);
-void sanx_reclaim_leave(const struct sanx_reclaim *scope);
+/* memalloc.c */
+void sanx_memalloc_save(const struct sock *sk, struct sanx_memalloc *scope);
+void sanx_memalloc_restore(const struct sanx_memalloc *scope);
 
 /* transport.c */
 const struct sanx_transport_ops *sanx_transport_get(bool same_node);
@@ -177,10 +176,10 @@ void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
 					  struct netlink_callback *cb,
 					  const struct sanx_link_info *info));
 
-/* busy.c */
-int sanx_busy_init(void);
-void sanx_busy_exit(void);
-void sanx_busy_get(struct net *net);
-void sanx_busy_put(struct net *net, bool defer);
+/* netuse.c */
+int sanx_netuse_init(void);
+void sanx_netuse_exit(void);
+void sanx_netuse_get(struct net *net);
+void sanx_netuse_put(struct net *net, bool defer);
 
 #endif /* _SANX_CONN_H */

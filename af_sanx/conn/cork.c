@@ -17,7 +17,7 @@
  * MSG_MORE keeps back when anything arrives from the peer.  AF_SANX waits in
  * this case as well.)  A reset drops corked bytes.
  *
- * Coalescing (gather.c) is different: it lasts much shorter, ends when the
+ * Coalescing (coalesce.c) is different: it lasts much shorter, ends when the
  * program waits, and hides nothing over loop.
  *
  * conn->tx_mutex guards cork.bytes and cork.since.

@@ -44,25 +44,25 @@ void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
 void sanx_conn_later_done(struct sanx_conn *conn);
 void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
 
-/* alive.c */
-void sanx_alive_init(struct sanx_conn *conn);
-void sanx_alive_stop(struct sanx_conn *conn);
+/* liveness.c */
+void sanx_liveness_init(struct sanx_conn *conn);
+void sanx_liveness_stop(struct sanx_conn *conn);
 
 /* cork.c */
 void sanx_cork_init(struct sanx_conn *conn);
 void sanx_cork_stop(struct sanx_conn *conn);
 
-/* trim.c */
-void sanx_trim_init(struct sanx_conn *conn);
-void sanx_trim_stop(struct sanx_conn *conn);
+/* reclaim.c */
+void sanx_reclaim_init(struct sanx_conn *conn);
+void sanx_reclaim_stop(struct sanx_conn *conn);
 
 /* urgent.c */
 void sanx_urg_init(struct sanx_urg *urg);
 
-/* reclaim.c */
-bool sanx_reclaim_waits(const struct sock *sk);
+/* memalloc.c */
+bool sanx_memalloc_needed(const struct sock *sk);
 
-/* busy.c */
-void sanx_busy_announce(const struct sanx_transport_ops *ops);
+/* netuse.c */
+void sanx_netuse_announce(const struct sanx_transport_ops *ops);
 
 #endif /* _SANX_CONN_INTERNAL_H */

@@ -3,8 +3,6 @@
  * The message queue: cursors and credits of one direction of a stream.
  * msgq.h describes the model and its invariants.
  *
- * Names here: a turn is a generation.
- *
  * The receiver publishes bytes with rx.tail.  The sender gets room with
  * tx.limit.  Both, and the pointers to rings, are stored with release and
  * loaded with acquire:
@@ -17,8 +15,8 @@
  *			sanx_txq_exceed()
  *	rx.in.buf	sanx_rxq_move()		sanx_rxq_follow()
  *			sanx_rxq_append()	rxq_ring()
- *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_turning()
- *	turn->next	sanx_rxq_append()	follow_turn(), rxq_turn()
+ *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_moving()
+ *	gen->next	sanx_rxq_append()	follow_gen(), rxq_gen()
  *
  * A side that sees a cursor therefore also sees the bytes that arrived, or that
  * the reads of the freed bytes are done.
@@ -262,7 +260,7 @@ void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 {
 	q->in = (struct sanx_ring){ .buf = buf, .size = size };
 	q->out = q->in;
-	q->turn = NULL;
+	q->gen = NULL;
 	q->from = 0;
 	q->size = size;
 	q->head = 0;
@@ -272,20 +270,19 @@ void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size)
 EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_init);
 
 /**
- * sanx_rxq_turning() - has the reader not yet followed to the ring of the
- * queue?
+ * sanx_rxq_moving() - has the reader not yet followed to the ring of the queue?
  * @q: the queue
  *
  * Context: the transport, as for sanx_rxq_arrive().
  * Return: true if the reader has not followed; the queue must not move again
  * then.
  */
-bool sanx_rxq_turning(const struct sanx_rxq *q)
+bool sanx_rxq_moving(const struct sanx_rxq *q)
 {
 	/* Pairs with smp_store_release() in sanx_rxq_follow(). */
 	return smp_load_acquire(&q->out.buf) != READ_ONCE(q->in.buf);
 }
-EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_turning);
+EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_moving);
 
 /**
  * sanx_rxq_provide() - give a queue its first ring
@@ -305,7 +302,7 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_provide);
 
 /**
  * sanx_rxq_move() - store bytes that arrive from now on in another ring
- * @q: a queue with a ring, and for which sanx_rxq_turning() is false
+ * @q: a queue with a ring, and for which sanx_rxq_moving() is false
  * @buf: the other ring, not the same as before; the caller still owns it
  * @size: bytes of the other ring, a power of two
  *
@@ -333,9 +330,9 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_move);
  *
  * Context: as for sanx_rxq_provide().
  */
-void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_turn *first)
+void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_generation *first)
 {
-	q->turn = first;
+	q->gen = first;
 	sanx_rxq_provide(q, first->ring.buf, first->ring.size);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_begin);
@@ -344,27 +341,27 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_begin);
  * sanx_rxq_append() - store bytes from now on in a new generation
  * @q: a queue with generations
  * @last: the generation that was appended last, or the first one
- * @turn: the new generation; the caller still owns it
+ * @gen: the new generation; the caller still owns it
  * @from: stream offset of the next byte that the sender stores
  *
  * Unlike sanx_rxq_move(), this does not need a reader that has followed.
  *
  * Context: the sender.
  */
-void sanx_rxq_append(struct sanx_rxq *q, struct sanx_turn *last,
-		     struct sanx_turn *turn, u64 from)
+void sanx_rxq_append(struct sanx_rxq *q, struct sanx_generation *last,
+		     struct sanx_generation *gen, u64 from)
 {
-	turn->from = from;
-	turn->next = NULL;
+	gen->from = from;
+	gen->next = NULL;
 	WRITE_ONCE(q->from, from);
-	WRITE_ONCE(q->in.size, turn->ring.size);
-	/* Pairs with smp_load_acquire() in follow_turn() and rxq_turn(). */
-	smp_store_release(&last->next, turn);
+	WRITE_ONCE(q->in.size, gen->ring.size);
+	/* Pairs with smp_load_acquire() in follow_gen() and rxq_gen(). */
+	smp_store_release(&last->next, gen);
 	/*
 	 * Pairs with smp_load_acquire() in sanx_rxq_follow() and rxq_ring(): a
 	 * reader that sees the new ring finds the new generation.
 	 */
-	smp_store_release(&q->in.buf, turn->ring.buf);
+	smp_store_release(&q->in.buf, gen->ring.buf);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_append);
 
@@ -372,14 +369,14 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_append);
  * Return: the ring of the next generation if the current one is read to its
  * end, else NULL.
  */
-static const struct sanx_ring *follow_turn(struct sanx_rxq *q)
+static const struct sanx_ring *follow_gen(struct sanx_rxq *q)
 {
 	/* Pairs with smp_store_release() in sanx_rxq_append(). */
-	struct sanx_turn *next = smp_load_acquire(&q->turn->next);
+	struct sanx_generation *next = smp_load_acquire(&q->gen->next);
 
 	if (!next || q->head < next->from)
 		return NULL;
-	q->turn = next;
+	q->gen = next;
 	return &next->ring;
 }
 
@@ -405,9 +402,9 @@ bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 	if (likely(buf == q->out.buf))
 		return false;
 	left->buf = q->out.buf;
-	left->turn = q->turn;
-	if (q->turn)
-		to = follow_turn(q);
+	left->gen = q->gen;
+	if (q->gen)
+		to = follow_gen(q);
 	else if (q->head < READ_ONCE(q->from))
 		to = NULL;
 	if (!to)
@@ -415,7 +412,7 @@ bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 	q->out.size = READ_ONCE(to->size);
 	buf = READ_ONCE(to->buf);
 	/*
-	 * Pairs with smp_load_acquire() in sanx_rxq_turning(): the reads of the
+	 * Pairs with smp_load_acquire() in sanx_rxq_moving(): the reads of the
 	 * old ring are done before the queue can move again.
 	 */
 	smp_store_release(&q->out.buf, buf);
@@ -424,17 +421,17 @@ bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left)
 EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_follow);
 
 /* As rxq_ring(), for a queue with generations. */
-static const struct sanx_ring *rxq_turn(const struct sanx_rxq *q, u64 offset,
-					u32 *most)
+static const struct sanx_ring *rxq_gen(const struct sanx_rxq *q, u64 offset,
+				       u32 *most)
 {
-	const struct sanx_turn *turn = q->turn, *next;
+	const struct sanx_generation *gen = q->gen, *next;
 
 	/* Pairs with smp_store_release() in sanx_rxq_append(). */
-	while ((next = smp_load_acquire(&turn->next)) && offset >= next->from)
-		turn = next;
+	while ((next = smp_load_acquire(&gen->next)) && offset >= next->from)
+		gen = next;
 	if (next)
 		*most = min_t(u64, *most, next->from - offset);
-	return &turn->ring;
+	return &gen->ring;
 }
 
 /*
@@ -453,8 +450,8 @@ static const struct sanx_ring *rxq_ring(const struct sanx_rxq *q, u64 offset,
 
 	if (likely(buf == q->out.buf))
 		return &q->out;
-	if (q->turn)
-		return rxq_turn(q, offset, most);
+	if (q->gen)
+		return rxq_gen(q, offset, most);
 	from = READ_ONCE(q->from);
 	if (offset >= from)
 		return &q->in;

@@ -3,8 +3,6 @@
  * The message queue: one direction of a stream, as a ring in the receiver's
  * memory that the sender writes (sci-socket.txt 5.3.1, "SCILib").
  *
- * Names here: a turn is a generation.
- *
  * All positions are stream offsets: 64-bit byte counts from the start of the
  * stream, which do not wrap in practice.  The ring stores the byte at offset o
  * at o & (size - 1).  A write is therefore idempotent: it can be repeated, over
@@ -13,7 +11,8 @@
  * A queue starts with a small ring, or none, and moves to a larger ring when
  * needed.  Bytes from some offset on are stored in the new ring.  The reader
  * follows when it has read all bytes before that offset.  Where the reader may
- * be several rings behind (loop), each ring is a generation (struct sanx_turn).
+ * be several rings behind (loop), each ring is a generation (struct
+ * sanx_generation).
  *
  * Invariants; "sender" and "reader" are serialised by their callers:
  *
@@ -75,27 +74,27 @@ struct sanx_ring {
 };
 
 /**
- * struct sanx_turn - a generation: one of several rings of a queue
+ * struct sanx_generation - one of several rings of a queue
  * @ring: its memory
  * @from: first stream offset that is stored in it
  * @next: the next generation; written once, with release, by sanx_rxq_append()
  *
  * A generation does not change once it was appended, except for @next.
  */
-struct sanx_turn {
+struct sanx_generation {
 	struct sanx_ring	ring;
 	u64			from;
-	struct sanx_turn	*next;
+	struct sanx_generation	*next;
 };
 
 /**
  * struct sanx_left - a ring that the reader has left
  * @buf: the ring
- * @turn: its generation, or NULL in a queue without generations
+ * @gen: its generation, or NULL in a queue without generations
  */
 struct sanx_left {
 	u8			*buf;
-	struct sanx_turn	*turn;
+	struct sanx_generation	*gen;
 };
 
 /**
@@ -107,8 +106,8 @@ struct sanx_left {
  * @out: the ring that the reader reads; written by the reader, which follows to
  *	@in when it has read all bytes before @from; @out.buf is stored with
  *	release
- * @turn: the generation of @out, or NULL in a queue without generations;
- *	written by the reader
+ * @gen: the generation of @out, or NULL in a queue without generations; written
+ *	by the reader
  * @size: bytes that the sender may have sent and the reader not read; the
  *	transport sets it together with sanx_rxq_grant()
  * @head: offset of the next byte that the program reads; written by the reader
@@ -121,7 +120,7 @@ struct sanx_rxq {
 	struct sanx_ring	in;
 	u64			from;
 	struct sanx_ring	out;
-	struct sanx_turn	*turn;
+	struct sanx_generation	*gen;
 	u32			size;
 	u64			head;
 	u64			tail;
@@ -148,11 +147,11 @@ void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to);
 
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size);
 void sanx_rxq_provide(struct sanx_rxq *q, u8 *buf, u32 size);
-bool sanx_rxq_turning(const struct sanx_rxq *q);
+bool sanx_rxq_moving(const struct sanx_rxq *q);
 void sanx_rxq_move(struct sanx_rxq *q, u8 *buf, u32 size);
-void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_turn *first);
-void sanx_rxq_append(struct sanx_rxq *q, struct sanx_turn *last,
-		     struct sanx_turn *turn, u64 from);
+void sanx_rxq_begin(struct sanx_rxq *q, struct sanx_generation *first);
+void sanx_rxq_append(struct sanx_rxq *q, struct sanx_generation *last,
+		     struct sanx_generation *gen, u64 from);
 bool sanx_rxq_follow(struct sanx_rxq *q, struct sanx_left *left);
 u8 sanx_rxq_byte(const struct sanx_rxq *q, u64 offset);
 int sanx_rxq_arrive(struct sanx_rxq *q, u64 offset, u32 len);

@@ -1,66 +1,127 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets for which the kernel's memory reclaim waits.  (Reclaim of ring memory
- * is in trim.c.)
+ * Reclaim of memory that idle connections carried bytes in.
  *
- * The owner of a block device, or of a network file system, says with
- * sk_allocation that allocations on its I/O path must not wait for its own I/O,
- * and with sk_set_memalloc() that they may use the reserves.  TCP passes both
- * with each allocation.  A transport allocates in more places, and a device's
- * driver in some that take no flags.  So each call as a whole is in a scope
- * (core-api/gfp_mask-from-fs-io).
+ * Rings and send buffers are allocated when needed.  Most connections of a
+ * server need them at some time and then not for long.  So when no bytes have
+ * passed for net.sanx.idle_ms, the transport is asked to free what it can
+ * (sanx_transport_ops.reclaim()).  The connection then costs as little as a new
+ * one.
  *
- * Other work for a connection is done by kernel threads, or by workqueues with
- * a rescuer.  Where a connection may wait for that work, it allocates without
- * I/O as well, because reclaim may wait for another connection next.
+ * Nothing is recorded when bytes pass.  A timer is started when memory is
+ * allocated.  It checks whether the stream offsets have changed since, and ends
+ * when there is nothing left to free.
+ *
+ * reclaim.seen has no lock: it is written by the work and by
+ * sanx_reclaim_soon().  A lost store delays a reclaim, or starts it early;
+ * reclaim() itself checks whether memory is in use.
  */
-#include <linux/sched/mm.h>
-#include <net/sock.h>
-
+#include "config/config.h"
 #include "internal.h"
 
+/* Interval of checks while idle_ms is 0, which turns reclaim off. */
+#define RECLAIM_NEVER	(30 * HZ)
+/* Idle time for memory that was allocated for a reader that did not read. */
+#define RECLAIM_SOON	(HZ / 10)
+
+/* Return: jiffies, or 0 for never. */
+static unsigned long reclaim_time(const struct sanx_conn *conn)
+{
+	return msecs_to_jiffies(READ_ONCE(sanx_net(conn->net)->idle_ms));
+}
+
 /**
- * sanx_reclaim_waits() - may memory reclaim wait for a socket?
- * @sk: the sock
+ * sanx_reclaim_arm() - a connection has memory that it can free later
+ * @conn: the connection; the caller has a reference that this does not put
  *
  * Context: any.
- * Return: true if its owner has said so.
  */
-bool sanx_reclaim_waits(const struct sock *sk)
+void sanx_reclaim_arm(struct sanx_conn *conn)
 {
-	const gfp_t all = __GFP_IO | __GFP_FS | __GFP_DIRECT_RECLAIM;
+	sanx_conn_later(conn, &conn->reclaim.work,
+			reclaim_time(conn) ?: RECLAIM_NEVER);
+}
 
-	return (READ_ONCE(sk->sk_allocation) & all) != all ||
-	       sock_flag(sk, SOCK_MEMALLOC);
+static u64 reclaim_offsets(const struct sanx_conn *conn)
+{
+	return READ_ONCE(conn->tx.next) + READ_ONCE(conn->rx.tail) +
+	       READ_ONCE(conn->rx.head);
+}
+
+/* Have bytes passed, or been read, since the last check? */
+static bool reclaim_moved(struct sanx_conn *conn)
+{
+	u64 now = reclaim_offsets(conn);
+	bool moved = now != READ_ONCE(conn->reclaim.seen);
+
+	WRITE_ONCE(conn->reclaim.seen, now);
+	return moved;
+}
+
+/*
+ * The kernel's memory reclaim may be the next to send on this socket, and could
+ * not allocate the memory again.  So such a connection keeps it.
+ */
+static bool reclaim_exempt(struct sanx_conn *conn)
+{
+	const struct sock *sk;
+	bool spares;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	spares = sk && sanx_memalloc_needed(sk);
+	rcu_read_unlock();
+	return spares;
 }
 
 /**
- * sanx_reclaim_enter() - allocate as the socket's owner has said, from now on
- * @sk: the sock
- * @scope: filled, for sanx_reclaim_leave()
+ * sanx_reclaim_soon() - memory beyond the usual is of no use any more
+ * @conn: a connection for which sanx_reclaim_arm() was called
  *
- * Context: process.
+ * It then counts as idle if no bytes pass for RECLAIM_SOON.
+ *
+ * Context: any.
  */
-void sanx_reclaim_enter(const struct sock *sk, struct sanx_reclaim *scope)
+void sanx_reclaim_soon(struct sanx_conn *conn)
 {
-	scope->noio = sanx_reclaim_waits(sk);
-	scope->reserves = sock_flag(sk, SOCK_MEMALLOC);
-	if (unlikely(scope->noio))
-		scope->noio_was = memalloc_noio_save();
-	if (unlikely(scope->reserves))
-		scope->reserves_was = memalloc_noreclaim_save();
+	/* A hint is enough: a wrong value belongs to a timer that is due. */
+	if (!time_after(READ_ONCE(conn->reclaim.work.timer.expires),
+			jiffies + RECLAIM_SOON))
+		return;
+	WRITE_ONCE(conn->reclaim.seen, reclaim_offsets(conn));
+	sanx_conn_sooner(conn, &conn->reclaim.work, RECLAIM_SOON);
+}
+
+static void reclaim_work(struct work_struct *work)
+{
+	struct sanx_conn *conn = container_of(to_delayed_work(work),
+					      struct sanx_conn, reclaim.work);
+	unsigned long delay = reclaim_time(conn);
+
+	if (sanx_conn_open(conn) &&
+	    (reclaim_moved(conn) || !delay || reclaim_exempt(conn) ||
+	     conn->ops->reclaim(conn)))
+		sanx_conn_later(conn, &conn->reclaim.work,
+				delay ?: RECLAIM_NEVER);
+	sanx_conn_later_done(conn);
 }
 
 /**
- * sanx_reclaim_leave() - allocate as before again
- * @scope: as filled by sanx_reclaim_enter()
- *
- * Context: process.
+ * sanx_reclaim_init() - initialise reclaim for a new connection
+ * @conn: the connection
  */
-void sanx_reclaim_leave(const struct sanx_reclaim *scope)
+void sanx_reclaim_init(struct sanx_conn *conn)
 {
-	if (unlikely(scope->reserves))
-		memalloc_noreclaim_restore(scope->reserves_was);
-	if (unlikely(scope->noio))
-		memalloc_noio_restore(scope->noio_was);
+	INIT_DELAYED_WORK(&conn->reclaim.work, reclaim_work);
+}
+
+/**
+ * sanx_reclaim_stop() - the socket was closed
+ * @conn: a connection that is not open any more
+ *
+ * Context: any.
+ */
+void sanx_reclaim_stop(struct sanx_conn *conn)
+{
+	sanx_conn_later_stop(conn, &conn->reclaim.work);
 }

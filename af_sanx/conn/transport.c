@@ -30,7 +30,7 @@ static int (*put_link)(struct sk_buff *skb, struct netlink_callback *cb,
  * Calls its net_busy() for namespaces that have sockets.
  *
  * Context: process, may sleep; takes transport_mutex, and then net_rwsem and
- * busy.mutex.
+ * netuse.mutex.
  * Return: 0, or -EBUSY if there is a transport for the same nodes.
  */
 int sanx_transport_register(const struct sanx_transport_ops *ops)
@@ -44,7 +44,7 @@ int sanx_transport_register(const struct sanx_transport_ops *ops)
 	}
 	mutex_unlock(&transport_mutex);
 	if (!err && ops->net_busy)
-		sanx_busy_announce(ops);
+		sanx_netuse_announce(ops);
 	return err;
 }
 

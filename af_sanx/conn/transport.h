@@ -6,8 +6,7 @@
  * other nodes.  It is one struct sanx_transport_ops, and knows nothing of
  * sockets.
  *
- * Terms that differ from the names here: coalesce (gather), liveness (alive,
- * pulse), busy poll (spin), reclaim (trim), memory beyond the ring (spare).
+ * Memory beyond the ring is called spare in the names here.
  *
  * struct sanx_conn has three locks.  tx_mutex and rx_mutex of one connection
  * are never held together.  lock is inside both.  Documentation/locking.rst has
@@ -15,9 +14,9 @@
  *
  *	tx_mutex	the sender: coalescing, corking, lent pages; over loop
  *			also tx.next
- *	rx_mutex	the reader: rx.head, rx.out, rx.turn
+ *	rx_mutex	the reader: rx.head, rx.out, rx.gen
  *	lock		state, err, shutdown, peer_gone, detached, urg,
- *			alive.sending, alive.sent; softirq
+ *			liveness.sending, liveness.sent; softirq
  *
  * The socket callbacks of @sk run without these locks, under RCU.
  */
@@ -103,7 +102,7 @@ struct sanx_urg {
 };
 
 /**
- * struct sanx_alive - liveness of the peer: alive.c
+ * struct sanx_liveness - liveness of the peer: liveness.c
  * @timer: checks the peer while it may be gone; holds a reference of the
  *	connection while it is pending
  * @watch: sends are recorded in @sending; no lock
@@ -116,7 +115,7 @@ struct sanx_urg {
  * conn->lock guards @sending and @sent.  Only @timer uses @shut, @shut_since
  * and @read.
  */
-struct sanx_alive {
+struct sanx_liveness {
 	struct timer_list	timer;
 	bool			watch;
 	bool			sending;
@@ -127,14 +126,15 @@ struct sanx_alive {
 };
 
 /**
- * struct sanx_pulse - a transport's answer about the liveness of the peer
+ * struct sanx_liveness_report - a transport's answer about the liveness of the
+ * peer
  * @heard: when the peer was last heard of, in jiffies
  * @lost: the peer was silent for so long that what is on the way to it counts
  *	as lost
  * @unacked: something was sent that the peer may not have received
  * @acked: when the peer was last known to have received something, in jiffies
  */
-struct sanx_pulse {
+struct sanx_liveness_report {
 	unsigned long		heard;
 	bool			lost;
 	bool			unacked;
@@ -142,12 +142,12 @@ struct sanx_pulse {
 };
 
 /**
- * struct sanx_gather - coalescing of a sender's small pieces: gather.c
+ * struct sanx_coalesce - coalescing of a sender's small pieces: coalesce.c
  * @timer: ends the delay
  * @flush: announces the bytes that are held back; any context
  * @piece: pieces of at least so many bytes are not held back
  * @armed: @timer is set, or has not looked for bytes yet; written with full
- *	barriers by sanx_gather_arm() and gather_timer()
+ *	barriers by sanx_coalesce_arm() and coalesce_timer()
  * @slow: few sends came before @timer last ran; used by @timer only
  * @fast: many sends came before @timer last ran; written by @timer, no lock
  * @quick: @timer is set for the delay with TCP_NODELAY; changes only while it is
@@ -167,11 +167,11 @@ struct sanx_pulse {
  * @since: when @timer was set with @quick, likewise; tx_mutex
  *
  * Several CPUs write @sends without a lock.  A lost count or a lost reset moves
- * an announcement by at most GATHER_NS.
+ * an announcement by at most COALESCE_NS.
  */
-struct sanx_gather {
+struct sanx_coalesce {
 	struct hrtimer		timer;
-	void			(*flush)(struct sanx_gather *g);
+	void			(*flush)(struct sanx_coalesce *g);
 	u32			piece;
 	int			armed;
 	bool			slow;
@@ -209,11 +209,11 @@ struct sanx_cork {
 };
 
 /**
- * struct sanx_trim - reclaim of memory of an idle connection: trim.c
+ * struct sanx_reclaim - reclaim of memory of an idle connection: reclaim.c
  * @work: checks whether the connection is idle
  * @seen: sum of the stream offsets at the last check; no lock
  */
-struct sanx_trim {
+struct sanx_reclaim {
 	struct delayed_work	work;
 	u64			seen;
 };
@@ -244,8 +244,8 @@ enum sanx_room {
  * @memcg: the memory cgroup that is charged for our ring, with a reference;
  *	NULL to charge the task that allocates it
  * @lock: guards @state, @err, @shutdown, @peer_gone, @detached, @urg,
- *	@alive.sending and @alive.sent; taken in softirq.  Other readers use
- *	READ_ONCE() or the acquire in sanx_conn_open().
+ *	@liveness.sending and @liveness.sent; taken in softirq.  Other readers
+ *	use READ_ONCE() or the acquire in sanx_conn_open().
  * @state: changed by functions of conn.c only; stored with release
  * @err: errno (positive) of a connection that died
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN, copied to sk->sk_shutdown
@@ -256,20 +256,20 @@ enum sanx_room {
  *	sanx_conn_attach(), valid under RCU
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
  * @tx_mutex: serialises senders; guards @cork.bytes, @cork.since, @lent and
- *	sanx_gather.held, and over loop @tx.next.  A lock of the transport
+ *	sanx_coalesce.held, and over loop @tx.next.  A lock of the transport
  *	guards the rest of @tx, loop_conn.lock or vlink.tx_lock.
- * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.turn
+ * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.gen
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
  * @rx_max: bytes to which @rx may grow (SO_RCVBUF)
  * @room_first: the room that a blocking sender asks for first; send.c; no lock
  * @urg: urgent data in @rx
- * @alive: liveness of the peer
+ * @liveness: liveness of the peer
  * @cork: corked bytes
- * @trim: memory that it can give back
+ * @reclaim: memory that it can give back
  * @lent: stream offset up to which the transport sends from programs' pages;
  *	tx_mutex
- * @spin_ns: ns that a reader polls before it sleeps; spin.c; no lock
+ * @busy_poll_ns: ns that a reader polls before it sleeps; busy_poll.c; no lock
  * @tx_time: when bytes were last sent, in jiffies
  * @rx_time: when bytes last arrived, in jiffies
  * @ack_time: when a credit last arrived, in jiffies
@@ -326,11 +326,11 @@ struct sanx_conn {
 	u32				rx_max;
 	enum sanx_room			room_first;
 	struct sanx_urg			urg;
-	struct sanx_alive		alive;
+	struct sanx_liveness		liveness;
 	struct sanx_cork		cork;
-	struct sanx_trim		trim;
+	struct sanx_reclaim		reclaim;
 	u64				lent;
-	u32				spin_ns;
+	u32				busy_poll_ns;
 	u32				tx_time;
 	u32				rx_time;
 	u32				ack_time;
@@ -402,7 +402,7 @@ struct sanx_transport_ops {
 	 *
 	 * MSG_BATCH, which is set without TCP_NODELAY: the announcement may be
 	 * delayed and cover further bytes.  Without MSG_BATCH too, but for a
-	 * shorter time and only in a fast stream (gather.c).
+	 * shorter time and only in a fast stream (coalesce.c).
 	 *
 	 * SANX_MSG_SPARE: the room is SANX_ROOM_SPARE, else SANX_ROOM_WINDOW.
 	 *
@@ -422,7 +422,7 @@ struct sanx_transport_ops {
 	void (*uncork)(struct sanx_conn *conn);
 
 	/**
-	 * @push: announce all bytes that send() holds back (gather.c).
+	 * @push: announce all bytes that send() holds back (coalesce.c).
 	 *	Called when the program waits for the peer.  Optional.
 	 *
 	 * Context: process; the connection may be in any state, closed too.
@@ -430,13 +430,13 @@ struct sanx_transport_ops {
 	void (*push)(struct sanx_conn *conn);
 
 	/**
-	 * @settle: wait until programs have their pages back.  Only for a
+	 * @wait_pages: wait until programs have their pages back.  Only for a
 	 *	transport whose send() moves conn->lent.
 	 * @to: stream offset up to which the pages must be back
 	 *
 	 * Context: process, no lock held.
 	 */
-	void (*settle)(struct sanx_conn *conn, u64 to);
+	void (*wait_pages)(struct sanx_conn *conn, u64 to);
 
 	/**
 	 * @room: bytes that send() could take now, roughly; for poll().
@@ -487,14 +487,15 @@ struct sanx_transport_ops {
 	void (*left)(struct sanx_conn *conn, const struct sanx_left *left);
 
 	/**
-	 * @trim: give back memory that is of no use now.  Called when no bytes
-	 *	have passed for some time, if sanx_trim_arm() was called.
+	 * @reclaim: give back memory that is of no use now.  Called when no
+	 *	bytes have passed for some time, if sanx_reclaim_arm() was
+	 *	called.
 	 *
 	 * Context: process, may sleep; @conn was open a moment ago.
 	 * Return: true if there is more to give back that could not be given
 	 * back now.
 	 */
-	bool (*trim)(struct sanx_conn *conn);
+	bool (*reclaim)(struct sanx_conn *conn);
 
 	/**
 	 * @fin: no more bytes will be sent; the peer reads up to the end of the
@@ -532,14 +533,15 @@ struct sanx_transport_ops {
 	void (*abort)(struct sanx_conn *conn);
 
 	/**
-	 * @pulse: report the liveness of the peer.  Optional; for peers that
-	 *	can be lost.  A transport with @pulse calls sanx_conn_quiet()
+	 * @liveness: report the liveness of the peer.  Optional; for peers that
+	 *	can be lost.  A transport with @liveness calls sanx_conn_quiet()
 	 *	when it has not heard of a peer for some time.
-	 * @pulse: to be filled
+	 * @report: to be filled
 	 *
 	 * Context: any, softirq too.
 	 */
-	void (*pulse)(struct sanx_conn *conn, struct sanx_pulse *pulse);
+	void (*liveness)(struct sanx_conn *conn,
+			 struct sanx_liveness_report *report);
 
 	/**
 	 * @probe: make the peer send something, if it is alive.  Optional.
@@ -658,7 +660,7 @@ void sanx_conn_reset(struct sanx_conn *conn, int err);
 u32 sanx_conn_sndbuf(struct sanx_conn *conn);
 u32 sanx_conn_rcvbuf(struct sanx_conn *conn);
 u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn);
-bool sanx_conn_deaf(const struct sanx_conn *conn);
+bool sanx_conn_discards(const struct sanx_conn *conn);
 
 /* spare.c */
 u32 sanx_conn_spare(struct sanx_conn *conn, u32 more);
@@ -673,23 +675,23 @@ void sanx_mem_uncharge(u32 pages);
 /* Jiffies that a sender waits for the reader before it uses SANX_ROOM_SPARE. */
 #define SANX_PATIENCE	(msecs_to_jiffies(2) + 1)
 
-/* alive.c */
+/* liveness.c */
 void sanx_conn_quiet(struct sanx_conn *conn);
 
-/* gather.c */
-void sanx_gather_init(struct sanx_gather *g, u32 piece,
-		      void (*flush)(struct sanx_gather *g));
-bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
-		       size_t len, bool now, bool quick);
-void sanx_gather_sent(struct sanx_gather *g, bool quick);
-void sanx_gather_arm(struct sanx_gather *g);
-void sanx_gather_push(struct sanx_gather *g);
-void sanx_gather_received(struct sanx_gather *g);
-void sanx_gather_stop(struct sanx_gather *g);
+/* coalesce.c */
+void sanx_coalesce_init(struct sanx_coalesce *g, u32 piece,
+			void (*flush)(struct sanx_coalesce *g));
+bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
+			 size_t len, bool now, bool quick);
+void sanx_coalesce_sent(struct sanx_coalesce *g, bool quick);
+void sanx_coalesce_arm(struct sanx_coalesce *g);
+void sanx_coalesce_push(struct sanx_coalesce *g);
+void sanx_coalesce_received(struct sanx_coalesce *g);
+void sanx_coalesce_stop(struct sanx_coalesce *g);
 
-/* trim.c */
-void sanx_trim_arm(struct sanx_conn *conn);
-void sanx_trim_soon(struct sanx_conn *conn);
+/* reclaim.c */
+void sanx_reclaim_arm(struct sanx_conn *conn);
+void sanx_reclaim_soon(struct sanx_conn *conn);
 
 /* cork.c */
 void sanx_cork_hold(struct sanx_conn *conn, u32 n);

@@ -13,7 +13,7 @@
  * the link ends.  An OPEN_ACK that comes late is answered with a reset.
  *
  * Later connects should not wait in vain as well.  After a late OPEN the link
- * is mute: connects fall back to TCP at once, for link_hold_ms or while
+ * takes no connects: they fall back to TCP at once, for link_hold_ms or while
  * SANX_OPENS_MAX requests are unanswered, whichever is longer.  Any answer to
  * an OPEN ends this.
  */
@@ -60,13 +60,13 @@ void vask_answered(struct vconn *vc)
 }
 
 /**
- * vask_mute() - does the peer leave OPENs on this link unanswered?
+ * vask_unanswered() - does the peer leave OPENs on this link unanswered?
  * @link: a link
  *
  * Context: any; without tx_lock the result is an estimate.
  * Return: true if connects should not use the link now.
  */
-bool vask_mute(const struct vlink *link)
+bool vask_unanswered(const struct vlink *link)
 {
 	unsigned long hold = msecs_to_jiffies(READ_ONCE(link_hold_ms));
 

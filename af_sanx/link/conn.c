@@ -11,8 +11,8 @@
  * attached until its last frame has been completed, and with it all frames
  * before.
  *
- * When a link is lost, connections that are not over are suspended (orphan in
- * names here; orphan.c) and lose no bytes.
+ * When a link is lost, connections that are not over are suspended (suspend.c)
+ * and lose no bytes.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -49,7 +49,7 @@ void vconn_init(struct vconn *vc)
 	INIT_WORK(&vc->move, vspill_work);
 	INIT_WORK(&vc->work, release_work);
 	INIT_DELAYED_WORK(&vc->grow, vgrow_work);
-	sanx_gather_init(&vc->gather, VPAYLOAD_PIECE, vconn_flush);
+	sanx_coalesce_init(&vc->coalesce, VPAYLOAD_PIECE, vconn_flush);
 	vc->most = SANX_RING_MAX;
 }
 
@@ -182,7 +182,7 @@ void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win)
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (!win->size)
 		return;
-	sanx_trim_arm(vconn_conn(vc));
+	sanx_reclaim_arm(vconn_conn(vc));
 	vconn_conn(vc)->tx.size = win->size;
 	vc->win.addr = win->addr;
 	vc->win.rkey = win->rkey;
@@ -377,16 +377,16 @@ void vconn_release(struct vconn *vc)
 	struct vlink *link = vc->link;
 
 	xa_erase_bh(&link->group->ids, vc->id);
-	/* ORPHAN does not change any more once RELEASED is set. */
-	if (READ_ONCE(vc->flags) & VCONN_ORPHAN) {
-		vorphan_release(vc);
+	/* SUSPENDED does not change any more once RELEASED is set. */
+	if (READ_ONCE(vc->flags) & VCONN_SUSPENDED) {
+		vsuspend_release(vc);
 		return;
 	}
 	if (vc->parked)
 		vopen_requeue(vc->parked);
 	vlong_drop(vc);
 	vgrow_unmap(vc);
-	vring_unmap(&vc->staging);
+	vring_unmap(&vc->sndbuf);
 	spin_lock_bh(&link->tx_lock);
 	list_del_init(&vc->pend);
 	list_del_init(&vc->ask);
@@ -477,7 +477,7 @@ void vconn_fail_all(struct vlink *link)
 		if (!survives)
 			fail_conn(vc, flags, link->err);
 		else
-			vorphan_take(vc, link);
+			vsuspend_take(vc, link);
 		sanx_conn_put(vconn_conn(vc));
 	}
 }
@@ -497,7 +497,7 @@ static void close_attached(struct vconn *vc, bool reset)
 	 * We refuse the peer's RESUME; if RESUME is up to us, the peer gives
 	 * the connection up after RESUME_MAX.
 	 */
-	if ((vc->flags & VCONN_ORPHAN) && reset) {
+	if ((vc->flags & VCONN_SUSPENDED) && reset) {
 		vconn_abort(vc);
 		return;
 	}
@@ -588,7 +588,7 @@ void vconn_close(struct sanx_conn *conn, bool reset)
 		return;
 	/* With connect(AF_UNSPEC) another call may still be sending. */
 	mutex_lock(&conn->tx_mutex);
-	sanx_gather_stop(&vc->gather);
+	sanx_coalesce_stop(&vc->coalesce);
 	mutex_unlock(&conn->tx_mutex);
 	link = vconn_lock(vc);
 	close_attached(vc, reset);
@@ -611,14 +611,14 @@ void vconn_cut(struct sanx_conn *conn)
 }
 
 /**
- * vconn_reset_deaf() - reset a connection, for bytes that nobody will read
- * @vc: a connection that is sanx_conn_deaf()
+ * vconn_reset_unread() - reset a connection, for bytes that nobody will read
+ * @vc: a connection that is sanx_conn_discards()
  *
  * Later, close() by the program has nothing left to do.
  *
  * Context: softirq; takes tx_lock.
  */
-void vconn_reset_deaf(struct vconn *vc)
+void vconn_reset_unread(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 
@@ -627,23 +627,23 @@ void vconn_reset_deaf(struct vconn *vc)
 }
 
 /**
- * vconn_pulse() - sanx_transport_ops.pulse
+ * vconn_liveness() - sanx_transport_ops.liveness
  * @conn: the connection
- * @pulse: as there
+ * @report: as there
  *
  * Context: any; takes tx_lock.
  */
-void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse)
+void vconn_liveness(struct sanx_conn *conn, struct sanx_liveness_report *report)
 {
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link = vconn_lock(vc);
 
-	pulse->heard = READ_ONCE(link->heard);
-	pulse->lost = vc->flags & (VCONN_ORPHAN | VCONN_RESUMING) ||
-		      link->state != VLINK_UP || vlink_quiet(link);
-	pulse->unacked = vc->acked != (vc->corked ? vc->posted : vc->end) ||
-			 (vc->pending & VCONN_P_FIN);
-	pulse->acked = vc->acked_at;
+	report->heard = READ_ONCE(link->heard);
+	report->lost = vc->flags & (VCONN_SUSPENDED | VCONN_RESUMING) ||
+		       link->state != VLINK_UP || vlink_quiet(link);
+	report->unacked = vc->acked != (vc->corked ? vc->posted : vc->end) ||
+			  (vc->pending & VCONN_P_FIN);
+	report->acked = vc->acked_at;
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -668,7 +668,7 @@ static void destroy_work(struct work_struct *work)
 	free_first(vc);
 	vspill_free(vc);
 	vgrow_free(vc);
-	vring_free(&vc->staging);
+	vring_free(&vc->sndbuf);
 	sanx_conn_free(vconn_conn(vc));
 }
 
@@ -684,7 +684,7 @@ void vconn_destroy(struct sanx_conn *conn)
 
 	if (vc->link)
 		vlink_put(vc->link);
-	if (vgrow_free_sleeps(vc) || vring_free_sleeps(&vc->staging) ||
+	if (vgrow_free_sleeps(vc) || vring_free_sleeps(&vc->sndbuf) ||
 	    !list_empty(&vc->spill)) {
 		INIT_WORK(&vc->work, destroy_work);
 		queue_work(vconn_wq, &vc->work);

@@ -35,30 +35,30 @@ struct frame_rule {
 
 static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 	[SANX_FRAME_DATA]	= { SANX_FRAME_F_RING | SANX_FRAME_F_URGENT |
-				    SANX_FRAME_F_TURN | SANX_FRAME_F_FULL, 0,
+				    SANX_FRAME_F_GEN | SANX_FRAME_F_FULL, 0,
 				    true, true, true },
 	[SANX_FRAME_CREDIT]	= { 0, 0, true, true, true },
 	[SANX_FRAME_FIN]	= { 0, 0, true, true, true },
 	[SANX_FRAME_CLOSE]	= { SANX_FRAME_F_RESET, 0, true, true },
 	[SANX_FRAME_CLOSE_ACK]	= { 0, 0, true, true },
 	[SANX_FRAME_OPEN]	= { 0, sizeof(struct sanx_open), false, true },
-	[SANX_FRAME_OPEN_ACK]	= { 0, sizeof(struct sanx_place), true,
+	[SANX_FRAME_OPEN_ACK]	= { 0, sizeof(struct sanx_admission), true,
 				    true },
 	[SANX_FRAME_OPEN_REJ]	= { 0, 0, true, true },
 	[SANX_FRAME_PING]	= { 0, 0, false, true },
 	[SANX_FRAME_PONG]	= { 0, 0, false, true },
 	[SANX_FRAME_RESUME]	= { SANX_FRAME_F_FIN,
-				    sizeof(struct sanx_place), true, true,
+				    sizeof(struct sanx_admission), true, true,
 				    true },
 	[SANX_FRAME_RESUME_ACK]	= { SANX_FRAME_F_FIN,
-				    sizeof(struct sanx_place), true, true,
+				    sizeof(struct sanx_admission), true, true,
 				    true },
 	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
-	[SANX_FRAME_WINDOW]	= { 0, sizeof(struct sanx_place), true, true,
-				    true },
-	[SANX_FRAME_RETURN]	= { SANX_FRAME_F_TURN, 0, true, true },
-	[SANX_FRAME_RETURN_ACK]	= { 0, sizeof(struct sanx_place), true, true,
-				    true },
+	[SANX_FRAME_WINDOW]	= { 0, sizeof(struct sanx_admission), true,
+				    true, true },
+	[SANX_FRAME_RETURN]	= { SANX_FRAME_F_GEN, 0, true, true },
+	[SANX_FRAME_RETURN_ACK]	= { 0, sizeof(struct sanx_admission), true,
+				    true, true },
 };
 
 static bool data_ok(const struct sanx_frame *f)
@@ -245,18 +245,18 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_open_parse);
 
-static int place_parse(const struct sanx_frame *f, u32 *conn,
-		       struct sanx_window_info *win)
+static int admission_parse(const struct sanx_frame *f, u32 *conn,
+			   struct sanx_window_info *win)
 {
-	struct sanx_place place;
+	struct sanx_admission adm;
 
-	if (f->len != sizeof(place))
+	if (f->len != sizeof(adm))
 		return -EPROTO;
-	memcpy(&place, f->body, sizeof(place));
-	*conn = le32_to_cpu(place.conn);
-	if (!*conn || place.reserved)
+	memcpy(&adm, f->body, sizeof(adm));
+	*conn = le32_to_cpu(adm.conn);
+	if (!*conn || adm.reserved)
 		return -EPROTO;
-	return window_parse(win, &place.window);
+	return window_parse(win, &adm.window);
 }
 
 /**
@@ -272,7 +272,7 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 {
 	if (f->type != SANX_FRAME_OPEN_ACK)
 		return -EPROTO;
-	return place_parse(f, conn, win);
+	return admission_parse(f, conn, win);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_open_ack_parse);
 
@@ -289,7 +289,7 @@ int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 {
 	if (f->type != SANX_FRAME_RESUME && f->type != SANX_FRAME_RESUME_ACK)
 		return -EPROTO;
-	return place_parse(f, conn, win);
+	return admission_parse(f, conn, win);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_resume_parse);
 
@@ -304,7 +304,7 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_resume_parse);
 int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
 		      struct sanx_window_info *win)
 {
-	if (f->type != SANX_FRAME_WINDOW || place_parse(f, conn, win))
+	if (f->type != SANX_FRAME_WINDOW || admission_parse(f, conn, win))
 		return -EPROTO;
 	return win->size ? 0 : -EPROTO;
 }
@@ -323,7 +323,7 @@ int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
 {
 	if (f->type != SANX_FRAME_RETURN_ACK)
 		return -EPROTO;
-	return place_parse(f, conn, win);
+	return admission_parse(f, conn, win);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_return_parse);
 

@@ -10,7 +10,7 @@
  * Documentation/protocol.rst is the specification.  This file and frame.c are
  * its only implementation.  They are pure: no socket and no device.
  *
- * Names here: turn is a generation, F_FULL is rwnd-limited.
+ * Names here: F_FULL is rwnd-limited.
  */
 #ifndef _SANX_FRAME_H
 #define _SANX_FRAME_H
@@ -38,21 +38,21 @@
  * @SANX_FRAME_CLOSE_ACK: answer to CLOSE: this side writes nothing more to the
  *	peer's ring and sends nothing more to the peer's id
  * @SANX_FRAME_OPEN: request for a connection; body &struct sanx_open
- * @SANX_FRAME_OPEN_ACK: the request was admitted; body &struct sanx_place
+ * @SANX_FRAME_OPEN_ACK: the request was admitted; body &struct sanx_admission
  * @SANX_FRAME_OPEN_REJ: the request was rejected; @count is enum sanx_reject
  * @SANX_FRAME_PING: asks for a PONG; also carries link credits when no other
  *	frame does
  * @SANX_FRAME_PONG: answer to PING
  * @SANX_FRAME_RESUME: continues a suspended connection on this link; body
- *	&struct sanx_place
- * @SANX_FRAME_RESUME_ACK: the connection continues; body &struct sanx_place
+ *	&struct sanx_admission
+ * @SANX_FRAME_RESUME_ACK: the connection continues; body &struct sanx_admission
  * @SANX_FRAME_RESUME_REJ: there is no such connection
  * @SANX_FRAME_WINDOW: advertises a ring, the first or a larger one; body
- *	&struct sanx_place
+ *	&struct sanx_admission
  * @SANX_FRAME_RETURN: this side does not write to the peer's ring any more, and
  *	sends what follows @offset in frames; the peer may use the memory itself
  * @SANX_FRAME_RETURN_ACK: answer to RETURN, with the ring of this side: none,
- *	or the same ring if it is not empty; body &struct sanx_place
+ *	or the same ring if it is not empty; body &struct sanx_admission
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -83,7 +83,7 @@ enum sanx_frame_type {
  * Flag of DATA and RETURN: generation of the ring that the sender writes,
  * modulo 2.  Changes its value with each WINDOW that the sender received.
  */
-#define SANX_FRAME_F_TURN	0x10
+#define SANX_FRAME_F_GEN	0x10
 /* Flag of DATA: with this frame the sender has used all of its credit. */
 #define SANX_FRAME_F_FULL	0x20
 /* Flag of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
@@ -95,7 +95,7 @@ enum sanx_frame_type {
  * DATA in the ring can be announced by the RDMA write itself, with 32 bits of
  * immediate data: some of the flags, and the connection id if it fits.
  */
-#define SANX_IMM_FLAGS	(SANX_FRAME_F_RING | SANX_FRAME_F_TURN | \
+#define SANX_IMM_FLAGS	(SANX_FRAME_F_RING | SANX_FRAME_F_GEN | \
 			 SANX_FRAME_F_FULL)
 #define SANX_IMM_CONN_SHIFT	8
 #define SANX_IMM_CONN_MAX	0xffffffU
@@ -185,19 +185,19 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_place - body of OPEN_ACK, RESUME, RESUME_ACK, WINDOW and
+ * struct sanx_admission - body of OPEN_ACK, RESUME, RESUME_ACK, WINDOW and
  * RETURN_ACK
  * @conn: the sender's id of the connection
  * @reserved: 0
  * @window: the sender's ring; for RESUME and RESUME_ACK registered again
  */
-struct sanx_place {
+struct sanx_admission {
 	__le32	conn;
 	__le32	reserved;
 	struct sanx_window window;
 };
 
-static_assert(sizeof(struct sanx_place) == 24);
+static_assert(sizeof(struct sanx_admission) == 24);
 
 /**
  * struct sanx_hello - private data of the connection manager's request and

@@ -9,7 +9,7 @@
  * header.
  *
  * The caller makes sure that there is a slot and a link credit (vxmit_ok()),
- * and clears the bit in vc->pending.  For WINDOW, vgrow_told() clears it.
+ * and clears the bit in vc->pending.  For WINDOW, vgrow_advertised() clears it.
  */
 #include "xmit.h"
 
@@ -82,19 +82,19 @@ void vframe_open(struct vlink *link, struct vconn *vc)
 }
 
 /* Sends a frame with our id of the connection and the window of @ring. */
-static void frame_place(struct vlink *link, struct vconn *vc,
-			struct vring *ring, struct sanx_frame *f)
+static void frame_admission(struct vlink *link, struct vconn *vc,
+			    struct vring *ring, struct sanx_frame *f)
 {
 	struct vslot *slot = vwr_slot(link);
-	struct sanx_place *place = slot->buf + sizeof(struct sanx_frame_hdr);
+	struct sanx_admission *adm = slot->buf + sizeof(struct sanx_frame_hdr);
 	struct sanx_wire_msg m;
 
 	vwr_init(&m);
 	vwr_enable(&m, ring);
-	place->conn = cpu_to_le32(vc->id);
-	place->reserved = 0;
-	frame_window(&place->window, ring);
-	f->len = sizeof(*place);
+	adm->conn = cpu_to_le32(vc->id);
+	adm->reserved = 0;
+	frame_window(&adm->window, ring);
+	f->len = sizeof(*adm);
 	f->conn = vc->peer_id;
 	vframe_post(link, slot, &m, vc, f);
 }
@@ -110,7 +110,7 @@ void vframe_open_ack(struct vlink *link, struct vconn *vc)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_OPEN_ACK };
 
-	frame_place(link, vc, &vc->ring, &f);
+	frame_admission(link, vc, &vc->ring, &f);
 }
 
 /**
@@ -124,9 +124,9 @@ void vframe_window(struct vlink *link, struct vconn *vc)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_WINDOW };
 
-	vgrow_told(vc);
+	vgrow_advertised(vc);
 	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
-	frame_place(link, vc, &vc->next, &f);
+	frame_admission(link, vc, &vc->next, &f);
 }
 
 /**
@@ -141,7 +141,7 @@ void vframe_return_ack(struct vlink *link, struct vconn *vc)
 	struct sanx_frame f = { .type = SANX_FRAME_RETURN_ACK };
 
 	f.credit = sanx_rxq_grant(&vconn_conn(vc)->rx);
-	frame_place(link, vc, &vc->ring, &f);
+	frame_admission(link, vc, &vc->ring, &f);
 }
 
 /**
@@ -165,7 +165,7 @@ void vframe_resume(struct vlink *link, struct vconn *vc, u8 type)
 	};
 
 	f.credit = sanx_rxq_grant(&conn->rx);
-	frame_place(link, vc, &vc->ring, &f);
+	frame_admission(link, vc, &vc->ring, &f);
 }
 
 /**

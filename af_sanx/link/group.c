@@ -19,8 +19,8 @@
  * active one takes the connections, and neither is replaced.
  *
  * If no link is up, a connect waits for one, for a bounded time.  When that
- * time expires, or the peer refuses, a backoff (held in names here) follows, in
- * which connects do not wait.  A link from the peer ends the backoff.
+ * time expires, or the peer refuses, a backoff follows, in which connects do
+ * not wait.  A link from the peer ends the backoff.
  */
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -61,8 +61,8 @@ static struct vgroup *group_alloc(struct vnet *vnet, u32 peer, u32 lane)
 	INIT_LIST_HEAD(&g->links);
 	INIT_LIST_HEAD(&g->waiters);
 	INIT_DELAYED_WORK(&g->timer, group_timeout);
-	INIT_LIST_HEAD(&g->orphans);
-	INIT_DELAYED_WORK(&g->retry, vorphan_work);
+	INIT_LIST_HEAD(&g->suspended);
+	INIT_DELAYED_WORK(&g->retry, vsuspend_work);
 	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	if (lane)
 		list_add_tail(&g->node, &vnet->groups);
@@ -114,17 +114,17 @@ static bool group_self(const struct vgroup *g)
 	return g->peer == sanx_node_self(g->vnet->net);
 }
 
-static bool group_held(const struct vgroup *g)
+static bool group_in_backoff(const struct vgroup *g)
 {
 	lockdep_assert_held(&g->vnet->lock);
-	return g->held && time_before(jiffies, g->hold_end);
+	return g->backoff && time_before(jiffies, g->backoff_end);
 }
 
-static void group_hold(struct vgroup *g)
+static void group_start_backoff(struct vgroup *g)
 {
 	lockdep_assert_held(&g->vnet->lock);
-	g->held = true;
-	g->hold_end = jiffies + msecs_to_jiffies(READ_ONCE(link_hold_ms));
+	g->backoff = true;
+	g->backoff_end = jiffies + msecs_to_jiffies(READ_ONCE(link_hold_ms));
 }
 
 static struct vconn *group_pop_waiter(struct vgroup *g)
@@ -145,7 +145,7 @@ static void group_refuse(struct vgroup *g)
 {
 	struct vconn *vc;
 
-	group_hold(g);
+	group_start_backoff(g);
 	while ((vc = group_pop_waiter(g))) {
 		sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
 		sanx_conn_put(vconn_conn(vc));
@@ -281,20 +281,20 @@ static struct vlink *lanes_best(const struct vgroup *first)
 {
 	unsigned int i, start = raw_smp_processor_id();
 	struct vlink *best = NULL;
-	bool mute = false;
+	bool unanswered = false;
 	struct vgroup *g;
 
 	for (i = 0; i < SANX_LANES_MAX; i++) {
 		g = first->lanes[(start + i) % SANX_LANES_MAX];
 		if (!g || !g->out)
 			continue;
-		if (vask_mute(g->out))
-			mute = true;
+		if (vask_unanswered(g->out))
+			unanswered = true;
 		else if (!best || READ_ONCE(g->out->n_conns) <
 				  READ_ONCE(best->n_conns))
 			best = g->out;
 	}
-	return best ?: mute ? ERR_PTR(-EHOSTUNREACH) : NULL;
+	return best ?: unanswered ? ERR_PTR(-EHOSTUNREACH) : NULL;
 }
 
 /*
@@ -307,7 +307,7 @@ static void lanes_widen(struct vgroup *first, unsigned int rail)
 
 	for (i = 0; i < n; i++) {
 		g = first->lanes[i];
-		if (g && (g->out || g->trying || group_held(g)))
+		if (g && (g->out || g->trying || group_in_backoff(g)))
 			continue;
 		g = group_get(first->vnet, first->peer, i);
 		if (g)
@@ -338,7 +338,7 @@ static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 			lanes_widen(g, best->rail);
 		return 0;
 	}
-	if (group_held(g))
+	if (group_in_backoff(g))
 		return -EHOSTUNREACH;
 	return group_wait(g, vc);
 }
@@ -406,7 +406,7 @@ static void group_try_next(struct vgroup *g)
 
 	lockdep_assert_held(&g->vnet->lock);
 	if (!g->vnet->running || !g->rails_left ||
-	    (list_empty(&g->waiters) && !g->n_orphans) ||
+	    (list_empty(&g->waiters) && !g->n_suspended) ||
 	    !time_before(jiffies, g->deadline) ||
 	    !sanx_node_by_id(g->vnet->net, g->peer, &info)) {
 		group_refuse(g);
@@ -468,7 +468,7 @@ struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
 		link = ERR_PTR(-EALREADY);
 		if (sanx_node_self(vnet->net) < peer)
 			goto out;
-		g->trying->tied = true;
+		g->trying->yields = true;
 		vlink_kill(g->trying, ECONNREFUSED);
 	}
 	link = vlink_alloc(g, false);
@@ -500,7 +500,7 @@ static void group_forgotten(struct vgroup *g, const struct vlink *link)
 			if (READ_ONCE(other->state) == VLINK_UP &&
 			    other->instance != link->instance)
 				vlink_kill(other, ECONNRESET);
-		vorphan_reset_all(g, ECONNRESET);
+		vsuspend_reset_all(g, ECONNRESET);
 	}
 }
 
@@ -518,9 +518,9 @@ static void group_replace(struct vgroup *g, struct vlink *link)
 	group_drop_out(g);
 	kref_get(&link->refs);
 	g->out = link;
-	g->held = false;
+	g->backoff = false;
 	group_forgotten(g, link);
-	vorphan_link_up(g, link);
+	vsuspend_link_up(g, link);
 }
 
 /**
@@ -594,7 +594,7 @@ void vgroup_link_gone(struct vlink *link)
 		 * A link that gave way to the peer's leaves the waiters to that
 		 * one.
 		 */
-		if (!link->tied)
+		if (!link->yields)
 			group_try_next(g);
 	}
 	mutex_unlock(&vnet->lock);
@@ -635,9 +635,9 @@ void vgroup_revalidate(struct vnet *vnet)
 
 	mutex_lock(&vnet->lock);
 	list_for_each_entry(g, &vnet->groups, node) {
-		g->held = false;
+		g->backoff = false;
 		if (!sanx_node_by_id(vnet->net, g->peer, &info))
-			vorphan_reset_all(g, ECONNRESET);
+			vsuspend_reset_all(g, ECONNRESET);
 		list_for_each_entry(link, &g->links, node)
 			if (!link_valid(link))
 				vlink_kill(link, ECONNRESET);
@@ -655,7 +655,7 @@ static void group_stop(struct vgroup *g)
 	list_for_each_entry(link, &g->links, node)
 		vlink_kill(link, ECONNRESET);
 	group_refuse(g);
-	g->held = false;
+	g->backoff = false;
 }
 
 /**
@@ -680,7 +680,7 @@ void vgroup_stop(struct vnet *vnet)
 	mutex_unlock(&vnet->lock);
 	list_for_each_entry_safe(g, next, &groups, node) {
 		list_del_init(&g->node);
-		vorphan_stop(g);
+		vsuspend_stop(g);
 		cancel_delayed_work_sync(&g->timer);
 		vgroup_put(g);
 	}
@@ -701,7 +701,7 @@ bool vgroup_has_conns(struct vnet *vnet)
 
 	mutex_lock(&vnet->lock);
 	list_for_each_entry(g, &vnet->groups, node) {
-		found |= g->n_orphans;
+		found |= g->n_suspended;
 		list_for_each_entry(link, &g->links, node)
 			found |= READ_ONCE(link->n_conns);
 	}
@@ -739,8 +739,8 @@ static int dump_none(struct vgroup *g, struct sk_buff *skb,
 		.node		= g->peer,
 		.transport	= vwire->name,
 		.device		= "",
-		.state		= g->n_orphans ? "lost" : "held",
-		.conns		= g->n_orphans,
+		.state		= g->n_suspended ? "lost" : "held",
+		.conns		= g->n_suspended,
 		.lane		= g->lane,
 	};
 
@@ -760,7 +760,8 @@ static int dump_group(struct vgroup *g, struct sk_buff *skb,
 		if (err)
 			return err;
 	}
-	if ((g->n_orphans || (list_empty(&g->links) && group_held(g))) &&
+	if ((g->n_suspended ||
+	     (list_empty(&g->links) && group_in_backoff(g))) &&
 	    (*n)++ >= skip)
 		err = dump_none(g, skb, cb);
 	return err;

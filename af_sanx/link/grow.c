@@ -3,9 +3,6 @@
  * The ring that the peer may write: makes the first one when it is needed, and
  * a larger one when the stream is rwnd-limited.
  *
- * Names here: told is advertised, tight rwnd-limited, turn a generation, orphan
- * a suspended connection.
- *
  * Most connections of a server are idle most of the time, and many never carry
  * more than a few bytes.  But a ring costs memory, and its registration is
  * expensive.  So a connection starts with SANX_RING_FIRST bytes of memory that
@@ -23,26 +20,26 @@
  * memory (vring_alloc_grown()).
  *
  * WINDOW advertises the new ring.  The sender writes it from its next payload
- * on, and says so with the flag TURN.  The queue then moves to the new ring
+ * on, and says so with the flag GEN.  The queue then moves to the new ring
  * (sanx_rxq_move()), the reader follows (sanx_rxq_follow()), and the ring
  * before is freed.  Credits count all free room, before and after the move, so
  * a sender notices only that there is more room.
  *
- * link->tx_lock guards vc->ring, vc->next, vc->old, vc->turn, vc->told,
- * vc->first, vc->base and vc->began.  conn->rx_mutex guards vc->mark,
- * vc->marked and vc->full_rings.  vc->tight has no lock: it is a hint to the
- * reader.  sanx_rxq_move() stores rx.in.buf with release, and sanx_rxq_follow()
- * loads it with acquire; sanx_rxq_follow() stores rx.out.buf with release, and
- * sanx_rxq_turning() loads it with acquire.
+ * link->tx_lock guards vc->ring, vc->next, vc->old, vc->rx_gen,
+ * vc->granted_before, vc->first, vc->base and vc->began.  conn->rx_mutex guards
+ * vc->mark, vc->marked and vc->full_rings.  vc->rwnd_limited has no lock: it is
+ * a hint to the reader.  sanx_rxq_move() stores rx.in.buf with release, and
+ * sanx_rxq_follow() loads it with acquire; sanx_rxq_follow() stores rx.out.buf
+ * with release, and sanx_rxq_moving() loads it with acquire.
  *
  * The states of the rings:
  *
  *	ring		next			old
  *	-		-			-	at the start
  *	-		made, advertised	-	WINDOW is sent
- *	written		-			-	TURN has arrived
+ *	written		-			-	GEN has arrived
  *	written		made, advertised	-	WINDOW is sent
- *	written		-			read	TURN has arrived
+ *	written		-			read	GEN has arrived
  *	written		-			-	old was read to its end
  */
 #include <linux/sched/clock.h>
@@ -62,7 +59,7 @@
 static bool grow_publish(struct vconn *vc, struct vlink *link,
 			 const struct vring *ring)
 {
-	const u32 never = VCONN_RELEASED | VCONN_ORPHAN | VCONN_RESUMING |
+	const u32 never = VCONN_RELEASED | VCONN_SUSPENDED | VCONN_RESUMING |
 			  VCONN_CLOSED | VCONN_OVER | VCONN_PEER_CLOSED;
 	/*
 	 * These frames describe vc->ring, which must not change while they are
@@ -89,7 +86,7 @@ static bool grow_publish(struct vconn *vc, struct vlink *link,
  * There will be no ring of conn->rx_max bytes, for lack of memory or because of
  * the device.  Lowers conn->rx_max, and wakes a reader that waits for more.
  */
-static void grow_settle(struct sanx_conn *conn, u32 size)
+static void grow_limit_max(struct sanx_conn *conn, u32 size)
 {
 	WRITE_ONCE(conn->rx_max, size);
 	sanx_conn_rx_ready(conn);
@@ -107,10 +104,10 @@ static int grow_make(struct vconn *vc, u32 size)
 	size = min(size, vring_max(link));
 	/*
 	 * On iWARP the sender keeps all unread bytes, in a send buffer of that
-	 * size: staging.c.
+	 * size: sndbuf.c.
 	 */
 	if (link->caps.early)
-		size = min(size, VSTAGING_EARLY);
+		size = min(size, VSNDBUF_EARLY);
 	if (!vc->ring.buf)
 		err = vring_alloc(&ring, size, vconn_conn(vc)->memcg, true);
 	else if (size > vc->ring.size)
@@ -127,7 +124,7 @@ static int grow_make(struct vconn *vc, u32 size)
 		vring_unmap(&ring);
 		vring_free(&ring);
 	} else if (size < vconn_conn(vc)->rx_max) {
-		grow_settle(vconn_conn(vc), size);
+		grow_limit_max(vconn_conn(vc), size);
 	}
 	vlink_user_put(link);
 	return err;
@@ -136,7 +133,7 @@ static int grow_make(struct vconn *vc, u32 size)
 static int grow_first(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	/* grow_settle() may have lowered rx_max. */
+	/* grow_limit_max() may have lowered rx_max. */
 	u32 size = max3(conn->rx_max, sanx_conn_rcvbuf_set(conn),
 			SANX_RING_MIN);
 	int err;
@@ -146,7 +143,7 @@ static int grow_first(struct vconn *vc)
 		size /= 2;
 	} while (err == -ENOMEM && size >= SANX_RING_MIN);
 	if (err == -ENOMEM)
-		grow_settle(conn, SANX_RING_FIRST);
+		grow_limit_max(conn, SANX_RING_FIRST);
 	return err;
 }
 
@@ -165,7 +162,7 @@ static int grow_larger(struct vconn *vc)
  */
 static void grow_ask_again(struct vconn *vc)
 {
-	const u32 later = VCONN_ORPHAN | VCONN_RESUMING;
+	const u32 later = VCONN_SUSPENDED | VCONN_RESUMING;
 	const u32 never = VCONN_RELEASED | VCONN_OVER | VCONN_PEER_CLOSED;
 	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
 
@@ -204,14 +201,14 @@ static void grow_ring(struct vconn *vc)
 }
 
 /*
- * Unmaps and frees vc->old.  The peer has said with TURN that it does not write
+ * Unmaps and frees vc->old.  The peer has said with GEN that it does not write
  * there any more; unmapping makes the device enforce it.  For a suspended or
- * RELEASED connection, vorphan_take() or vconn_release() unmaps the ring, and
- * vgrow_settle(), vgrow_work() or vgrow_free() frees it later.
+ * RELEASED connection, vsuspend_take() or vconn_release() unmaps the ring, and
+ * vgrow_one_ring(), vgrow_work() or vgrow_free() frees it later.
  */
 static void grow_give_back(struct vconn *vc)
 {
-	const u32 theirs = VCONN_ORPHAN | VCONN_RELEASED;
+	const u32 theirs = VCONN_SUSPENDED | VCONN_RELEASED;
 	struct vlink *user, *link;
 	struct vring old = {};
 	bool again;
@@ -246,7 +243,7 @@ static void grow_follow(struct vconn *vc)
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct sanx_left left;
 
-	if (!sanx_rxq_turning(&conn->rx))
+	if (!sanx_rxq_moving(&conn->rx))
 		return;
 	if (!mutex_trylock(&conn->rx_mutex)) {
 		sanx_conn_get(conn);
@@ -261,8 +258,8 @@ static void grow_follow(struct vconn *vc)
 
 /*
  * Is a ring to be made?  While VCONN_GROWING is set and vc->next exists, the
- * ring is made, and the peer may switch to it at any time (grow_turn()), hence
- * tx_lock.
+ * ring is made, and the peer may switch to it at any time (grow_next_gen()),
+ * hence tx_lock.
  */
 static bool grow_wanted(struct vconn *vc)
 {
@@ -348,7 +345,7 @@ static bool grow_in_flow(struct vconn *vc, u64 head)
 	fast = now - vc->marked <= most && most;
 	vc->mark = head;
 	vc->marked = now;
-	WRITE_ONCE(vc->tight, false);
+	WRITE_ONCE(vc->rwnd_limited, false);
 	if (!fast)
 		vc->full_rings = 0;
 	return fast;
@@ -356,7 +353,7 @@ static bool grow_in_flow(struct vconn *vc, u64 head)
 
 /**
  * vgrow_read() - bytes of a rwnd-limited sender were read
- * @vc: a connection with vc->tight set
+ * @vc: a connection with vc->rwnd_limited set
  *
  * Counts the rings that were read in time, and makes a larger ring after
  * GROW_TIMES of them in a row.
@@ -375,7 +372,7 @@ void vgrow_read(struct vconn *vc)
 		return;
 	vc->full_rings = 0;
 	link = vconn_lock(vc);
-	if (vc->ring.buf && !vc->old.buf && !sanx_rxq_turning(&conn->rx) &&
+	if (vc->ring.buf && !vc->old.buf && !sanx_rxq_moving(&conn->rx) &&
 	    !vc->early && !(vc->flags & never) &&
 	    vc->ring.size < sanx_conn_rcvbuf(conn))
 		grow_queue(vc, VCONN_GROWING);
@@ -383,7 +380,7 @@ void vgrow_read(struct vconn *vc)
 }
 
 /* The next generation: the peer writes vc->next from here on. */
-static void grow_turn(struct vconn *vc)
+static void grow_next_gen(struct vconn *vc)
 {
 	sanx_rxq_move(&vconn_conn(vc)->rx, vc->next.buf, vc->next.size);
 	vc->old = vc->ring;
@@ -393,23 +390,23 @@ static void grow_turn(struct vconn *vc)
 }
 
 /**
- * vgrow_turned() - take note of the generation that the peer writes
+ * vgrow_note_gen() - take note of the generation that the peer writes
  * @vc: an open connection
  * @f: a DATA or RETURN frame
  *
  * Context: softirq, tx_lock held.
- * Return: 0; -EPROTO if TURN has a new value and no ring was advertised.
+ * Return: 0; -EPROTO if GEN has a new value and no ring was advertised.
  */
-int vgrow_turned(struct vconn *vc, const struct sanx_frame *f)
+int vgrow_note_gen(struct vconn *vc, const struct sanx_frame *f)
 {
-	bool turn = f->flags & SANX_FRAME_F_TURN;
+	bool gen = f->flags & SANX_FRAME_F_GEN;
 
-	if (turn == vc->turn)
+	if (gen == vc->rx_gen)
 		return 0;
 	if (!(vc->flags & VCONN_WINDOW))
 		return -EPROTO;
-	grow_turn(vc);
-	vc->turn = turn;
+	grow_next_gen(vc);
+	vc->rx_gen = gen;
 	return 0;
 }
 
@@ -426,7 +423,7 @@ int vgrow_turned(struct vconn *vc, const struct sanx_frame *f)
  */
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 {
-	int err = vgrow_turned(vc, f);
+	int err = vgrow_note_gen(vc, f);
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	if (err)
@@ -435,18 +432,20 @@ int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
 	 * The peer sent this before it received WINDOW, so it had no more
 	 * credit than was granted before WINDOW.
 	 */
-	if (vc->flags & VCONN_WINDOW && f->count > vc->told - f->offset)
+	if (vc->flags & VCONN_WINDOW &&
+	    f->count > vc->granted_before - f->offset)
 		return -EPROTO;
 	if (f->flags & SANX_FRAME_F_RING && !vc->ring.buf)
 		return -EPROTO;
 	if (f->flags & SANX_FRAME_F_FULL && vc->ring.buf)
-		WRITE_ONCE(vc->tight, true);
+		WRITE_ONCE(vc->rwnd_limited, true);
 	vgrow_check(vc, f->offset + f->count);
 	return 0;
 }
 
 /**
- * vgrow_told() - WINDOW is being sent: vc->next becomes the advertised ring
+ * vgrow_advertised() - WINDOW is being sent: vc->next becomes the advertised
+ * ring
  * @vc: a connection with a ring in vc->next
  *
  * Keeps the last credit that was granted before, and counts credits by the size
@@ -454,14 +453,14 @@ int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
  *
  * Context: tx_lock held, before sanx_rxq_grant() for the frame.
  */
-void vgrow_told(struct vconn *vc)
+void vgrow_advertised(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	vc->pending &= ~VCONN_P_WINDOW;
 	vc->flags |= VCONN_WINDOW;
-	vc->told = conn->rx.granted;
+	vc->granted_before = conn->rx.granted;
 	WRITE_ONCE(conn->rx.size, vc->next.size);
 	if (conn->rx_max < vc->next.size)
 		WRITE_ONCE(conn->rx_max, vc->next.size);
@@ -502,35 +501,36 @@ void vgrow_follow(struct vconn *vc)
 }
 
 /**
- * vgrow_settle() - reduce a suspended connection to one ring, for another link
+ * vgrow_one_ring() - reduce a suspended connection to one ring, for another
+ * link
  * @vc: a suspended connection
  *
  * RESUME or RESUME_ACK will advertise the ring, and replaces every WINDOW of
  * the lost link.  A ring that was advertised becomes vc->ring.  A ring that was
  * not advertised is freed: the peer does not know it, and another device may
- * not be able to register one of its size.  TURN starts at 0 again.
+ * not be able to register one of its size.  GEN starts at 0 again.
  *
  * Context: process, vnet.lock held; takes tx_lock.
  */
-void vgrow_settle(struct vconn *vc)
+void vgrow_one_ring(struct vconn *vc)
 {
 	struct vlink *link = vconn_lock(vc);
-	struct vring old = {}, untold = {};
+	struct vring old = {}, unadvertised = {};
 
 	if (vc->flags & VCONN_WINDOW)
-		grow_turn(vc);
+		grow_next_gen(vc);
 	if (vc->flags & VCONN_LEFT)
 		swap(old, vc->old);
-	swap(untold, vc->next);
-	if (untold.buf)
+	swap(unadvertised, vc->next);
+	if (unadvertised.buf)
 		vc->flags &= ~VCONN_GROWING;
 	vc->flags &= ~VCONN_LEFT;
 	vc->pending &= ~VCONN_P_WINDOW;
-	vc->turn = false;
+	vc->rx_gen = false;
 	if (vc->ring.buf)
 		WRITE_ONCE(vconn_conn(vc)->rx.size, vc->ring.size);
 	spin_unlock_bh(&link->tx_lock);
-	vring_free(&untold);
+	vring_free(&unadvertised);
 	vring_free(&old);
 }
 
@@ -553,8 +553,8 @@ void vgrow_resumed(struct vconn *vc)
 	 * On iWARP the peer's send buffer has no more than this for unread
 	 * bytes.
 	 */
-	if (early && READ_ONCE(conn->rx_max) > VSTAGING_EARLY)
-		grow_settle(conn, VSTAGING_EARLY);
+	if (early && READ_ONCE(conn->rx_max) > VSNDBUF_EARLY)
+		grow_limit_max(conn, VSNDBUF_EARLY);
 }
 
 /**

@@ -12,21 +12,16 @@
  *		credits for frames			link_credit.h
  *	vconn	one connection on a link		ask.c open.c conn.c
  *							send.c peer.c
- *		its memory				grow.c shrink.c
- *							staging.c spill.c
- *							long.c
- *		from a lost link to the next		orphan.c resume.c
+ *		its memory				grow.c ring_return.c
+ *							sndbuf.c spill.c long.c
+ *		from a lost link to the next		suspend.c resume.c
  *		if the peer's AF_SANX is gone		presence.h
  *	vring	memory that a link's wire accesses	ring.c
- *
- * Terms that differ from the names here: suspended (orphan), send buffer
- * (staging), backoff (held), generation (turn), advertised (told), rwnd-limited
- * (tight), reclaim (shrink, trim), coalesce (gather), liveness (pulse).
  *
  * References go upwards: a vconn has one of its vlink, a vlink has one of its
  * vgroup, and a vgroup lives until its vnet stops.
  *
- * A connection can outlive its link (orphan.c) and continue on another one
+ * A connection can outlive its link (suspend.c) and continue on another one
  * (resume.c).  vconn.link therefore changes.  Code that needs it takes
  * vconn_lock(), or reads it under RCU.
  *
@@ -67,7 +62,7 @@
  * Bytes of a send buffer, and of a ring at most, on devices that complete work
  * before the peer has it (iWARP).
  */
-#define VSTAGING_EARLY	131072U
+#define VSNDBUF_EARLY	131072U
 /*
  * Pieces of this size are not coalesced: compared with moving the bytes, a
  * chain of their own costs little.
@@ -129,16 +124,16 @@ struct vnet {
  * @rails_left: rails that will be tried after @rail
  * @try_end: when the share of the time of @trying ends, in jiffies
  * @deadline: when @waiters are refused, in jiffies
- * @held: backoff: the last attempt at a link failed
- * @hold_end: end of the backoff, in jiffies
+ * @backoff: the last attempt at a link failed
+ * @backoff_end: end of the backoff, in jiffies
  * @timer: runs at @try_end, or at @deadline if there is no @trying
- * @orphans: suspended &struct vconn, with the reference of their attachment
- * @n_orphans: number of @orphans
- * @tries: attempts at a link for @orphans since the last one was lost
- * @presence: what attempts for @orphans found at the peer, in jiffies
- * @resumed: when the peer last resumed one of @orphans, or when the link came
+ * @suspended: suspended &struct vconn, with the reference of their attachment
+ * @n_suspended: number of @suspended
+ * @tries: attempts at a link for @suspended since the last one was lost
+ * @presence: what attempts for @suspended found at the peer, in jiffies
+ * @resumed: when the peer last resumed one of @suspended, or when the link came
  *	up on which it could begin to, in jiffies
- * @retry: makes the next attempt, and checks the time limits of @orphans
+ * @retry: makes the next attempt, and checks the time limits of @suspended
  * @instance: the peer's instance, or 0 if not known yet
  * @ids: &struct vconn by our id, attached or suspended; written under the
  *	xa_lock, read under RCU
@@ -162,11 +157,11 @@ struct vgroup {
 	unsigned int		rails_left;
 	unsigned long		try_end;
 	unsigned long		deadline;
-	bool			held;
-	unsigned long		hold_end;
+	bool			backoff;
+	unsigned long		backoff_end;
 	struct delayed_work	timer;
-	struct list_head	orphans;
-	unsigned int		n_orphans;
+	struct list_head	suspended;
+	unsigned int		n_suspended;
 	unsigned int		tries;
 	struct presence		presence;
 	unsigned long		resumed;
@@ -255,7 +250,7 @@ struct vopen {
  * @node: in vgroup.links; vnet.lock
  * @active: our attempt, not the peer's
  * @rail: active link: the peer's rail that it connects to
- * @tied: gives way to the peer's attempt; vnet.lock
+ * @yields: gives way to the peer's attempt; vnet.lock
  * @taken: vgroup_link_up() has finished for this link; written under vnet.lock
  *	with release semantics, read without it with acquire semantics, both in
  *	vgroup_link_up()
@@ -326,7 +321,7 @@ struct vlink {
 	struct list_head	node;
 	bool			active;
 	unsigned int		rail;
-	bool			tied;
+	bool			yields;
 	bool			taken;
 	u32			self;
 	struct in6_addr		local;
@@ -388,7 +383,7 @@ struct vlink {
  * @remote: the peer writes it; else it is a send buffer
  * @grown: counts as larger than the program asked for: vring_alloc_grown()
  *
- * A ring has no lock of its own: see @ring and @staging of &struct vconn.
+ * A ring has no lock of its own: see @ring and @sndbuf of &struct vconn.
  */
 struct vring {
 	u8			*buf;
@@ -401,7 +396,7 @@ struct vring {
 /*
  * Flags of a connection, guarded by vlink.tx_lock.  At most one of IDLE,
  * OPENING and OPEN is set.  The others are never cleared, except ACCEPTING,
- * CLOSE_SENT, ORPHAN, RESUMING, GROWING, WINDOW and LEFT.
+ * CLOSE_SENT, SUSPENDED, RESUMING, GROWING, WINDOW and LEFT.
  *
  * IDLE: attached, the peer was busy; connect() is called again
  * OPENING: OPEN is pending or sent, and not answered
@@ -415,7 +410,7 @@ struct vring {
  * PEER_CLOSED: the peer neither sends nor reads
  * OVER: aborted, refused, or its link ended without a chance to resume
  * RELEASED: vconn_release() will run, or has run
- * ORPHAN: suspended: the link was lost; not attached
+ * SUSPENDED: the link was lost; not attached
  * RESUMING: attached again, RESUME is pending or sent, and not answered
  * FIN_SENT: FIN was posted, on this link or an earlier one
  * GROWING: a first or a larger ring is being made, or will be when there is
@@ -435,7 +430,7 @@ struct vring {
 #define VCONN_OVER		BIT(9)
 #define VCONN_RELEASED		BIT(10)
 #define VCONN_RESET		BIT(11)
-#define VCONN_ORPHAN		BIT(12)
+#define VCONN_SUSPENDED		BIT(12)
 #define VCONN_RESUMING		BIT(13)
 #define VCONN_FIN_SENT		BIT(14)
 #define VCONN_GROWING		BIT(15)
@@ -462,7 +457,7 @@ struct vring {
  *	the accept thread.  resume_switch() changes it under vnet.lock and the
  *	tx_lock of the old link, with release semantics; vconn_lock() and
  *	vconn_frame() load it with acquire semantics.
- * @wait: in vgroup.waiters or vgroup.orphans; vnet.lock
+ * @wait: in vgroup.waiters or vgroup.suspended; vnet.lock
  * @waiting: is in vgroup.waiters; vnet.lock
  * @parked: a RESUME that arrived while the connection was on another link;
  *	vnet.lock and tx_lock
@@ -471,57 +466,56 @@ struct vring {
  * @peer_id: the peer's id
  * @win: the peer's ring; its size is 0 while there is none; written under
  *	tx_lock, the size is also read without it
- * @turned: value of SANX_FRAME_F_TURN in what we send; tx_lock
- * @returned: RETURN was posted and is not answered; tx_lock
- * @kept: the ring that this RETURN was about; tx_lock
+ * @tx_gen: value of SANX_FRAME_F_GEN in what we send; tx_lock
+ * @return_sent: RETURN was posted and is not answered; tx_lock
+ * @returned_win: the ring that this RETURN was about; tx_lock
  * @ring: our ring, the current generation, which the peer writes; tx_lock, as
  *	all fields up to @began
  * @next: the generation that will follow, until the peer writes to it
  * @old: the generation before, until it is unmapped and freed
- * @turn: value of SANX_FRAME_F_TURN with which the peer writes to @ring
- * @told: stream offset that was granted before @next was advertised
+ * @rx_gen: value of SANX_FRAME_F_GEN with which the peer writes to @ring
+ * @granted_before: stream offset that was granted before @next was advertised
  * @first: the memory that the connection began with, while it is not used, or
  *	NULL
  * @base: stream offset from which payload was last stored in that memory
  * @began: bytes of the first ring
- * @tight: the peer was rwnd-limited; no lock
+ * @rwnd_limited: the peer was rwnd-limited; no lock
  * @mark: stream offset up to which the last full ring was read; rx_mutex, as
  *	@marked and @full_rings
  * @marked: when that was, local_clock() in ns
  * @full_rings: how many rings in a row were read in time
- * @staging: send buffer (staging.c), made by the first send that needs it.  The
+ * @sndbuf: send buffer (sndbuf.c), made by the first send that needs it.  The
  *	sender replaces it under tx_mutex and tx_lock.  For a lost link,
- *	save_staging() makes the first one under tx_lock; its release store of
- *	the address pairs with the acquire load in staging_good().
+ *	save_sndbuf() makes the first one under tx_lock; its release store of
+ *	the address pairs with the acquire load in sndbuf_good().
  * @longs: &struct vlong, payload in flight from the program's own pages;
  *	tx_lock
- * @bound: bytes that SO_SNDBUF permits in @staging; no lock
- * @most: bytes that the device and the memory permit in @staging; no lock
- * @gather: small pieces that are being coalesced
+ * @bound: bytes that SO_SNDBUF permits in @sndbuf; no lock
+ * @most: bytes that the device and the memory permit in @sndbuf; no lock
+ * @coalesce: small pieces that are being coalesced
  * @corked: bytes behind @posted wait for more; tx_lock
  * @end: stream offset behind the last byte taken from the program, except for
  *	the bytes in @spill; changes need tx_lock, and also tx_mutex while
  *	@spill is empty
- * @spill: &struct vpiece, bytes that @staging had no room for (spill.c);
- *	tx_lock
+ * @spill: &struct vpiece, bytes that @sndbuf had no room for (spill.c); tx_lock
  * @spilled: bytes in @spill; changes need tx_lock.  The release store in
  *	move_done() pairs with the acquire load in vspill_any().
  * @filling: the piece that a sender copies to, or NULL; tx_lock
- * @move: moves @spill to @staging; holds a reference of the connection while it
+ * @move: moves @spill to @sndbuf; holds a reference of the connection while it
  *	is queued
  * @unsignaled: bytes sent since the last completion was requested; tx_lock, as
  *	all fields up to @node
  * @posted: stream offset of the next byte to be posted; less than tx.next while
  *	bytes are sent again on another link
  * @acked: stream offset up to which the device has completed all writes
- * @sure: stream offset up to which the peer had all bytes when the connection
- *	last lost a link or was resumed
- * @said: offset in the peer's last RESUME or RESUME_ACK
+ * @peer_has: stream offset up to which the peer had all bytes when the
+ *	connection last lost a link or was resumed
+ * @peer_received: offset in the peer's last RESUME or RESUME_ACK
  * @acked_at: when @acked last changed, or the connection was attached, resumed
  *	or closed, whichever is last; in jiffies
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
- * @full: a sender waits for room in @staging, or until it is empty
- * @draining: @staging takes no bytes until it is empty and is replaced
+ * @full: a sender waits for room in @sndbuf, or until it is empty
+ * @draining: @sndbuf takes no bytes until it is empty and is replaced
  * @early: is, or was once, on a device that completes work before the peer has
  *	it (iWARP)
  * @flags: VCONN_*
@@ -546,26 +540,26 @@ struct vconn {
 	u32			id;
 	u32			peer_id;
 	struct sanx_window_info	win;
-	bool			turned;
-	bool			returned;
-	struct sanx_window_info	kept;
+	bool			tx_gen;
+	bool			return_sent;
+	struct sanx_window_info	returned_win;
 	struct vring		ring;
 	struct vring		next;
 	struct vring		old;
-	bool			turn;
-	u64			told;
+	bool			rx_gen;
+	u64			granted_before;
 	u8			*first;
 	u64			base;
 	u32			began;
-	bool			tight;
+	bool			rwnd_limited;
 	u64			mark;
 	u64			marked;
 	unsigned int		full_rings;
-	struct vring		staging;
+	struct vring		sndbuf;
 	struct list_head	longs;
 	u32			bound;
 	u32			most;
-	struct sanx_gather	gather;
+	struct sanx_coalesce	coalesce;
 	bool			corked;
 	u64			end;
 	struct list_head	spill;
@@ -575,8 +569,8 @@ struct vconn {
 	u32			unsignaled;
 	u64			posted;
 	u64			acked;
-	u64			sure;
-	u64			said;
+	u64			peer_has;
+	u64			peer_received;
 	unsigned long		acked_at;
 	u64			urgent;
 	bool			full;
@@ -702,7 +696,7 @@ u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len
 /* ask.c */
 void vask_begin(struct vconn *vc);
 void vask_answered(struct vconn *vc);
-bool vask_mute(const struct vlink *link);
+bool vask_unanswered(const struct vlink *link);
 void vask_work(struct work_struct *work);
 
 /* open.c */
@@ -719,20 +713,20 @@ u32 vconn_unsent(struct sanx_conn *conn);
 bool vconn_drained(struct sanx_conn *conn);
 void vconn_push(struct sanx_conn *conn);
 void vconn_uncork(struct sanx_conn *conn);
-void vconn_flush(struct sanx_gather *g);
+void vconn_flush(struct sanx_coalesce *g);
 void vconn_consumed(struct sanx_conn *conn);
 void vconn_fin(struct sanx_conn *conn);
 
-/* orphan.c */
-void vorphan_save(struct vlink *link);
-void vorphan_take(struct vconn *vc, struct vlink *link);
-void vorphan_release(struct vconn *vc);
-void vorphan_reset(struct vconn *vc, int err);
-void vorphan_reset_all(struct vgroup *g, int err);
-void vorphan_refused(struct vgroup *g, bool never);
-void vorphan_stop(struct vgroup *g);
-void vorphan_link_up(struct vgroup *g, struct vlink *link);
-void vorphan_work(struct work_struct *work);
+/* suspend.c */
+void vsuspend_save(struct vlink *link);
+void vsuspend_take(struct vconn *vc, struct vlink *link);
+void vsuspend_release(struct vconn *vc);
+void vsuspend_reset(struct vconn *vc, int err);
+void vsuspend_reset_all(struct vgroup *g, int err);
+void vsuspend_refused(struct vgroup *g, bool never);
+void vsuspend_stop(struct vgroup *g);
+void vsuspend_link_up(struct vgroup *g, struct vlink *link);
+void vsuspend_work(struct work_struct *work);
 
 /* resume.c */
 int vresume_ask(struct vconn *vc, struct vlink *link);
@@ -744,12 +738,13 @@ int vresume_refused(struct vconn *vc);
 struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock);
 struct vconn *vconn_find(struct vgroup *g, u32 id);
 void vconn_close(struct sanx_conn *conn, bool reset);
-void vconn_reset_deaf(struct vconn *vc);
+void vconn_reset_unread(struct vconn *vc);
 void vconn_give_up(struct vconn *vc);
 void vconn_sweep(struct vlink *link);
 void vconn_cut(struct sanx_conn *conn);
 void vconn_cut_locked(struct vconn *vc);
-void vconn_pulse(struct sanx_conn *conn, struct sanx_pulse *pulse);
+void vconn_liveness(struct sanx_conn *conn,
+		    struct sanx_liveness_report *report);
 void vconn_probe(struct sanx_conn *conn);
 void vconn_destroy(struct sanx_conn *conn);
 int vconn_open(struct vconn *vc, struct vlink *link);
@@ -789,22 +784,22 @@ u32 vring_max(const struct vlink *link);
 void vgrow_work(struct work_struct *work);
 void vgrow_check(struct vconn *vc, u64 tail);
 int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
-int vgrow_turned(struct vconn *vc, const struct sanx_frame *f);
-void vgrow_told(struct vconn *vc);
+int vgrow_note_gen(struct vconn *vc, const struct sanx_frame *f);
+void vgrow_advertised(struct vconn *vc);
 void vgrow_follow(struct vconn *vc);
 void vgrow_read(struct vconn *vc);
 void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left);
-void vgrow_settle(struct vconn *vc);
+void vgrow_one_ring(struct vconn *vc);
 void vgrow_resumed(struct vconn *vc);
 void vgrow_unmap(struct vconn *vc);
 bool vgrow_free_sleeps(const struct vconn *vc);
 void vgrow_free(struct vconn *vc);
 
-/* shrink.c */
-bool vshrink_trim(struct sanx_conn *conn);
-int vshrink_returned(struct vconn *vc, const struct sanx_frame *f);
-int vshrink_answer(struct vconn *vc, const struct sanx_frame *f);
-bool vshrink_crossed(struct vconn *vc, const struct sanx_window_info *win);
+/* ring_return.c */
+bool vreturn_reclaim(struct sanx_conn *conn);
+int vreturn_serve(struct vconn *vc, const struct sanx_frame *f);
+int vreturn_answer(struct vconn *vc, const struct sanx_frame *f);
+bool vreturn_crossed(struct vconn *vc, const struct sanx_window_info *win);
 
 /* long.c */
 bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
@@ -821,16 +816,16 @@ void vlong_wait(struct sanx_conn *conn, u64 to);
 u32 vlong_cutoff(const struct vlink *link);
 void vlong_tune(struct vlink *link);
 
-/* staging.c */
-u64 vstaging_first(const struct vconn *vc);
-u32 vstaging_size(const struct vconn *vc, size_t len);
-void vstaging_bound(struct vconn *vc);
-u32 vstaging_room(const struct vconn *vc);
-bool vstaging_signal(const struct vconn *vc);
-void vstaging_await(struct vconn *vc);
-bool vstaging_early_ok(const struct vconn *vc);
-bool vstaging_trim(struct vconn *vc);
-int vstaging_make(struct vconn *vc, size_t len);
+/* sndbuf.c */
+u64 vsndbuf_first(const struct vconn *vc);
+u32 vsndbuf_size(const struct vconn *vc, size_t len);
+void vsndbuf_bound(struct vconn *vc);
+u32 vsndbuf_room(const struct vconn *vc);
+bool vsndbuf_signal(const struct vconn *vc);
+void vsndbuf_await(struct vconn *vc);
+bool vsndbuf_early_ok(const struct vconn *vc);
+bool vsndbuf_reclaim(struct vconn *vc);
+int vsndbuf_make(struct vconn *vc, size_t len);
 
 /* spill.c */
 bool vspill_any(const struct vconn *vc);

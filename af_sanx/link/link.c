@@ -444,7 +444,7 @@ static void end_traffic(struct vlink *link)
 {
 	if (link->wl)
 		vwire->stop(link->wl);
-	vorphan_save(link);
+	vsuspend_save(link);
 }
 
 static void end_rejects(struct vlink *link)

@@ -3,9 +3,6 @@
  * LONG: the wire reads from the program's own pages (sci-socket.txt 5.3; the
  * zero-copy side of WSDLite's cut-off).
  *
- * In the names here, staging is the send buffer, and orphan a suspended
- * connection.
- *
  * A large send() that may block avoids the copy to the send buffer.  It lends
  * its pages to the device and returns when the device has read them, so the
  * program may reuse them afterwards.  The stream does not change: the bytes
@@ -163,7 +160,7 @@ void vlong_source(const struct vlong *l, u64 offset, struct sanx_wire_write *w)
  */
 size_t vlong_room(struct vconn *vc, const struct iov_iter *from)
 {
-	return min3(iov_iter_single_seg_count(from), (size_t)vstaging_room(vc),
+	return min3(iov_iter_single_seg_count(from), (size_t)vsndbuf_room(vc),
 		    (size_t)sanx_txq_room(&vconn_conn(vc)->tx));
 }
 
@@ -203,7 +200,7 @@ bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
  * @len: bytes of it that there is room for
  *
  * Moves conn->lent.  The core waits for the pages afterwards, with vlong_wait()
- * (sanx_transport_ops.settle).
+ * (sanx_transport_ops.wait_pages).
  *
  * Context: process, tx_mutex held; may fault; takes tx_lock.
  * Return: bytes that were sent; 0 if they have to be copied instead.
@@ -294,7 +291,7 @@ static void long_copy(struct vconn *vc, const struct vlong *l, u64 offset)
 	for (; offset < to; offset += n, pos += n) {
 		n = min_t(u64, to - offset, PAGE_SIZE - offset_in_page(pos));
 		p = kmap_local_page(l->page[pos >> PAGE_SHIFT].page);
-		vring_keep(&vc->staging, offset, p + offset_in_page(pos), n);
+		vring_keep(&vc->sndbuf, offset, p + offset_in_page(pos), n);
 		kunmap_local(p);
 	}
 }
@@ -317,7 +314,7 @@ void vlong_save(struct vconn *vc)
 		 * Copy without tx_lock.  The pages stay in the list until they
 		 * were copied, so vlong_wait() finds them.
 		 */
-		long_copy(vc, l, max(l->from, vstaging_first(vc)));
+		long_copy(vc, l, max(l->from, vsndbuf_first(vc)));
 		spin_lock_bh(&link->tx_lock);
 		long_over(l);
 	}
@@ -340,7 +337,7 @@ void vlong_drop(struct vconn *vc)
 }
 
 /**
- * vlong_wait() - sanx_transport_ops.settle
+ * vlong_wait() - sanx_transport_ops.wait_pages
  * @conn: the connection
  * @to: stream offset up to which pages are waited for
  *

@@ -50,7 +50,7 @@ MODULE_PARM_DESC(hold_up_ms, "debug kernels only: what is done about a link that
  * Memory reclaim may wait for bytes that a connection sends, and the connection
  * may wait for work on either queue, above all for another link.  So both
  * queues have a rescuer, and work that a sender may wait for allocates memory
- * without I/O (sanx_reclaim_enter()).
+ * without I/O (sanx_memalloc_save()).
  */
 struct workqueue_struct *vlink_wq;
 struct workqueue_struct *vconn_wq;
@@ -253,17 +253,17 @@ struct sanx_transport_ops vlink_transport = {
 	.send		= vconn_send,
 	.room		= vconn_room,
 	.push		= vconn_push,
-	.settle		= vlong_wait,
+	.wait_pages	= vlong_wait,
 	.uncork		= vconn_uncork,
 	.unsent		= vconn_unsent,
 	.drained	= vconn_drained,
 	.consumed	= vconn_consumed,
 	.left		= vgrow_left,
-	.trim		= vshrink_trim,
+	.reclaim	= vreturn_reclaim,
 	.fin		= vconn_fin,
 	.close		= vconn_close,
 	.abort		= vconn_cut,
-	.pulse		= vconn_pulse,
+	.liveness	= vconn_liveness,
 	.probe		= vconn_probe,
 	.destroy	= vconn_destroy,
 	.net_idle	= link_net_idle,

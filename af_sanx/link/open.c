@@ -204,7 +204,7 @@ static int open_serve(const struct vopen *o)
 
 /*
  * NOIO: memory reclaim may wait for I/O over a connection that is to be resumed
- * here (sanx_reclaim_enter()).
+ * here (sanx_memalloc_save()).
  */
 static int open_dispatch(struct vopen *o)
 {

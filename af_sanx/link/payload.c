@@ -12,7 +12,7 @@
  * express all that the frame would say, the write carries them and the frame is
  * saved, on wires that have writes with immediate data.
  *
- * "Send buffer" is vc->staging (staging in the names here).
+ * "Send buffer" is vc->sndbuf.
  */
 #include "xmit.h"
 
@@ -22,7 +22,7 @@
  */
 static u32 payload_wraps(const struct vconn *vc)
 {
-	return min(vc->staging.size, vc->win.size);
+	return min(vc->sndbuf.size, vc->win.size);
 }
 
 /*
@@ -58,7 +58,7 @@ static int payload_writes(struct sanx_wire_msg *m, struct vconn *vc,
 	int i, n;
 
 	if (!l)
-		vwr_enable(m, &vc->staging);
+		vwr_enable(m, &vc->sndbuf);
 	n = sanx_ring_spans(l ? vc->win.size : payload_wraps(vc), offset, len,
 			    span);
 	for (i = 0; i < n; i++) {
@@ -96,8 +96,8 @@ static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
 		n = payload_writes(&m, vc, l, vc->posted, len);
 	}
 	vc->posted += len;
-	if (vc->turned)
-		f.flags |= SANX_FRAME_F_TURN;
+	if (vc->tx_gen)
+		f.flags |= SANX_FRAME_F_GEN;
 	if (vc->posted == conn->tx.limit)
 		f.flags |= SANX_FRAME_F_FULL;
 	/*
@@ -150,13 +150,13 @@ void vpayload_next(struct vlink *link, struct vconn *vc)
 	len = min_t(u64, len, vconn_conn(vc)->tx.limit - vc->posted);
 	len = payload_urgent(vc, len, &flags);
 	if (!vc->win.size || len <= link->inline_max) {
-		sanx_ring_spans(vc->staging.size, vc->posted,
+		sanx_ring_spans(vc->sndbuf.size, vc->posted,
 				min(len, link->inline_max), span);
-		data = vc->staging.buf + span[0].pos;
+		data = vc->sndbuf.buf + span[0].pos;
 		if (span[0].len < len)
 			flags = 0;
 		len = span[0].len;
-	} else if (link->caps.enable_alone && vring_disabled(&vc->staging)) {
+	} else if (link->caps.enable_alone && vring_disabled(&vc->sndbuf)) {
 		vxmit_enable(vc);
 		return;
 	} else if (len > payload_wraps(vc)) {
@@ -187,14 +187,14 @@ static int payload_takes(const struct vconn *vc)
  */
 static u32 payload_directly(const struct vconn *vc)
 {
-	const u32 later = VCONN_ACCEPTING | VCONN_ORPHAN | VCONN_RESUMING;
+	const u32 later = VCONN_ACCEPTING | VCONN_SUSPENDED | VCONN_RESUMING;
 	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
 	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
 
 	if (vc->posted != vc->end || !vxmit_ok(vc->link) ||
 	    (vc->flags & later) || (vc->pending & first) || vc->early)
 		return 0;
-	return min(vstaging_room(vc), sanx_txq_room(&conn->tx));
+	return min(vsndbuf_room(vc), sanx_txq_room(&conn->tx));
 }
 
 /**

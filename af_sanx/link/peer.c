@@ -10,7 +10,7 @@
 
 /* In these states the peer sends no frame about the connection, or not yet. */
 #define NEVER	(VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED | \
-		 VCONN_CLOSE_ACKED | VCONN_ACCEPTING | VCONN_ORPHAN | \
+		 VCONN_CLOSE_ACKED | VCONN_ACCEPTING | VCONN_SUSPENDED | \
 		 VCONN_RESUMING)
 
 static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
@@ -76,8 +76,8 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 	    f->type != SANX_FRAME_RETURN_ACK)
 		return 0;
 	spin_lock_bh(&link->tx_lock);
-	/* RETURN gave up the room that this credit is about: shrink.c. */
-	if (!vc->returned)
+	/* RETURN gave up the room that this credit is about: ring_return.c. */
+	if (!vc->return_sent)
 		n = sanx_txq_credit(&conn->tx, f->credit);
 	if (n > 0 && vc->pending & VCONN_P_DATA)
 		vxmit_pend(vc, VCONN_P_DATA);
@@ -108,7 +108,7 @@ static int frame_unheard(struct vconn *vc, const struct sanx_frame *f)
 
 	/*
 	 * A reset connection is not resumed, and the bytes before these may not
-	 * have been counted (vconn_reset_deaf()).
+	 * have been counted (vconn_reset_unread()).
 	 */
 	if (!(READ_ONCE(vc->flags) & VCONN_RESET))
 		err = sanx_rxq_arrive(&vconn_conn(vc)->rx, f->offset, f->count);
@@ -131,8 +131,8 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	if (ignore)
 		return frame_unheard(vc, f);
 	/* The bytes cause a reset, so they must not become readable. */
-	if (sanx_conn_deaf(conn)) {
-		vconn_reset_deaf(vc);
+	if (sanx_conn_discards(conn)) {
+		vconn_reset_unread(vc);
 		return 0;
 	}
 	if (f->flags & SANX_FRAME_F_URGENT)
@@ -182,11 +182,11 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 	if (err)
 		return err;
 	spin_lock_bh(&vc->link->tx_lock);
-	if (id != vc->peer_id || !vshrink_crossed(vc, &win)) {
+	if (id != vc->peer_id || !vreturn_crossed(vc, &win)) {
 		err = -EPROTO;
 	} else {
 		vconn_set_window(vc, &win);
-		vc->turned = !vc->turned;
+		vc->tx_gen = !vc->tx_gen;
 	}
 	spin_unlock_bh(&vc->link->tx_lock);
 	return err ?: frame_credit(vc, f);
@@ -208,7 +208,7 @@ static int frame_return(struct vconn *vc, const struct sanx_frame *f)
 	if (err || (ignore && !ours))
 		return err;
 	spin_lock_bh(&link->tx_lock);
-	err = ours ? vshrink_answer(vc, f) : vshrink_returned(vc, f);
+	err = ours ? vreturn_answer(vc, f) : vreturn_serve(vc, f);
 	vxmit_unlock(link);
 	return err ?: ours ? frame_credit(vc, f) : 0;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resumes a suspended connection (orphan in the names here) on another link.
+ * Resumes a suspended connection on another link.
  *
  * The connector sends RESUME once there is a link to the same peer in the lane.
  * Each side says how much of the other's stream it has received, where its ring
  * is now, and how much room the ring has.  Each side then sends again, from its
- * send buffer (staging in the names here), what the other has not received.
- * Bytes are identified by their stream offset, so none is lost and none is
- * delivered twice ("Resuming" in Documentation/protocol.rst).
+ * send buffer, what the other has not received.  Bytes are identified by their
+ * stream offset, so none is lost and none is delivered twice ("Resuming" in
+ * Documentation/protocol.rst).
  *
  * The peer may send RESUME before this node has noticed that the old link is
  * lost.  Its RESUME proves that the old link is lost, so that link is taken
@@ -24,19 +24,19 @@ static int resume_map(struct vconn *vc, struct vlink *link)
 	u64 iova = (u64)vc->id << 32;
 	int err;
 
-	if (link->caps.early && !vstaging_early_ok(vc))
+	if (link->caps.early && !vsndbuf_early_ok(vc))
 		return -EMSGSIZE;
-	vgrow_settle(vc);
+	vgrow_one_ring(vc);
 	err = vc->ring.buf ? vring_map(&vc->ring, link, iova) : 0;
-	if (!err && vc->staging.buf)
-		err = vring_map(&vc->staging, link, iova);
+	if (!err && vc->sndbuf.buf)
+		err = vring_map(&vc->sndbuf, link, iova);
 	return err;
 }
 
 static void resume_unmap(struct vconn *vc)
 {
 	vgrow_unmap(vc);
-	vring_unmap(&vc->staging);
+	vring_unmap(&vc->sndbuf);
 }
 
 /*
@@ -70,7 +70,7 @@ static int resume_publish(struct vconn *vc, struct vlink *link)
 
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == VLINK_UP && !(vc->flags & VCONN_RELEASED)) {
-		vc->flags &= ~VCONN_ORPHAN;
+		vc->flags &= ~VCONN_SUSPENDED;
 		vc->flags |= VCONN_RESUMING;
 		vconn_join(vc, link);
 		err = 0;
@@ -81,7 +81,7 @@ static int resume_publish(struct vconn *vc, struct vlink *link)
 
 /*
  * Attaches a suspended connection to a link.  If that fails, the connection
- * stays suspended.  If it was RELEASED meanwhile, vorphan_release() takes it
+ * stays suspended.  If it was RELEASED meanwhile, vsuspend_release() takes it
  * off the list once it gets vnet.lock.
  */
 static int resume_attach(struct vconn *vc, struct vlink *link)
@@ -103,7 +103,7 @@ static int resume_attach(struct vconn *vc, struct vlink *link)
 		return err;
 	}
 	list_del_init(&vc->wait);
-	g->n_orphans--;
+	g->n_suspended--;
 	vgrow_resumed(vc);
 	return 0;
 }
@@ -144,12 +144,13 @@ static int resume_offset(const struct vconn *vc, const struct sanx_frame *f)
 {
 	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
 
-	if (f->offset < max(conn->tx.read, vc->said) || f->offset > vc->posted ||
+	if (f->offset < max(conn->tx.read, vc->peer_received) ||
+	    f->offset > vc->posted ||
 	    (f->flags & SANX_FRAME_F_FIN &&
 	     (!(vc->flags & VCONN_FIN_SENT) || f->offset != conn->tx.next)))
 		return -EPROTO;
-	if (f->offset < vstaging_first(vc) ||
-	    (f->offset < vc->end && !vc->staging.buf))
+	if (f->offset < vsndbuf_first(vc) ||
+	    (f->offset < vc->end && !vc->sndbuf.buf))
 		return -ECONNRESET;
 	return 0;
 }
@@ -174,12 +175,12 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 	vconn_set_window(vc, win);
 	if (!win->size)
 		conn->tx.size = SANX_RING_FIRST;
-	vc->turned = false;
-	vc->returned = false;
+	vc->tx_gen = false;
+	vc->return_sent = false;
 	err = resume_offset(vc, f);
 	if (err == -EPROTO || sanx_txq_credit(&conn->tx, f->credit) < 0)
 		return -EPROTO;
-	vc->said = f->offset;
+	vc->peer_received = f->offset;
 	vc->full = false;
 	vc->unsignaled = 0;
 	if (err) {
@@ -194,7 +195,7 @@ static int resume_take(struct vconn *vc, const struct sanx_frame *f, u32 id,
 		return err;
 	}
 	WRITE_ONCE(vc->acked, f->offset);
-	WRITE_ONCE(vc->sure, f->offset);
+	WRITE_ONCE(vc->peer_has, f->offset);
 	vc->acked_at = jiffies;
 	if (f->flags & SANX_FRAME_F_FIN)
 		vc->pending &= ~VCONN_P_FIN;
@@ -309,11 +310,11 @@ static int serve_check(struct vconn *vc, struct vopen *o)
 
 	if (!serve_known(vc, o)) {
 		err = SANX_REJECT_DENIED;
-	} else if (!(vc->flags & VCONN_ORPHAN) &&
+	} else if (!(vc->flags & VCONN_SUSPENDED) &&
 		   (link == o->link ||
 		    (vc->parked && vc->parked->link == o->link))) {
 		err = -EPROTO;
-	} else if (!(vc->flags & VCONN_ORPHAN)) {
+	} else if (!(vc->flags & VCONN_SUSPENDED)) {
 		/*
 		 * The peer asks on another link, so the link of the earlier
 		 * request is lost.  vopen_work() drops the request.
@@ -340,7 +341,7 @@ static int serve_attach(struct vconn *vc, const struct vopen *o)
 	err = resume_attach(vc, link);
 	if (err) {
 		if (err != -ENOTCONN)
-			vorphan_reset(vc, ECONNRESET);
+			vsuspend_reset(vc, ECONNRESET);
 		return SANX_REJECT_DENIED;
 	}
 	spin_lock_bh(&link->tx_lock);

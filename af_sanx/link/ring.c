@@ -9,8 +9,6 @@
  *
  * Memory and mapping have separate lifetimes: a program may still read bytes
  * that arrived when the link is long gone.
- *
- * In the names here, staging is the send buffer.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

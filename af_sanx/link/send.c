@@ -4,11 +4,10 @@
  *
  * A few bytes travel in the frame that announces them (INLINE), at once if no
  * bytes are before them.  All other bytes are copied to the connection's send
- * buffer (staging.c; staging in the names here) and sent from there.  If the
- * peer has no ring yet (grow.c), or if few bytes are left, they travel in
- * frames as well; else the device writes them into the peer's ring.  Small
- * pieces of a stream are coalesced there (gather.c of the core), and corked
- * bytes wait there too (cork.c).
+ * buffer (sndbuf.c) and sent from there.  If the peer has no ring yet (grow.c),
+ * or if few bytes are left, they travel in frames as well; else the device
+ * writes them into the peer's ring.  Small pieces of a stream are coalesced
+ * there (coalesce.c of the core), and corked bytes wait there too (cork.c).
  *
  * conn->tx_mutex serialises the senders of a connection.  link->tx_lock guards
  * vc->posted, and changes of vc->end.  The sender loads vc->posted under
@@ -65,10 +64,10 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
 	return done;
 }
 
-static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
-			   int flags, enum vpayload_when when)
+static ssize_t send_buffered(struct vconn *vc, struct iov_iter *from,
+			     size_t len, int flags, enum vpayload_when when)
 {
-	struct sanx_rxq staging = {};
+	struct sanx_rxq sndbuf = {};
 	u32 room;
 	size_t n;
 	int err;
@@ -78,19 +77,19 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 	 * wake-up need come, so try again.
 	 */
 	do {
-		err = vstaging_make(vc, len);
+		err = vsndbuf_make(vc, len);
 		if (err == -ENOMEM)
 			sanx_conn_set_short(vconn_conn(vc));
 		if (err && err != -EAGAIN)
 			return -EAGAIN;
-		room = err ? 0 : vstaging_room(vc);
+		room = err ? 0 : vsndbuf_room(vc);
 	} while (!room && vconn_room(vconn_conn(vc), SANX_ROOM_WINDOW));
 	if (!room)
 		return -EAGAIN;
-	staging.in.buf = vc->staging.buf;
-	staging.in.size = vc->staging.size;
+	sndbuf.in.buf = vc->sndbuf.buf;
+	sndbuf.in.size = vc->sndbuf.size;
 	n = min3(len, (size_t)room, (size_t)SANX_WIRE_PAYLOAD_MAX);
-	n = sanx_rxq_fill(&staging, vc->end, from, n);
+	n = sanx_rxq_fill(&sndbuf, vc->end, from, n);
 	if (!n)
 		return -EFAULT;
 	err = vpayload_taken(vc, n, send_urgent(n, len, room, flags), when);
@@ -103,7 +102,7 @@ static ssize_t send_staged(struct vconn *vc, struct iov_iter *from, size_t len,
 	else
 		sanx_cork_release(vconn_conn(vc));
 	if (when == VPAYLOAD_SOON)
-		sanx_gather_arm(&vc->gather);
+		sanx_coalesce_arm(&vc->coalesce);
 	return n;
 }
 
@@ -134,10 +133,10 @@ static enum vpayload_when send_when(struct vconn *vc, size_t len, int flags)
 
 	if ((flags & MSG_MORE) && !urgent &&
 	    vc->end - READ_ONCE(vc->posted) + len <= SANX_CORK_MAX &&
-	    len < vstaging_room(vc))
+	    len < vsndbuf_room(vc))
 		return VPAYLOAD_CORKED;
-	return sanx_gather_wants(&vc->gather, vconn_conn(vc), len, urgent,
-				 !(flags & MSG_BATCH)) ?
+	return sanx_coalesce_wants(&vc->coalesce, vconn_conn(vc), len, urgent,
+				   !(flags & MSG_BATCH)) ?
 	       VPAYLOAD_SOON : VPAYLOAD_NOW;
 }
 
@@ -161,11 +160,11 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	enum vpayload_when when;
 	u32 most;
 
-	vstaging_bound(vc);
+	vsndbuf_bound(vc);
 	if (vspill_any(vc))
 		return flags & SANX_MSG_SPARE ?
 		       vspill_send(vc, from, len, flags) : -EAGAIN;
-	if (vlong_wants(vc, from, len, flags) && !vstaging_make(vc, len)) {
+	if (vlong_wants(vc, from, len, flags) && !vsndbuf_make(vc, len)) {
 		n = vlong_send(vc, from, min(len, vlong_room(vc, from)));
 		if (n)
 			return n;
@@ -175,17 +174,17 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
 	if (most) {
 		n = send_inline(vc, from, len, most, flags);
 		if (n == len)
-			sanx_gather_sent(&vc->gather, !(flags & MSG_BATCH));
+			sanx_coalesce_sent(&vc->coalesce, !(flags & MSG_BATCH));
 		if (n == len || (n < 0 && n != -EAGAIN))
 			return n;
 		done = max(n, 0L);
 	}
 	/* The rest follows in the same call, before another writer's bytes. */
-	n = send_staged(vc, from, len - done, flags, when);
+	n = send_buffered(vc, from, len - done, flags, when);
 	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
 		n = vspill_send(vc, from, len, flags);
 	if (when == VPAYLOAD_NOW)
-		sanx_gather_sent(&vc->gather, !(flags & MSG_BATCH));
+		sanx_coalesce_sent(&vc->coalesce, !(flags & MSG_BATCH));
 	return n < 0 ? done ?: n : done + n;
 }
 
@@ -195,7 +194,7 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
  */
 static bool room_first(struct vconn *vc)
 {
-	const u32 no_use = VCONN_ORPHAN | VCONN_RESUMING | VCONN_RELEASED |
+	const u32 no_use = VCONN_SUSPENDED | VCONN_RESUMING | VCONN_RELEASED |
 			   VCONN_OVER | VCONN_PEER_CLOSED | VCONN_CLOSED;
 
 	lockdep_assert_held(&vc->link->tx_lock);
@@ -203,21 +202,21 @@ static bool room_first(struct vconn *vc)
 }
 
 /* Room in the send buffer, without bytes that could be spilled. */
-static u32 room_staged(struct vconn *vc)
+static u32 room_buffered(struct vconn *vc)
 {
-	u32 room = vstaging_room(vc);
+	u32 room = vsndbuf_room(vc);
 	struct vlink *link;
 
-	if (room && vc->staging.buf)
+	if (room && vc->sndbuf.buf)
 		return room;
 	link = vconn_lock(vc);
-	room = vstaging_room(vc);
-	if (!vc->staging.buf)
+	room = vsndbuf_room(vc);
+	if (!vc->sndbuf.buf)
 		room = room_first(vc) ? max(room, 1U) : 0;
 	else if (!room)
-		vstaging_await(vc);
+		vsndbuf_await(vc);
 	vxmit_unlock(link);
-	if (room && !vc->staging.buf && sanx_conn_short(vconn_conn(vc)))
+	if (room && !vc->sndbuf.buf && sanx_conn_short(vconn_conn(vc)))
 		room = 0;
 	return room;
 }
@@ -238,13 +237,13 @@ u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
 	struct vconn *vc = vconn_of(conn);
 	u32 room = 0;
 
-	vstaging_bound(vc);
+	vsndbuf_bound(vc);
 	/*
 	 * While bytes are spilled there is none, and vspill_work() wakes the
 	 * sender.
 	 */
 	if (!vspill_any(vc))
-		room = room_staged(vc);
+		room = room_buffered(vc);
 	if (which == SANX_ROOM_WINDOW)
 		return room;
 	if (!room)
@@ -291,24 +290,24 @@ bool vconn_drained(struct sanx_conn *conn)
 
 	drained = (vc->flags & over) ||
 		  (vc->acked == vspill_end(vc) && !(vc->pending & VCONN_P_FIN));
-	/* vstaging_await() would send corked bytes.  They stay corked here. */
+	/* vsndbuf_await() would send corked bytes.  They stay corked here. */
 	if (!drained && vc->corked)
 		vc->full = true;
 	else if (!drained)
-		vstaging_await(vc);
+		vsndbuf_await(vc);
 	vxmit_unlock(link);
 	return drained;
 }
 
 /**
- * vconn_flush() - sanx_gather.flush: send bytes that are coalesced
+ * vconn_flush() - sanx_coalesce.flush: send bytes that are coalesced
  * @g: of a connection
  *
  * Context: any; takes tx_lock.
  */
-void vconn_flush(struct sanx_gather *g)
+void vconn_flush(struct sanx_coalesce *g)
 {
-	struct vconn *vc = container_of(g, struct vconn, gather);
+	struct vconn *vc = container_of(g, struct vconn, coalesce);
 	struct vlink *link = vconn_lock(vc);
 
 	vxmit_flush(vc);
@@ -323,7 +322,7 @@ void vconn_flush(struct sanx_gather *g)
  */
 void vconn_push(struct sanx_conn *conn)
 {
-	sanx_gather_push(&vconn_of(conn)->gather);
+	sanx_coalesce_push(&vconn_of(conn)->coalesce);
 }
 
 /**
@@ -361,8 +360,8 @@ void vconn_consumed(struct sanx_conn *conn)
 	struct vconn *vc = vconn_of(conn);
 	struct vlink *link;
 
-	sanx_gather_received(&vc->gather);
-	if (unlikely(READ_ONCE(vc->tight)))
+	sanx_coalesce_received(&vc->coalesce);
+	if (unlikely(READ_ONCE(vc->rwnd_limited)))
 		vgrow_read(vc);
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;

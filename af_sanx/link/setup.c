@@ -146,10 +146,10 @@ void sanx_wire_refused(struct vlink *link, const void *data, size_t len)
 	mutex_lock(&g->vnet->lock);
 	/* Both sides tried, and the peer's request has precedence. */
 	if (why == REJECT_TIE)
-		link->tied = true;
+		link->yields = true;
 	/* A peer that gives up its own attempt has AF_SANX. */
 	else if (why != REJECT_LATER && link->active)
-		vorphan_refused(g, why == REJECT_NEVER);
+		vsuspend_refused(g, why == REJECT_NEVER);
 	mutex_unlock(&g->vnet->lock);
 	vlink_kill(link, ECONNREFUSED);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Spilled bytes: what a sender may keep beyond the send buffer (spare.c of the
- * core).  In the names here, staging is the send buffer.
+ * core).
  *
  * The send buffer is registered, and as large as the peer's ring, which
  * suffices for a stream whose reader keeps up.  If the peer's reader does not
@@ -183,9 +183,9 @@ static u32 spill_for_ring(const struct vconn *vc)
 u32 vspill_room(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
-	u64 end = vspill_end(vc), used = end - vstaging_first(vc), most;
+	u64 end = vspill_end(vc), used = end - vsndbuf_first(vc), most;
 
-	if (!READ_ONCE(vc->staging.buf) || !sanx_conn_spares(conn, end))
+	if (!READ_ONCE(vc->sndbuf.buf) || !sanx_conn_spares(conn, end))
 		return 0;
 	/*
 	 * The size of a ring is rounded down to a power of two, so spilled
@@ -326,12 +326,12 @@ static struct vpiece *move_next(struct vconn *vc, u32 *n)
 		 */
 		WRITE_ONCE(vc->draining, false);
 		piece = list_first_entry(&vc->spill, struct vpiece, node);
-		*n = min(vstaging_room(vc), piece->to - piece->from);
+		*n = min(vsndbuf_room(vc), piece->to - piece->from);
 		/*
 		 * A completion then queues the worker again (vxmit_unlock()).
 		 */
 		if (!*n)
-			vstaging_await(vc);
+			vsndbuf_await(vc);
 	}
 	vxmit_unlock(link);
 	pieces_free(&empty);
@@ -367,12 +367,12 @@ void vspill_work(struct work_struct *work)
 	u32 n;
 
 	while ((piece = move_next(vc, &n))) {
-		struct sanx_rxq staging = {
-			.in = { .buf = vc->staging.buf,
-				.size = vc->staging.size },
+		struct sanx_rxq sndbuf = {
+			.in = { .buf = vc->sndbuf.buf,
+				.size = vc->sndbuf.size },
 		};
 
-		sanx_rxq_store(&staging, vc->end, piece->buf + piece->from, n);
+		sanx_rxq_store(&sndbuf, vc->end, piece->buf + piece->from, n);
 		move_done(vc, piece, n);
 		moved = true;
 		cond_resched();

@@ -78,8 +78,8 @@ void vwr_write(struct sanx_wire_msg *m, struct vconn *vc, const struct vlong *l,
 	if (l) {
 		vlong_source(l, offset, w);
 	} else {
-		w->from = &vc->staging.map;
-		w->pos = offset & (vc->staging.size - 1);
+		w->from = &vc->sndbuf.map;
+		w->pos = offset & (vc->sndbuf.size - 1);
 	}
 }
 
@@ -92,7 +92,7 @@ static bool wr_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
 	switch (type) {
 	case SANX_FRAME_DATA:
 		vc->unsignaled += len;
-		due |= vstaging_signal(vc);
+		due |= vsndbuf_signal(vc);
 		break;
 	/*
 	 * A program sees the connection as over only after its last bytes and
@@ -135,7 +135,7 @@ static void slot_fill(struct vslot *slot, struct vconn *vc,
 /*
  * Posts a message that delivers @f to the peer.  If posting fails, the link
  * ends, and the slot counts as posted: taking the link down handles it
- * (vorphan_save()).  So the caller does not see the error.
+ * (vsuspend_save()).  So the caller does not see the error.
  */
 static void wr_post(struct vlink *link, struct vslot *slot,
 		    struct sanx_wire_msg *m, struct vconn *vc,
@@ -155,7 +155,7 @@ static void wr_post(struct vlink *link, struct vslot *slot,
 		link->timed_at = ktime_get_ns();
 	}
 
-	/* Posted frames of a lost link are sent again: orphan.c. */
+	/* Posted frames of a lost link are sent again: suspend.c. */
 	err = vwire->post(link->wl, m);
 	if (!err)
 		return;
@@ -221,7 +221,7 @@ void vwr_post_enable(struct vlink *link, struct vring *ring)
 
 /*
  * Wakes a sender that waits for room.  It sets vc->full again if it has to wait
- * longer (vstaging_await()).
+ * longer (vsndbuf_await()).
  */
 static void slot_freed_room(struct vconn *vc)
 {
@@ -275,7 +275,7 @@ static void wr_timed(struct vlink *link, const struct vslot *slot)
  * @slot: number of its slot
  *
  * Not called for a message that failed: the slot stays in link->posted, and
- * vorphan_save() treats it as in flight.
+ * vsuspend_save() treats it as in flight.
  *
  * Context: any, one at a time for a link; takes tx_lock.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The xmit path of a link: which connection sends the next frame, and which
- * frame.  In the names here, staging is the send buffer, and ORPHAN a suspended
- * connection.
+ * frame.
  *
  * Invariants, all guarded by link->tx_lock:
  *
@@ -96,7 +95,9 @@ static bool xmit_pending(struct vlink *link, struct vconn *vc)
 		vc->pending &= ~VCONN_P_RETURN_ACK;
 		vframe_return_ack(link, vc);
 	} else if (todo & VCONN_P_WINDOW) {
-		/* vframe_window() clears VCONN_P_WINDOW (vgrow_told()). */
+		/*
+		 * vframe_window() clears VCONN_P_WINDOW (vgrow_advertised()).
+		 */
 		vframe_window(link, vc);
 	} else if (todo & VCONN_P_DATA) {
 		vpayload_next(link, vc);
@@ -123,7 +124,7 @@ static bool reg_due(const struct vconn *vc)
 {
 	return vring_disabled(&vc->ring) ||
 	       vring_disabled(&vc->next) ||
-	       vring_disabled(&vc->staging);
+	       vring_disabled(&vc->sndbuf);
 }
 
 /*
@@ -141,7 +142,7 @@ static void reg_alone(struct vlink *link)
 		list_del_init(&vc->reg);
 		vwr_post_enable(link, &vc->ring);
 		vwr_post_enable(link, &vc->next);
-		vwr_post_enable(link, &vc->staging);
+		vwr_post_enable(link, &vc->sndbuf);
 		vcs[n++] = vc;
 	}
 	for (i = 0; i < n; i++)
@@ -323,10 +324,10 @@ void vxmit_pend(struct vconn *vc, u32 frames)
 	vc->pending |= frames;
 	/*
 	 * An acceptor sends nothing before OPEN_ACK.  While a connection is
-	 * suspended (VCONN_ORPHAN) or RESUMING, only RESUME may be sent: the
-	 * answer has to tell first what the peer has received.
+	 * SUSPENDED or RESUMING, only RESUME may be sent: the answer has to
+	 * tell first what the peer has received.
 	 */
-	if (vc->flags & (VCONN_ACCEPTING | VCONN_ORPHAN) ||
+	if (vc->flags & (VCONN_ACCEPTING | VCONN_SUSPENDED) ||
 	    (vc->flags & VCONN_RESUMING && !(frames & VCONN_P_OPEN)))
 		return;
 	if (list_empty(&vc->pend))
@@ -363,7 +364,7 @@ void vxmit_enable(struct vconn *vc)
 void vxmit_return(struct vconn *vc)
 {
 	vframe_bare(vc->link, vc, SANX_FRAME_RETURN,
-		    vc->turned ? SANX_FRAME_F_TURN : 0);
+		    vc->tx_gen ? SANX_FRAME_F_GEN : 0);
 }
 
 /**

@@ -7,9 +7,6 @@
  * thread.  Where another transport sends a frame, loop calls a function on the
  * peer's connection.
  *
- * Terms that differ from the names here: generation (turn), coalesce (gather),
- * reclaim (trim), advertised (shown).
- *
  * Invariants:
  *
  * - Each end holds a reference of the other end, from loop_pair() until both
@@ -35,13 +32,13 @@
 
 /**
  * struct loop_ring - a ring of a connection
- * @turn: its place in the list of generations of the receiver's queue
+ * @gen: its place in the list of generations of the receiver's queue
  * @pages: a spare ring: pages charged with sanx_mem_charge(); otherwise 0
  *
  * The ring does not change after it was appended to the queue.
  */
 struct loop_ring {
-	struct sanx_turn	turn;
+	struct sanx_generation	gen;
 	u32			pages;
 };
 
@@ -50,7 +47,8 @@ struct loop_ring {
  * @peer: the other end, with a reference; set before either end is established,
  *	then constant
  * @last: the ring that was appended last to the peer's queue; tx_mutex
- * @shown: stream offset up to which bytes were advertised to the peer; tx_mutex
+ * @advertised: stream offset up to which bytes were advertised to the peer;
+ *	tx_mutex
  * @granted: low 32 bits of the last limit that this end granted as the
  *	receiver; differs from rx.granted after the sender has exceeded its
  *	limit; rx_mutex
@@ -59,17 +57,17 @@ struct loop_ring {
  * @lock: guards tx.limit and tx.read of this end and rx.granted of the peer:
  *	loop_exceed() and loop_grant() change them; innermost
  * @closed: close() was called for this end; loop_close_lock
- * @gather: coalesces the wake-ups of the peer's reader
+ * @coalesce: coalesces the wake-ups of the peer's reader
  */
 struct loop_conn {
 	struct sanx_conn	*peer;
 	struct loop_ring	*last;
-	u64			shown;
+	u64			advertised;
 	u32			granted;
 	u32			step;
 	spinlock_t		lock; /* guards: see above */
 	bool			closed;
-	struct sanx_gather	gather;
+	struct sanx_coalesce	coalesce;
 };
 
 static struct loop_conn *loop_conn(struct sanx_conn *conn)
@@ -87,12 +85,12 @@ static DEFINE_SPINLOCK(loop_close_lock);
 /* Bytes read from spare rings between two notifications of the sender. */
 #define SPARE_STEP	32768U
 
-/* sanx_gather.flush(): wakes the peer's reader if bytes are unread. */
-static void loop_flush(struct sanx_gather *g)
+/* sanx_coalesce.flush(): wakes the peer's reader if bytes are unread. */
+static void loop_flush(struct sanx_coalesce *g)
 {
 	struct sanx_conn *peer;
 
-	peer = container_of(g, struct loop_conn, gather)->peer;
+	peer = container_of(g, struct loop_conn, coalesce)->peer;
 	if (sanx_rxq_avail(&peer->rx))
 		sanx_conn_rx_ready(peer);
 }
@@ -101,8 +99,8 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 {
 	loop_conn(a)->peer = sanx_conn_get(b);
 	loop_conn(b)->peer = sanx_conn_get(a);
-	sanx_gather_init(&loop_conn(a)->gather, LOOP_PIECE, loop_flush);
-	sanx_gather_init(&loop_conn(b)->gather, LOOP_PIECE, loop_flush);
+	sanx_coalesce_init(&loop_conn(a)->coalesce, LOOP_PIECE, loop_flush);
+	sanx_coalesce_init(&loop_conn(b)->coalesce, LOOP_PIECE, loop_flush);
 	spin_lock_init(&loop_conn(a)->lock);
 	spin_lock_init(&loop_conn(b)->lock);
 	loop_conn(a)->granted = a->rx.granted;
@@ -169,15 +167,15 @@ static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
 	payer = set_active_memcg(payer);
 	ring = kmalloc(sizeof(*ring), gfp);
 	if (ring)
-		ring->turn.ring.buf = kvmalloc(size, gfp);
+		ring->gen.ring.buf = kvmalloc(size, gfp);
 	set_active_memcg(payer);
-	if (!ring || !ring->turn.ring.buf) {
+	if (!ring || !ring->gen.ring.buf) {
 		kfree(ring);
 		return NULL;
 	}
-	ring->turn.ring.size = size;
-	ring->turn.from = 0;
-	ring->turn.next = NULL;
+	ring->gen.ring.size = size;
+	ring->gen.from = 0;
+	ring->gen.next = NULL;
 	ring->pages = 0;
 	return ring;
 }
@@ -185,13 +183,13 @@ static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
 static void ring_free(struct loop_ring *ring)
 {
 	sanx_mem_uncharge(ring->pages);
-	kvfree(ring->turn.ring.buf);
+	kvfree(ring->gen.ring.buf);
 	kfree(ring);
 }
 
-static struct loop_ring *ring_of(struct sanx_turn *turn)
+static struct loop_ring *ring_of(struct sanx_generation *gen)
 {
-	return container_of(turn, struct loop_ring, turn);
+	return container_of(gen, struct loop_ring, gen);
 }
 
 /*
@@ -228,20 +226,20 @@ static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
 		sanx_conn_set_short(conn);
 		return false;
 	}
-	sanx_trim_arm(conn);
+	sanx_reclaim_arm(conn);
 	if (q->in.buf)
-		sanx_rxq_append(q, &lc->last->turn, &ring->turn, conn->tx.next);
+		sanx_rxq_append(q, &lc->last->gen, &ring->gen, conn->tx.next);
 	else
-		sanx_rxq_begin(q, &ring->turn);
+		sanx_rxq_begin(q, &ring->gen);
 	lc->last = ring;
 	return true;
 }
 
 /* Advertises all bytes in the peer's ring.  Under tx_mutex. */
-static void loop_show(struct sanx_conn *conn)
+static void loop_advertise(struct sanx_conn *conn)
 {
 	struct loop_conn *lc = loop_conn(conn);
-	u32 n = conn->tx.next - lc->shown;
+	u32 n = conn->tx.next - lc->advertised;
 
 	if (!n)
 		return;
@@ -249,13 +247,13 @@ static void loop_show(struct sanx_conn *conn)
 	 * The peer's program has shut down both directions.  Bytes then cause a
 	 * reset, as in TCP, and must not become readable.
 	 */
-	if (sanx_conn_deaf(lc->peer)) {
+	if (sanx_conn_discards(lc->peer)) {
 		sanx_conn_reset(lc->peer, ECONNRESET);
 		sanx_conn_reset(conn, ECONNRESET);
 		return;
 	}
-	sanx_conn_arrive(lc->peer, lc->shown, n);
-	lc->shown = conn->tx.next;
+	sanx_conn_arrive(lc->peer, lc->advertised, n);
+	lc->advertised = conn->tx.next;
 	/*
 	 * Store rx.tail of the peer before loading peer_gone.  Pairs with the
 	 * barrier in loop_close(), which stores peer_gone before it loads
@@ -269,7 +267,7 @@ static void loop_show(struct sanx_conn *conn)
 
 static void loop_uncork(struct sanx_conn *conn)
 {
-	loop_show(conn);
+	loop_advertise(conn);
 	sanx_conn_rx_ready(loop_conn(conn)->peer);
 	/* Fewer bytes are unsent: wakes TCP_NOTSENT_LOWAT waiters. */
 	sanx_conn_tx_ready(conn);
@@ -340,7 +338,7 @@ static bool loop_waits(const struct sanx_conn *conn, int flags)
 static bool loop_corks(struct sanx_conn *conn, int flags)
 {
 	return (flags & MSG_MORE) && loop_waits(conn, flags) &&
-	       conn->tx.next - loop_conn(conn)->shown < SANX_CORK_MAX;
+	       conn->tx.next - loop_conn(conn)->advertised < SANX_CORK_MAX;
 }
 
 /* Bytes that the peer has not read; an estimate without tx_mutex. */
@@ -412,7 +410,7 @@ static void loop_exceed(struct sanx_conn *conn, u64 to)
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 			 size_t len, int flags)
 {
-	struct sanx_gather *gather = &loop_conn(conn)->gather;
+	struct sanx_coalesce *coalesce = &loop_conn(conn)->coalesce;
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	u32 n;
 
@@ -434,30 +432,31 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_cork_hold(conn, n);
 		return n;
 	}
-	loop_show(conn);
+	loop_advertise(conn);
 	if (flags & MSG_OOB)
 		sanx_conn_urgent_came(peer);
 	if (unlikely(sanx_cork_release(conn)))
 		sanx_conn_tx_ready(conn);
-	if (sanx_gather_wants(gather, conn, n, !loop_waits(conn, flags),
-			      !(flags & MSG_BATCH))) {
-		sanx_gather_arm(gather);
+	if (sanx_coalesce_wants(coalesce, conn, n, !loop_waits(conn, flags),
+				!(flags & MSG_BATCH))) {
+		sanx_coalesce_arm(coalesce);
 	} else {
 		sanx_conn_rx_ready(peer);
-		sanx_gather_sent(gather, !(flags & MSG_BATCH));
+		sanx_coalesce_sent(coalesce, !(flags & MSG_BATCH));
 	}
 	return n;
 }
 
 static void loop_push(struct sanx_conn *conn)
 {
-	sanx_gather_push(&loop_conn(conn)->gather);
+	sanx_coalesce_push(&loop_conn(conn)->coalesce);
 }
 
 /*
  * Bytes that TCP would not have sent yet: corked ones, and those beyond the
- * size of the peer's own ring.  @shown is not used here: it lags behind tx.next
- * for a moment in each send(), and no wake-up follows when it catches up.
+ * size of the peer's own ring.  @advertised is not used here: it lags behind
+ * tx.next for a moment in each send(), and no wake-up follows when it catches
+ * up.
  * Context: any; an estimate.
  */
 static u32 loop_unsent(struct sanx_conn *conn)
@@ -527,7 +526,7 @@ static void loop_consumed(struct sanx_conn *conn)
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	const struct sanx_rxq *q = &conn->rx;
 
-	sanx_gather_received(&loop_conn(conn)->gather);
+	sanx_coalesce_received(&loop_conn(conn)->coalesce);
 	/*
 	 * After loop_close() of this end, the reference of the peer may be
 	 * gone.  A connection that is open here keeps it: loop_quiesce() waits
@@ -535,8 +534,8 @@ static void loop_consumed(struct sanx_conn *conn)
 	 */
 	if (!sanx_conn_open(conn))
 		return;
-	if (unlikely(q->turn && ring_of(q->turn)->pages) && !sanx_rxq_avail(q))
-		sanx_trim_soon(peer);
+	if (unlikely(q->gen && ring_of(q->gen)->pages) && !sanx_rxq_avail(q))
+		sanx_reclaim_soon(peer);
 	if (!sanx_rxq_credit_due(q) && !loop_spare_read(conn))
 		return;
 	WRITE_ONCE(peer->drain_time, jiffies);
@@ -552,30 +551,30 @@ static void loop_consumed(struct sanx_conn *conn)
  * them.
  * Return: true if bytes are still unread; try again later.
  */
-static bool loop_trim_ring(struct sanx_conn *conn)
+static bool loop_reclaim_ring(struct sanx_conn *conn)
 {
 	struct loop_conn *lc = loop_conn(conn);
 	struct sanx_rxq *q = &lc->peer->rx;
-	struct sanx_turn *turn;
+	struct sanx_generation *gen;
 	struct sanx_left left;
 
 	lockdep_assert_held(&conn->tx_mutex);
 	lockdep_assert_held(&lc->peer->rx_mutex);
 	while (sanx_rxq_follow(q, &left))
-		ring_free(ring_of(left.turn));
-	if (sanx_rxq_turning(q) || q->head != conn->tx.next)
+		ring_free(ring_of(left.gen));
+	if (sanx_rxq_moving(q) || q->head != conn->tx.next)
 		return true;
-	turn = q->turn;
-	if (!turn)
+	gen = q->gen;
+	if (!gen)
 		return false;
-	q->turn = NULL;
+	q->gen = NULL;
 	sanx_rxq_provide(q, NULL, 0);
 	lc->last = NULL;
-	ring_free(ring_of(turn));
+	ring_free(ring_of(gen));
 	return false;
 }
 
-static bool loop_trim(struct sanx_conn *conn)
+static bool loop_reclaim(struct sanx_conn *conn)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	bool more = true;
@@ -593,7 +592,7 @@ static bool loop_trim(struct sanx_conn *conn)
 	if (!sanx_conn_open(conn)) {
 		more = false;
 	} else if (mutex_trylock(&peer->rx_mutex)) {
-		more = loop_trim_ring(conn);
+		more = loop_reclaim_ring(conn);
 		mutex_unlock(&peer->rx_mutex);
 	}
 	mutex_unlock(&conn->tx_mutex);
@@ -602,12 +601,12 @@ static bool loop_trim(struct sanx_conn *conn)
 
 static void loop_left(struct sanx_conn *conn, const struct sanx_left *left)
 {
-	ring_free(ring_of(left->turn));
+	ring_free(ring_of(left->gen));
 }
 
 static void loop_fin(struct sanx_conn *conn)
 {
-	loop_show(conn);
+	loop_advertise(conn);
 	sanx_conn_fin(loop_conn(conn)->peer);
 }
 
@@ -620,7 +619,7 @@ static void loop_fin(struct sanx_conn *conn)
 static void loop_quiesce(struct sanx_conn *conn)
 {
 	mutex_lock(&conn->tx_mutex);
-	sanx_gather_stop(&loop_conn(conn)->gather);
+	sanx_coalesce_stop(&loop_conn(conn)->coalesce);
 	mutex_unlock(&conn->tx_mutex);
 	mutex_lock(&conn->rx_mutex);
 	mutex_unlock(&conn->rx_mutex);
@@ -637,14 +636,14 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 		sanx_conn_reset(peer, ECONNRESET);
 	} else {
 		mutex_lock(&conn->tx_mutex);
-		loop_show(conn);
+		loop_advertise(conn);
 		mutex_unlock(&conn->tx_mutex);
 		sanx_conn_peer_closed(peer);
 		/*
 		 * Store peer_gone of the peer before loading rx.tail.  Pairs
-		 * with the barrier in loop_show().  Bytes that arrived after
-		 * sanx_conn_close() looked remain unread too, so they reset the
-		 * peer.
+		 * with the barrier in loop_advertise().  Bytes that arrived
+		 * after sanx_conn_close() looked remain unread too, so they
+		 * reset the peer.
 		 */
 		smp_mb();
 		if (!sanx_conn_fin_rcvd(conn) && sanx_rxq_avail(&conn->rx))
@@ -670,11 +669,11 @@ static void loop_abort(struct sanx_conn *conn)
 
 static void loop_destroy(struct sanx_conn *conn)
 {
-	struct sanx_turn *turn, *next;
+	struct sanx_generation *gen, *next;
 
-	for (turn = conn->rx.turn; turn; turn = next) {
-		next = turn->next;
-		ring_free(ring_of(turn));
+	for (gen = conn->rx.gen; gen; gen = next) {
+		next = gen->next;
+		ring_free(ring_of(gen));
 	}
 	sanx_conn_free(conn);
 }
@@ -692,7 +691,7 @@ const struct sanx_transport_ops sanx_loop_ops = {
 	.drained	= loop_drained,
 	.consumed	= loop_consumed,
 	.left		= loop_left,
-	.trim		= loop_trim,
+	.reclaim	= loop_reclaim,
 	.fin		= loop_fin,
 	.close		= loop_close,
 	.abort		= loop_abort,

@@ -4,8 +4,6 @@
  *
  * Locks: readers of a connection are serialised by conn->rx_mutex, which guards
  * rx.head.  It is not held while a reader waits.
- *
- * Busy poll is called spin in the names here.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -46,14 +44,14 @@ static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
  * @timeo: reduced by the time spent, in jiffies
  * Return: true if there is no need to sleep.
  */
-static bool recv_spin(const struct sanx_sock *ss, struct sanx_conn *conn,
-		      u32 seen, bool any, const struct sanx_spin *spin,
-		      long *timeo)
+static bool recv_busy_poll(const struct sanx_sock *ss, struct sanx_conn *conn,
+			   u32 seen, bool any,
+			   const struct sanx_busy_poll *poll, long *timeo)
 {
 	unsigned long start = jiffies;
 	bool ready = false;
 
-	while (!ready && sanx_spin_on(spin))
+	while (!ready && sanx_busy_poll_again(poll))
 		ready = recv_ready(ss, conn, seen, any);
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo = max_t(long, *timeo - (long)(jiffies - start), 0);
@@ -70,7 +68,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		     bool any, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sanx_spin spin;
+	struct sanx_busy_poll poll;
 	int err = 0;
 
 	/*
@@ -81,9 +79,9 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		conn->ops->push(conn);
 	if (!*timeo)
 		return -EAGAIN;
-	sanx_alive_wait(conn, ss->sk);
-	sanx_spin_start(&spin, conn, ss->sk, *timeo);
-	if (spin.ns && recv_spin(ss, conn, seen, any, &spin, timeo))
+	sanx_liveness_wait(conn, ss->sk);
+	sanx_busy_poll_start(&poll, conn, ss->sk, *timeo);
+	if (poll.ns && recv_busy_poll(ss, conn, seen, any, &poll, timeo))
 		return 0;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
 	/*
@@ -104,8 +102,8 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(ss->sk), &wait);
-	if (!err && spin.most)
-		sanx_spin_learn(&spin, conn);
+	if (!err && poll.most)
+		sanx_busy_poll_adapt(&poll, conn);
 	return err;
 }
 

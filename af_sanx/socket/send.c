@@ -160,8 +160,8 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		return 0;
 	if (READ_ONCE(conn->peer_gone))
 		return send_to_nobody(conn, msg);
-	if (unlikely(READ_ONCE(conn->alive.watch)))
-		sanx_alive_send(conn, ss->sk);
+	if (unlikely(READ_ONCE(conn->liveness.watch)))
+		sanx_liveness_send(conn, ss->sk);
 	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
 }
 
@@ -293,7 +293,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
-	struct sanx_reclaim scope;
+	struct sanx_memalloc scope;
 	struct ubuf_info *uarg;
 	struct sanx_conn *conn;
 	u64 lent = 0;
@@ -318,11 +318,11 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (n)
 		return n;
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	sanx_reclaim_enter(sk, &scope);
+	sanx_memalloc_save(sk, &scope);
 	n = send_all(ss, conn, msg, &timeo, &lent);
-	sanx_reclaim_leave(&scope);
+	sanx_memalloc_restore(&scope);
 	if (lent)
-		conn->ops->settle(conn, lent);
+		conn->ops->wait_pages(conn, lent);
 	zerocopy_end(sk, uarg, n);
 	if (n > 0) {
 		WRITE_ONCE(conn->tx_time, jiffies);

@@ -223,7 +223,7 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 	if ((optname == TCP_CORK && !(nonagle & TCP_NAGLE_CORK)) ||
 	    (optname == TCP_NODELAY && nonagle & TCP_NAGLE_OFF))
 		sanx_cork_pull(conn);
-	sanx_alive_options(conn, sk);
+	sanx_liveness_options(conn, sk);
 }
 
 /**

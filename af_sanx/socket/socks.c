@@ -36,13 +36,13 @@ void sanx_socks_add(struct sanx_sock *ss)
 	spin_lock(&socks->lock);
 	list_add_tail(&ss->node, &socks->list);
 	spin_unlock(&socks->lock);
-	sanx_busy_get(net);
+	sanx_netuse_get(net);
 }
 
 /**
  * sanx_socks_del() - remove a socket that is released, or becomes TCP
  * @ss: its AF_SANX part
- * @defer: the caller holds lock_sock(), see sanx_busy_put()
+ * @defer: the caller holds lock_sock(), see sanx_netuse_put()
  *
  * Context: process; may sleep unless @defer is set.
  */
@@ -54,7 +54,7 @@ void sanx_socks_del(struct sanx_sock *ss, bool defer)
 	spin_lock(&socks->lock);
 	list_del_init(&ss->node);
 	spin_unlock(&socks->lock);
-	sanx_busy_put(net, defer);
+	sanx_netuse_put(net, defer);
 }
 
 /**

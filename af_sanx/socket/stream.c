@@ -230,7 +230,7 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	conn = sanx_sock_conn(ss);
 	if (conn) {
 		mask = poll_conn(ss, conn);
-		sanx_alive_wait(conn, ss->sk);
+		sanx_liveness_wait(conn, ss->sk);
 		/*
 		 * As recv() before it waits: the answer may depend on bytes
 		 * that are coalesced.

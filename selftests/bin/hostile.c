@@ -60,7 +60,7 @@ enum {
 
 #define IN_RING		0x01
 #define RESET		0x02
-#define TURN		0x10
+#define GEN		0x10
 #define FULL		0x20
 #define ID		UINT32_MAX	/* in a case: the id that we were told */
 
@@ -618,7 +618,7 @@ static const char *try_resume_instance(const struct test *t)
 	return link_up(&h) ? resume(conn, &t->open) : "rejected";
 }
 
-static void told_place(__u8 type, __u32 whose)
+static void post_admission(__u8 type, __u32 whose)
 {
 	struct frame f = { .type = type, .conn = whose, .len = 24 };
 	struct wire_open_ack body = {
@@ -648,7 +648,7 @@ static const char *try_answer_behind(const struct test *t)
 		return word;
 	memcpy(&open, h + 1, sizeof(open));
 	f.conn = le32toh(open.conn);
-	told_place(OPEN_ACK, f.conn);
+	post_admission(OPEN_ACK, f.conn);
 	if (!await(DATA, DATA, &word))
 		return word;
 	word = link_state();
@@ -662,7 +662,7 @@ static const char *try_answer_behind(const struct test *t)
 		return word;
 	if (!await(RESUME, RESUME, &word))
 		return word;
-	told_place(RESUME_ACK, f.conn);
+	post_admission(RESUME_ACK, f.conn);
 	h = await(CLOSE, CLOSE, &word);
 	if (!h)
 		return word;
@@ -880,17 +880,17 @@ static const struct test tests[] = {
 	CONN("data-count-far", FRAME(DATA, IN_RING, .conn = ID, .count = 1048577)),
 	CONN("data-no-ring", FRAME(DATA, IN_RING, .conn = ID, .count = 8)),
 	CONN("data-full", FRAME(DATA, FULL, .conn = ID, .len = 8, .count = 8)),
-	CONN("data-turn", FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8)),
-	GROWN("data-ring", FRAME(DATA, IN_RING | TURN, .conn = ID, .count = 8, .offset = 768)),
+	CONN("data-gen", FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8)),
+	GROWN("data-ring", FRAME(DATA, IN_RING | GEN, .conn = ID, .count = 8, .offset = 768)),
 	GROWN("data-ring-early", FRAME(DATA, IN_RING, .conn = ID, .count = 8, .offset = 768)),
-	GROWN("data-beyond", FRAME(DATA, IN_RING | TURN, .conn = ID, .count = 1048576,
+	GROWN("data-beyond", FRAME(DATA, IN_RING | GEN, .conn = ID, .count = 1048576,
 				   .offset = 768)),
-	GROWN("data-not-turned", FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768)),
-	GROWN("data-not-turned-beyond",
+	GROWN("data-old-gen", FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768)),
+	GROWN("data-old-gen-beyond",
 	      FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768),
 	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 1024)),
-	GROWN("data-turned-back",
-	      FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	GROWN("data-gen-back",
+	      FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8, .offset = 768),
 	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 776)),
 	CONN("data-ring-body", FRAME(DATA, IN_RING, .conn = ID, .len = 8, .count = 8)),
 	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING)),
@@ -930,13 +930,13 @@ static const struct test tests[] = {
 	TELLING("other", 0, .conn = 8, .size = RING),
 	LINK("window-unknown", FRAME(WINDOW, .conn = 5, .len = 24)),
 
-	GROWN("return", FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8, .offset = 768),
-	      FRAME(RETURN, TURN, .conn = ID, .offset = 776)),
-	GROWN("return-not-turned", FRAME(RETURN, .conn = ID, .offset = 768)),
-	GROWN("return-turned", FRAME(RETURN, TURN, .conn = ID, .offset = 768)),
-	GROWN("return-offset", FRAME(RETURN, TURN, .conn = ID, .offset = 769)),
-	GROWN("return-turned-back",
-	      FRAME(DATA, TURN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	GROWN("return", FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(RETURN, GEN, .conn = ID, .offset = 776)),
+	GROWN("return-old-gen", FRAME(RETURN, .conn = ID, .offset = 768)),
+	GROWN("return-gen", FRAME(RETURN, GEN, .conn = ID, .offset = 768)),
+	GROWN("return-offset", FRAME(RETURN, GEN, .conn = ID, .offset = 769)),
+	GROWN("return-gen-back",
+	      FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8, .offset = 768),
 	      FRAME(RETURN, .conn = ID, .offset = 776)),
 	CONN("return-no-ring", FRAME(RETURN, .conn = ID)),
 	CONN("return-ack", FRAME(RETURN_ACK, .conn = ID, .len = 24)),
@@ -949,15 +949,15 @@ static const struct test tests[] = {
 	WRITE("late", 0, 0, true),
 
 	/* flags, added to our id, -, bytes */
-	IMM("good", IN_RING | TURN, 0, 0, 64),
-	IMM("full", IN_RING | TURN | FULL, 0, 0, 64),
-	IMM("not-turned", IN_RING, 0, 0, 64),
-	IMM("not-in-ring", TURN, 0, 0, 64),
-	IMM("urgent", IN_RING | TURN | 0x04, 0, 0, 64),
-	IMM("unknown-flag", IN_RING | TURN | 0x80, 0, 0, 64),
-	IMM("unknown-id", IN_RING | TURN, 77, 0, 64),
-	IMM("nothing", IN_RING | TURN, 0, 0, 0),
-	IMM("beyond", IN_RING | TURN, 0, 0, 1048576),
+	IMM("good", IN_RING | GEN, 0, 0, 64),
+	IMM("full", IN_RING | GEN | FULL, 0, 0, 64),
+	IMM("old-gen", IN_RING, 0, 0, 64),
+	IMM("not-in-ring", GEN, 0, 0, 64),
+	IMM("urgent", IN_RING | GEN | 0x04, 0, 0, 64),
+	IMM("unknown-flag", IN_RING | GEN | 0x80, 0, 0, 64),
+	IMM("unknown-id", IN_RING | GEN, 77, 0, 64),
+	IMM("nothing", IN_RING | GEN, 0, 0, 0),
+	IMM("beyond", IN_RING | GEN, 0, 0, 1048576),
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },

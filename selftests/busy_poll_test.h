@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Two threads that ask and answer, for the tests of waiting by looking. */
-#ifndef SPIN_TEST_H
-#define SPIN_TEST_H
+#ifndef BUSY_POLL_TEST_H
+#define BUSY_POLL_TEST_H
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -58,4 +58,4 @@ static inline long ask(struct __test_metadata *_metadata, const int end[2])
 	return after.ru_nvcsw - before.ru_nvcsw;
 }
 
-#endif /* SPIN_TEST_H */
+#endif /* BUSY_POLL_TEST_H */

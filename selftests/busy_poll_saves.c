@@ -6,7 +6,7 @@
  */
 #include <sys/sysinfo.h>
 
-#include "spin_test.h"
+#include "busy_poll_test.h"
 
 /* How often one that asks sleeps, if nobody looks. */
 static long sleeps_without(struct __test_metadata *_metadata, const int end[2])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Coalescing (gather in names): delays the announcement of many small pieces.
+ * Coalescing: delays the announcement of many small pieces.
  *
  * Over loop, waking a sleeping reader, and its going to sleep again, cost more
  * than a small piece.  Over verbs, a message does.  TCP has Nagle's rule
@@ -12,20 +12,20 @@
  * of a sleeping reader is delayed.  Over verbs the message is delayed.  The
  * delay ends when
  *
- * - GATHER_BYTES are there, or over loop half of the ring is full;
+ * - COALESCE_BYTES are there, or over loop half of the ring is full;
  * - the sender looks for an answer: recv() that finds nothing, or poll() for
  *   it;
  * - the stream ends, by shutdown(), close() or a reset, each of which wakes the
  *   peer itself;
- * - GATHER_NS have passed, or twice that where pieces come fast.  TCP's limit
+ * - COALESCE_NS have passed, or twice that where pieces come fast.  TCP's limit
  *   is 40 ms.
  *
- * Only senders that stream are delayed.  The first GATHER_AFTER sends without
+ * Only senders that stream are delayed.  The first COALESCE_AFTER sends without
  * anything received in between are announced at once, so requests and answers
  * have no delay, also those in a few pieces.  Urgent data and large pieces have
- * no delay either.  If fewer than GATHER_AFTER sends come before the timer
+ * no delay either.  If fewer than COALESCE_AFTER sends come before the timer
  * expires, twice in a row, the sender does not stream, and its next
- * GATHER_PAUSE sends are announced at once.
+ * COALESCE_PAUSE sends are announced at once.
  *
  * TCP_NODELAY turns Nagle's rule off: a piece does not wait for the peer.  TCP
  * coalesces such pieces too, while the device has not sent what was sent before
@@ -44,17 +44,17 @@
  * between, is never delayed.  The last piece of a burst is late by at most
  * net.sanx.nodelay_us, or half of that at the begin of a stream.  If the sender
  * is at rest when the timer expires, twice in a row, it sends in bursts.  Its
- * next GATHER_PAUSE sends are announced at once then, and twice as many each
+ * next COALESCE_PAUSE sends are announced at once then, and twice as many each
  * time that this happens again.
  *
- * No bytes are forgotten.  sanx_gather_arm() comes after the bytes were
- * published, and sets @armed with xchg(), a full barrier.  gather_timer()
+ * No bytes are forgotten.  sanx_coalesce_arm() comes after the bytes were
+ * published, and sets @armed with xchg(), a full barrier.  coalesce_timer()
  * clears @armed with smp_store_mb() before it looks for bytes.  So either the
- * timer finds the bytes, or sanx_gather_arm() finds @armed clear and starts the
- * timer again.
+ * timer finds the bytes, or sanx_coalesce_arm() finds @armed clear and starts
+ * the timer again.
  *
  * conn->tx_mutex guards @held.  The other fields have no lock, see struct
- * sanx_gather in transport.h.
+ * sanx_coalesce in transport.h.
  */
 #include <linux/hrtimer.h>
 #include <linux/sched/rt.h>
@@ -68,11 +68,11 @@
  * part of the cost.  Also half of a ring of the usual size, so that the reader
  * has something to do while a sender on another CPU continues.
  */
-#define GATHER_BYTES	65536
-#define GATHER_NS	(100 * NSEC_PER_USEC)
-#define GATHER_AFTER	4
-#define GATHER_FAST	16
-#define GATHER_PAUSE	64
+#define COALESCE_BYTES	65536
+#define COALESCE_NS	(100 * NSEC_PER_USEC)
+#define COALESCE_AFTER	4
+#define COALESCE_FAST	16
+#define COALESCE_PAUSE	64
 
 /*
  * With TCP_NODELAY.  Programs that pipeline requests seldom have more than
@@ -84,21 +84,21 @@
 #define QUICK_PAUSE_MAX	4096
 
 /**
- * struct gather_limit - when to hold bytes back
+ * struct coalesce_limit - when to hold bytes back
  * @after: sends that are announced at once before
  * @fast: with so many sends before the timer expires the next delay is twice as
  *	long
  * @bytes: bytes that are announced at once
  */
-struct gather_limit {
+struct coalesce_limit {
 	int	after;
 	u32	fast;
 	u32	bytes;
 };
 
-/* By sanx_gather.quick. */
-static const struct gather_limit gather_limits[] = {
-	{ GATHER_AFTER, GATHER_FAST, GATHER_BYTES },
+/* By sanx_coalesce.quick. */
+static const struct coalesce_limit coalesce_limits[] = {
+	{ COALESCE_AFTER, COALESCE_FAST, COALESCE_BYTES },
 	{ QUICK_AFTER, QUICK_FAST, QUICK_BYTES },
 };
 
@@ -106,14 +106,14 @@ static const struct gather_limit gather_limits[] = {
  * Does the sender stream?  It must fail twice in a row, because it can fail
  * once when the reader had its CPU.
  */
-static void gather_judge(struct sanx_gather *g)
+static void coalesce_judge(struct sanx_coalesce *g)
 {
 	/*
 	 * Above INT_MAX if this end has received something since it was armed.
 	 */
 	unsigned int sends = READ_ONCE(g->sends) - READ_ONCE(g->armed_at);
-	bool quick = READ_ONCE(g->quick), streams = sends >= GATHER_AFTER;
-	u32 fast = gather_limits[quick].fast;
+	bool quick = READ_ONCE(g->quick), streams = sends >= COALESCE_AFTER;
+	u32 fast = coalesce_limits[quick].fast;
 
 	WRITE_ONCE(g->fast, sends >= fast && sends <= INT_MAX);
 	if (quick) {
@@ -125,7 +125,7 @@ static void gather_judge(struct sanx_gather *g)
 	}
 	if (streams) {
 		g->slow = false;
-		g->pause = GATHER_PAUSE;
+		g->pause = COALESCE_PAUSE;
 	} else if (!g->slow) {
 		g->slow = true;
 	} else {
@@ -136,12 +136,13 @@ static void gather_judge(struct sanx_gather *g)
 	}
 }
 
-static enum hrtimer_restart gather_timer(struct hrtimer *timer)
+static enum hrtimer_restart coalesce_timer(struct hrtimer *timer)
 {
-	struct sanx_gather *g = container_of(timer, struct sanx_gather, timer);
+	struct sanx_coalesce *g = container_of(timer, struct sanx_coalesce,
+					       timer);
 
-	gather_judge(g);
-	/* Pairs with xchg() in sanx_gather_arm(). */
+	coalesce_judge(g);
+	/* Pairs with xchg() in sanx_coalesce_arm(). */
 	smp_store_mb(g->armed, 0);
 	g->flush(g);
 	/* This CPU is the sender's, which could not send meanwhile. */
@@ -151,45 +152,45 @@ static enum hrtimer_restart gather_timer(struct hrtimer *timer)
 }
 
 /**
- * sanx_gather_arm() - bytes are held back: limit the delay
- * @g: of the sender; sanx_gather_wants() has returned true
+ * sanx_coalesce_arm() - bytes are held back: limit the delay
+ * @g: of the sender; sanx_coalesce_wants() has returned true
  *
- * sanx_gather.flush() must find the bytes already.  An armed timer is not
+ * sanx_coalesce.flush() must find the bytes already.  An armed timer is not
  * changed, even if its bytes were announced meanwhile: a timer that expires for
  * nothing now and then costs less than setting it each time.
  *
  * Context: process, tx_mutex held.
  */
-void sanx_gather_arm(struct sanx_gather *g)
+void sanx_coalesce_arm(struct sanx_coalesce *g)
 {
 	u32 ns;
 
 	/*
 	 * The bytes were published before.  Pairs with smp_store_mb() in
-	 * gather_timer().
+	 * coalesce_timer().
 	 */
 	if (xchg(&g->armed, 1))
 		return;
 	WRITE_ONCE(g->armed_at, READ_ONCE(g->sends));
-	ns = g->quick ? g->ns : GATHER_NS << READ_ONCE(g->fast);
+	ns = g->quick ? g->ns : COALESCE_NS << READ_ONCE(g->fast);
 	hrtimer_start(&g->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /**
- * sanx_gather_init() - initialise coalescing
+ * sanx_coalesce_init() - initialise coalescing
  * @g: zeroed or stopped
  * @piece: bytes from which a piece is not coalesced, because the announcement
  *	costs little compared with it
  * @flush: announces held back bytes, if there are any; called in any context
  */
-void sanx_gather_init(struct sanx_gather *g, u32 piece,
-		      void (*flush)(struct sanx_gather *g))
+void sanx_coalesce_init(struct sanx_coalesce *g, u32 piece,
+			void (*flush)(struct sanx_coalesce *g))
 {
 	g->piece = piece;
 	g->flush = flush;
-	g->pause = GATHER_PAUSE;
+	g->pause = COALESCE_PAUSE;
 	hrtimer_init(&g->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
-	g->timer.function = gather_timer;
+	g->timer.function = coalesce_timer;
 }
 
 /*
@@ -197,13 +198,13 @@ void sanx_gather_init(struct sanx_gather *g, u32 piece,
  * milliseconds.  A real-time sender could keep the timer from its CPU for an
  * unbounded time (PREEMPT_RT).
  */
-static bool gather_can(void)
+static bool coalesce_can(void)
 {
-	return hrtimer_resolution <= GATHER_NS && !rt_task(current);
+	return hrtimer_resolution <= COALESCE_NS && !rt_task(current);
 }
 
 /* Context: tx_mutex held. */
-static void gather_note(struct sanx_gather *g, u64 now)
+static void coalesce_note(struct sanx_coalesce *g, u64 now)
 {
 	g->slept = current->nvcsw;
 	g->preempted = current->nivcsw;
@@ -222,7 +223,8 @@ static void gather_note(struct sanx_gather *g, u64 now)
  *
  * Context: tx_mutex held.
  */
-static bool gather_follows(struct sanx_gather *g, const struct sanx_conn *conn)
+static bool coalesce_follows(struct sanx_coalesce *g,
+			   const struct sanx_conn *conn)
 {
 	u32 ns = READ_ONCE(sanx_net(conn->net)->nodelay_us) * NSEC_PER_USEC;
 	u64 now = ktime_get_ns();
@@ -239,7 +241,7 @@ static bool gather_follows(struct sanx_gather *g, const struct sanx_conn *conn)
 		follows = false;
 	}
 	g->near = near;
-	gather_note(g, now);
+	coalesce_note(g, now);
 	return follows;
 }
 
@@ -248,7 +250,7 @@ static bool gather_follows(struct sanx_gather *g, const struct sanx_conn *conn)
  * expired, nothing is held back.
  * Context: tx_mutex held.
  */
-static bool gather_turn(struct sanx_gather *g, bool quick)
+static bool coalesce_switch(struct sanx_coalesce *g, bool quick)
 {
 	if (likely(g->quick == quick))
 		return true;
@@ -259,7 +261,7 @@ static bool gather_turn(struct sanx_gather *g, bool quick)
 }
 
 /**
- * sanx_gather_wants() - should these bytes be held back?
+ * sanx_coalesce_wants() - should these bytes be held back?
  * @g: of the sender
  * @conn: its connection
  * @len: bytes that are sent
@@ -267,13 +269,14 @@ static bool gather_turn(struct sanx_gather *g, bool quick)
  * @quick: TCP_NODELAY is set
  *
  * Context: process, tx_mutex held.
- * Return: true to hold them back; the caller must then call sanx_gather_arm().
- * False to announce them, and all bytes that were held back before.
+ * Return: true to hold them back; the caller must then call
+ * sanx_coalesce_arm().  False to announce them, and all bytes that were held
+ * back before.
  */
-bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
-		       size_t len, bool now, bool quick)
+bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
+			 size_t len, bool now, bool quick)
 {
-	const struct gather_limit *limit = &gather_limits[quick];
+	const struct coalesce_limit *limit = &coalesce_limits[quick];
 	/* Once the timer has expired, nothing is held back. */
 	u32 held = READ_ONCE(g->armed) ? g->held : 0;
 	int sends = READ_ONCE(g->sends);
@@ -281,9 +284,9 @@ bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
 	if (sends < INT_MAX)
 		WRITE_ONCE(g->sends, ++sends);
 	if (!now && len < g->piece && sends > limit->after &&
-	    (!quick || gather_follows(g, conn)) &&
-	    held + len < limit->bytes && gather_can() &&
-	    gather_turn(g, quick)) {
+	    (!quick || coalesce_follows(g, conn)) &&
+	    held + len < limit->bytes && coalesce_can() &&
+	    coalesce_switch(g, quick)) {
 		WRITE_ONCE(g->held, held + len);
 		return true;
 	}
@@ -292,7 +295,7 @@ bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
 }
 
 /**
- * sanx_gather_sent() - a piece was announced that was not to be held back
+ * sanx_coalesce_sent() - a piece was announced that was not to be held back
  * @g: of the sender
  * @quick: TCP_NODELAY is set
  *
@@ -301,39 +304,40 @@ bool sanx_gather_wants(struct sanx_gather *g, const struct sanx_conn *conn,
  *
  * Context: process, tx_mutex held.
  */
-void sanx_gather_sent(struct sanx_gather *g, bool quick)
+void sanx_coalesce_sent(struct sanx_coalesce *g, bool quick)
 {
 	if (quick && READ_ONCE(g->sends) > QUICK_AFTER)
-		gather_note(g, ktime_get_ns());
+		coalesce_note(g, ktime_get_ns());
 }
 
 /**
- * sanx_gather_received() - the sender has received something
+ * sanx_coalesce_received() - the sender has received something
  * @g: of the sender
  *
  * A sender that was found not to stream remains so.
  *
  * Context: any.
  */
-void sanx_gather_received(struct sanx_gather *g)
+void sanx_coalesce_received(struct sanx_coalesce *g)
 {
 	if (READ_ONCE(g->sends) > 0)
 		WRITE_ONCE(g->sends, 0);
 }
 
 /**
- * sanx_gather_push() - the sender waits for its peer: announce held back bytes
+ * sanx_coalesce_push() - the sender waits for its peer: announce held back
+ * bytes
  * @g: of the sender
  *
  * The connection may be closed meanwhile.  Over loop the peer may then be
- * freed, but not before a grace period after sanx_gather_stop().  Therefore
+ * freed, but not before a grace period after sanx_coalesce_stop().  Therefore
  * flush() runs under RCU.
  *
  * Context: any.
  */
-void sanx_gather_push(struct sanx_gather *g)
+void sanx_coalesce_push(struct sanx_coalesce *g)
 {
-	sanx_gather_received(g);
+	sanx_coalesce_received(g);
 	rcu_read_lock();
 	if (READ_ONCE(g->armed))
 		g->flush(g);
@@ -341,15 +345,15 @@ void sanx_gather_push(struct sanx_gather *g)
 }
 
 /**
- * sanx_gather_stop() - nothing is sent any more
+ * sanx_coalesce_stop() - nothing is sent any more
  * @g: of the sender
  *
  * The timer does not run any more after this.
  *
- * Context: process, may sleep; no code runs or will run sanx_gather_arm() for
+ * Context: process, may sleep; no code runs or will run sanx_coalesce_arm() for
  * @g.
  */
-void sanx_gather_stop(struct sanx_gather *g)
+void sanx_coalesce_stop(struct sanx_coalesce *g)
 {
 	hrtimer_cancel(&g->timer);
 	WRITE_ONCE(g->armed, 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Suspended connections (orphan in the names here): connections whose link was
- * lost.
+ * Suspended connections: connections whose link was lost.
  *
  * A program notices nothing when a cable is cut or a peer falls silent, as with
  * TCP.  Its data waits, and the connection ends by keepalive, by
@@ -17,10 +16,9 @@
  * has no AF_SANX any more, does not know the connection, or has a link and does
  * not ask for a connection that it opened.
  *
- * vnet.lock guards vgroup.orphans, .n_orphans, .tries, .resumed and .presence,
- * and vconn.wait, .lost and .parked.  VCONN_ORPHAN is set under link->tx_lock.
- *
- * In the names here, staging is the send buffer.
+ * vnet.lock guards vgroup.suspended, .n_suspended, .tries, .resumed and
+ * .presence, and vconn.wait, .lost and .parked.  VCONN_SUSPENDED is set under
+ * link->tx_lock.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -47,49 +45,49 @@
  * frames is copied there, as if it had been sent from there.  Without memory
  * the connection becomes RESET, and so ends with its link.
  */
-static void save_staging(struct vlink *link, struct vconn *vc)
+static void save_sndbuf(struct vlink *link, struct vconn *vc)
 {
 	struct vring ring = {};
 	int err;
 
-	err = vring_alloc(&ring, vstaging_size(vc, 0), vconn_conn(vc)->memcg,
+	err = vring_alloc(&ring, vsndbuf_size(vc, 0), vconn_conn(vc)->memcg,
 			  false);
 	spin_lock_bh(&link->tx_lock);
 	if (err) {
 		vc->flags |= VCONN_RESET;
-	} else if (!vc->staging.buf) {
-		vc->staging.size = ring.size;
-		vc->staging.remote = ring.remote;
+	} else if (!vc->sndbuf.buf) {
+		vc->sndbuf.size = ring.size;
+		vc->sndbuf.remote = ring.remote;
 		/*
-		 * Pairs with the acquire of vc->staging.buf in staging_good():
-		 * a sender that sees the buffer sees its size.
+		 * Pairs with the acquire of vc->sndbuf.buf in sndbuf_good(): a
+		 * sender that sees the buffer sees its size.
 		 */
-		smp_store_release(&vc->staging.buf, ring.buf);
+		smp_store_release(&vc->sndbuf.buf, ring.buf);
 		ring.buf = NULL;
 	}
 	spin_unlock_bh(&link->tx_lock);
 	vring_free(&ring);
 }
 
-static bool save_wants_staging(const struct vlink *link,
-			       const struct vslot *slot)
+static bool save_wants_sndbuf(const struct vlink *link,
+			      const struct vslot *slot)
 {
 	return link->err == ETIMEDOUT && slot->vc && slot->len &&
-	       !slot->vc->staging.buf && !(slot->vc->flags & VCONN_RESET);
+	       !slot->vc->sndbuf.buf && !(slot->vc->flags & VCONN_RESET);
 }
 
 /*
  * Copies payload of a frame to the send buffer, but no byte before
- * vstaging_first(): the peer has those, and the position of such a byte may
- * hold a later one.
+ * vsndbuf_first(): the peer has those, and the position of such a byte may hold
+ * a later one.
  */
 static void save_payload(struct vconn *vc, const struct vslot *slot)
 {
 	const void *data = slot->buf + sizeof(struct sanx_frame_hdr);
-	u64 from = max(slot->end - slot->len, vstaging_first(vc));
+	u64 from = max(slot->end - slot->len, vsndbuf_first(vc));
 
 	if (slot->len && from < slot->end)
-		vring_keep(&vc->staging, from,
+		vring_keep(&vc->sndbuf, from,
 			   data + slot->len - (slot->end - from),
 			   slot->end - from);
 }
@@ -108,7 +106,7 @@ static void save_slot(struct vlink *link, struct vslot *slot)
 }
 
 /**
- * vorphan_save() - keep payload that the peer may not have received
+ * vsuspend_save() - keep payload that the peer may not have received
  * @link: a link whose wire has stopped
  *
  * Afterwards all slots are free, and the payload of frames that were not
@@ -116,7 +114,7 @@ static void save_slot(struct vlink *link, struct vslot *slot)
  *
  * Context: process, may sleep; takes tx_lock.
  */
-void vorphan_save(struct vlink *link)
+void vsuspend_save(struct vlink *link)
 {
 	struct vslot *slot;
 	struct vconn *vc;
@@ -124,7 +122,7 @@ void vorphan_save(struct vlink *link)
 	spin_lock_bh(&link->tx_lock);
 	while (!list_empty(&link->posted)) {
 		slot = list_first_entry(&link->posted, struct vslot, node);
-		if (!save_wants_staging(link, slot)) {
+		if (!save_wants_sndbuf(link, slot)) {
 			save_slot(link, slot);
 			continue;
 		}
@@ -134,14 +132,14 @@ void vorphan_save(struct vlink *link)
 		 */
 		vc = slot->vc;
 		spin_unlock_bh(&link->tx_lock);
-		save_staging(link, vc);
+		save_sndbuf(link, vc);
 		spin_lock_bh(&link->tx_lock);
 	}
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /* FIN and CLOSE may be lost with the link, so they are sent again. */
-static void orphan_pend_again(struct vconn *vc)
+static void suspend_pend_again(struct vconn *vc)
 {
 	vc->pending &= VCONN_P_FIN | VCONN_P_CLOSE;
 	if (vc->flags & VCONN_FIN_SENT)
@@ -150,17 +148,17 @@ static void orphan_pend_again(struct vconn *vc)
 		vc->pending |= VCONN_P_CLOSE;
 }
 
-static bool orphan_detach(struct vconn *vc, struct vlink *link)
+static bool suspend_detach(struct vconn *vc, struct vlink *link)
 {
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
 	ours = !(vc->flags & VCONN_RELEASED) && vconn_survives(vc);
 	if (ours) {
-		vc->flags |= VCONN_ORPHAN;
+		vc->flags |= VCONN_SUSPENDED;
 		vc->flags &= ~(VCONN_RESUMING | VCONN_CLOSE_SENT);
-		vc->sure = vstaging_first(vc);
-		orphan_pend_again(vc);
+		vc->peer_has = vsndbuf_first(vc);
+		suspend_pend_again(vc);
 		list_del_init(&vc->reg);
 		list_del_init(&vc->pend);
 		list_del_init(&vc->room);
@@ -172,30 +170,30 @@ static bool orphan_detach(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vorphan_take() - suspend a connection
+ * vsuspend_take() - suspend a connection
  * @vc: an open connection; the caller has a reference
  * @link: its link, drained and with its slots free
  *
- * The reference of the attachment becomes that of vgroup.orphans, and @link
+ * The reference of the attachment becomes that of vgroup.suspended, and @link
  * loses a user.  Nothing happens if the connection was RELEASED or reset
  * meanwhile.
  *
  * Context: process, may sleep; takes vnet.lock, tx_lock.
  */
-void vorphan_take(struct vconn *vc, struct vlink *link)
+void vsuspend_take(struct vconn *vc, struct vlink *link)
 {
 	struct vgroup *g = link->group;
 	bool ours;
 
 	mutex_lock(&g->vnet->lock);
-	ours = orphan_detach(vc, link);
+	ours = suspend_detach(vc, link);
 	if (ours) {
 		vlong_save(vc);
 		vgrow_unmap(vc);
-		vring_unmap(&vc->staging);
+		vring_unmap(&vc->sndbuf);
 		vc->lost = jiffies;
-		list_add_tail(&vc->wait, &g->orphans);
-		if (!g->n_orphans++) {
+		list_add_tail(&vc->wait, &g->suspended);
+		if (!g->n_suspended++) {
 			g->tries = 0;
 			presence_renew(&g->presence);
 		}
@@ -212,14 +210,14 @@ void vorphan_take(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vorphan_release() - take a suspended connection off the list, for good
+ * vsuspend_release() - take a suspended connection off the list, for good
  * @vc: a connection that the caller has marked RELEASED
  *
- * Puts the reference of vgroup.orphans.
+ * Puts the reference of vgroup.suspended.
  *
  * Context: process, may sleep; takes vnet.lock.
  */
-void vorphan_release(struct vconn *vc)
+void vsuspend_release(struct vconn *vc)
 {
 	struct vgroup *g = vc->link->group;
 
@@ -229,19 +227,19 @@ void vorphan_release(struct vconn *vc)
 	 */
 	mutex_lock(&g->vnet->lock);
 	list_del_init(&vc->wait);
-	g->n_orphans--;
+	g->n_suspended--;
 	mutex_unlock(&g->vnet->lock);
 	sanx_conn_put(vconn_conn(vc));
 }
 
 /**
- * vorphan_reset() - end a suspended connection
+ * vsuspend_reset() - end a suspended connection
  * @vc: the connection; valid until vnet.lock is released
  * @err: errno (positive) for its program
  *
  * Context: process, vnet.lock held; takes tx_lock.
  */
-void vorphan_reset(struct vconn *vc, int err)
+void vsuspend_reset(struct vconn *vc, int err)
 {
 	struct vlink *link = vconn_lock(vc);
 	u32 flags = vc->flags;
@@ -254,45 +252,45 @@ void vorphan_reset(struct vconn *vc, int err)
 }
 
 /**
- * vorphan_reset_all() - end all suspended connections of a group
+ * vsuspend_reset_all() - end all suspended connections of a group
  * @g: the group
  * @err: errno (positive) for their programs
  *
  * Context: process, vnet.lock held; takes tx_lock.
  */
-void vorphan_reset_all(struct vgroup *g, int err)
+void vsuspend_reset_all(struct vgroup *g, int err)
 {
 	struct vconn *vc, *next;
 
 	lockdep_assert_held(&g->vnet->lock);
-	list_for_each_entry_safe(vc, next, &g->orphans, wait)
-		vorphan_reset(vc, err);
+	list_for_each_entry_safe(vc, next, &g->suspended, wait)
+		vsuspend_reset(vc, err);
 }
 
 /**
- * vorphan_refused() - the peer has rejected a link
+ * vsuspend_refused() - the peer has rejected a link
  * @g: the group
  * @never: the peer's AF_SANX has refused; else no AF_SANX answered, this time
  *
  * Context: process, vnet.lock held.
  */
-void vorphan_refused(struct vgroup *g, bool never)
+void vsuspend_refused(struct vgroup *g, bool never)
 {
 	lockdep_assert_held(&g->vnet->lock);
 	if (presence_refused(&g->presence, never, jiffies, ABSENT_MAX))
-		vorphan_reset_all(g, ECONNRESET);
+		vsuspend_reset_all(g, ECONNRESET);
 }
 
 /**
- * vorphan_stop() - end a group's suspended connections, and wait for that
+ * vsuspend_stop() - end a group's suspended connections, and wait for that
  * @g: a group without links, of a namespace that is not running
  *
  * Context: process, may sleep; takes vnet.lock.
  */
-void vorphan_stop(struct vgroup *g)
+void vsuspend_stop(struct vgroup *g)
 {
 	mutex_lock(&g->vnet->lock);
-	vorphan_reset_all(g, ECONNRESET);
+	vsuspend_reset_all(g, ECONNRESET);
 	mutex_unlock(&g->vnet->lock);
 	flush_workqueue(vconn_wq);
 	cancel_delayed_work_sync(&g->retry);
@@ -302,19 +300,19 @@ void vorphan_stop(struct vgroup *g)
  * Asks the peer to continue a connection.  Without a link or without memory, a
  * later attempt may succeed; other errors end the connection.
  */
-static void orphan_ask(struct vconn *vc, struct vlink *link)
+static void suspend_ask(struct vconn *vc, struct vlink *link)
 {
 	int err = vresume_ask(vc, link);
 
 	if (err && err != -ENOTCONN && err != -ENOMEM)
-		vorphan_reset(vc, ECONNRESET);
+		vsuspend_reset(vc, ECONNRESET);
 }
 
 /*
  * Asks for a connection that we opened if there is a link, and ends a
  * connection whose time is over.
  */
-static void orphan_look_after(struct vgroup *g, struct vconn *vc)
+static void suspend_look_after(struct vgroup *g, struct vconn *vc)
 {
 	bool closed = READ_ONCE(vc->flags) & VCONN_CLOSED;
 	unsigned long since = vc->lost;
@@ -328,15 +326,15 @@ static void orphan_look_after(struct vgroup *g, struct vconn *vc)
 	if (!closed)
 		sanx_conn_quiet(vconn_conn(vc));
 	if (closed && time_after(jiffies, vc->lost + CLOSED_MAX))
-		vorphan_reset(vc, ETIMEDOUT);
+		vsuspend_reset(vc, ETIMEDOUT);
 	else if (g->out && !vconn_accepted(vc))
-		orphan_ask(vc, g->out);
+		suspend_ask(vc, g->out);
 	else if (g->out && time_after(jiffies, since + RESUME_MAX))
-		vorphan_reset(vc, ECONNRESET);
+		vsuspend_reset(vc, ECONNRESET);
 }
 
 /**
- * vorphan_link_up() - a group has a link again
+ * vsuspend_link_up() - a group has a link again
  * @g: a group
  * @link: the link that takes its connections from now on
  *
@@ -344,20 +342,20 @@ static void orphan_look_after(struct vgroup *g, struct vconn *vc)
  *
  * Context: process, vnet.lock held.
  */
-void vorphan_link_up(struct vgroup *g, struct vlink *link)
+void vsuspend_link_up(struct vgroup *g, struct vlink *link)
 {
 	lockdep_assert_held(&g->vnet->lock);
 	if (g->instance != link->instance)
-		vorphan_reset_all(g, ECONNRESET);
+		vsuspend_reset_all(g, ECONNRESET);
 	g->instance = link->instance;
 	g->resumed = jiffies;
 	g->tries = 0;
 	presence_renew(&g->presence);
-	if (g->n_orphans)
+	if (g->n_suspended)
 		mod_delayed_work(vlink_wq, &g->retry, 0);
 }
 
-static unsigned long orphan_delay(const struct vgroup *g)
+static unsigned long suspend_delay(const struct vgroup *g)
 {
 	if (g->out)
 		return HZ;
@@ -365,12 +363,12 @@ static unsigned long orphan_delay(const struct vgroup *g)
 }
 
 /**
- * vorphan_work() - look after suspended connections, and try for a link
+ * vsuspend_work() - look after suspended connections, and try for a link
  * @work: vgroup.retry
  *
  * Context: process, may sleep; takes vnet.lock.
  */
-void vorphan_work(struct work_struct *work)
+void vsuspend_work(struct work_struct *work)
 {
 	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
 					retry);
@@ -378,12 +376,12 @@ void vorphan_work(struct work_struct *work)
 	struct vconn *vc, *next;
 
 	mutex_lock(&g->vnet->lock);
-	list_for_each_entry_safe(vc, next, &g->orphans, wait)
-		orphan_look_after(g, vc);
-	if (g->n_orphans && g->vnet->running) {
+	list_for_each_entry_safe(vc, next, &g->suspended, wait)
+		suspend_look_after(g, vc);
+	if (g->n_suspended && g->vnet->running) {
 		if (!g->out)
 			vgroup_try(g, g->tries++);
-		queue_delayed_work(vlink_wq, &g->retry, orphan_delay(g));
+		queue_delayed_work(vlink_wq, &g->retry, suspend_delay(g));
 	}
 	mutex_unlock(&g->vnet->lock);
 	memalloc_noio_restore(noio);

@@ -3,9 +3,6 @@
  * Reclaim of ring memory: a connection that was idle for net.sanx.idle_ms gives
  * its memory back and is as it was at first.
  *
- * Names here: trim and shrink are reclaim, staging is the send buffer, told is
- * advertised, turn a generation, orphan a suspended connection.
- *
  * The sender starts it, because a receiver cannot revoke credit that it has
  * granted.  The sender frees its send buffer.  It sends RETURN, which says that
  * it does not write the peer's ring any more, and reduces its credit to what a
@@ -14,22 +11,22 @@
  * (vc->first) and answers RETURN_ACK without a window.  Else RETURN_ACK says
  * that the ring stays.  A new ring is made when it is needed (grow.c).
  *
- * Until the answer arrives, vc->returned is set, and credits, which are from
+ * Until the answer arrives, vc->return_sent is set, and credits, which are from
  * before, are ignored.  If the receiver had just advertised a larger ring, that
- * WINDOW is the answer.  It ignores RETURN then: TURN in RETURN has the old
+ * WINDOW is the answer.  It ignores RETURN then: GEN in RETURN has the old
  * value, so RETURN was sent before WINDOW was received.  The sender uses the
  * larger ring.
  *
- * See "Giving a ring back" in Documentation/protocol.rst.  vc->returned and
- * vc->kept are guarded by link->tx_lock.
+ * See "Giving a ring back" in Documentation/protocol.rst.  vc->return_sent and
+ * vc->returned_win are guarded by link->tx_lock.
  */
 #include "internal.h"
 
-static bool shrink_quiet(const struct vconn *vc)
+static bool return_quiet(const struct vconn *vc)
 {
 	const u32 never = VCONN_ACCEPTING | VCONN_CLOSED | VCONN_FIN_SENT |
 			  VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED |
-			  VCONN_ORPHAN | VCONN_RESUMING;
+			  VCONN_SUSPENDED | VCONN_RESUMING;
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	return (vc->flags & VCONN_OPEN) && !(vc->flags & never) &&
@@ -41,7 +38,7 @@ static bool shrink_quiet(const struct vconn *vc)
  * Few frames request a completion, and an idle connection sends no more frames
  * that would.  A PONG is always signaled and completes them all.
  */
-static void shrink_ask(struct vlink *link)
+static void return_ask(struct vlink *link)
 {
 	if (!link->unsignaled)
 		return;
@@ -50,14 +47,14 @@ static void shrink_ask(struct vlink *link)
 }
 
 /* Return: true if there is a ring and it cannot be given back now. */
-static bool shrink_ring(struct vconn *vc)
+static bool return_ring(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 	struct vlink *link = vconn_lock(vc);
 	bool more = false;
 
-	if (vc->inflight && (vc->win.size || vc->staging.buf))
-		shrink_ask(link);
+	if (vc->inflight && (vc->win.size || vc->sndbuf.buf))
+		return_ask(link);
 	/*
 	 * Not on iWARP, where sent bytes are kept until they are read, and
 	 * rings are small.  Not if the peer accepts no payload in frames.
@@ -65,14 +62,14 @@ static bool shrink_ring(struct vconn *vc)
 	if (!vc->win.size || vc->early || !link->inline_max)
 		goto out;
 	more = true;
-	if (!shrink_quiet(vc) || !vxmit_ok(link) ||
+	if (!return_quiet(vc) || !vxmit_ok(link) ||
 	    !sanx_txq_return(&conn->tx, SANX_RING_FIRST))
 		goto out;
-	vc->kept = vc->win;
+	vc->returned_win = vc->win;
 	vc->win.addr = 0;
 	vc->win.rkey = 0;
 	WRITE_ONCE(vc->win.size, 0);
-	vc->returned = true;
+	vc->return_sent = true;
 	vxmit_return(vc);
 	more = false;
 out:
@@ -81,13 +78,13 @@ out:
 }
 
 /**
- * vshrink_trim() - sanx_transport_ops.trim
+ * vreturn_reclaim() - sanx_transport_ops.reclaim
  * @conn: the connection
  *
  * Context: process, may sleep; takes tx_mutex (trylock), tx_lock.
  * Return: true if there is memory left that cannot be given back now.
  */
-bool vshrink_trim(struct sanx_conn *conn)
+bool vreturn_reclaim(struct sanx_conn *conn)
 {
 	struct vconn *vc = vconn_of(conn);
 	bool more;
@@ -95,22 +92,22 @@ bool vshrink_trim(struct sanx_conn *conn)
 	/* A sender whose copy faults holds tx_mutex for an unbounded time. */
 	if (!mutex_trylock(&conn->tx_mutex))
 		return true;
-	more = vstaging_trim(vc);
-	more |= shrink_ring(vc);
+	more = vsndbuf_reclaim(vc);
+	more |= return_ring(vc);
 	mutex_unlock(&conn->tx_mutex);
 	return more;
 }
 
 /* Is all of the queue read, and is no other ring in use or being made? */
-static bool shrink_free(const struct vconn *vc)
+static bool return_ready(const struct vconn *vc)
 {
 	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
 
 	return vc->first && !vc->old.buf && !(vc->flags & VCONN_GROWING) &&
-	       !sanx_rxq_turning(q) && !sanx_rxq_avail(q);
+	       !sanx_rxq_moving(q) && !sanx_rxq_avail(q);
 }
 
-static void shrink_move(struct vconn *vc)
+static void return_move(struct vconn *vc)
 {
 	struct sanx_conn *conn = vconn_conn(vc);
 
@@ -132,31 +129,31 @@ static void shrink_move(struct vconn *vc)
 }
 
 /**
- * vshrink_returned() - the peer gives our ring back
+ * vreturn_serve() - the peer gives our ring back
  * @vc: an open connection
  * @f: its RETURN
  *
  * Context: softirq, tx_lock held; the caller releases it with vxmit_unlock().
  * Return: 0; -EPROTO if RETURN is not permitted now, or its offset is wrong.
  */
-int vshrink_returned(struct vconn *vc, const struct sanx_frame *f)
+int vreturn_serve(struct vconn *vc, const struct sanx_frame *f)
 {
-	const u32 never = VCONN_RELEASED | VCONN_ORPHAN | VCONN_OVER |
+	const u32 never = VCONN_RELEASED | VCONN_SUSPENDED | VCONN_OVER |
 			  VCONN_CLOSED;
 
 	lockdep_assert_held(&vc->link->tx_lock);
 	/* tx_lock was released since frame_check_open() looked at the flags. */
 	if (vc->flags & never)
 		return 0;
-	if (f->offset != vconn_conn(vc)->rx.tail || vgrow_turned(vc, f) ||
+	if (f->offset != vconn_conn(vc)->rx.tail || vgrow_note_gen(vc, f) ||
 	    !vc->ring.buf || vc->pending & VCONN_P_RETURN_ACK)
 		return -EPROTO;
 	/* A larger ring was advertised: the WINDOW is the answer. */
 	if (vc->flags & VCONN_WINDOW)
 		return 0;
-	if (shrink_free(vc))
-		shrink_move(vc);
-	else if (sanx_rxq_turning(&vconn_conn(vc)->rx))
+	if (return_ready(vc))
+		return_move(vc);
+	else if (sanx_rxq_moving(&vconn_conn(vc)->rx))
 		/*
 		 * Have the worker follow, so that a later RETURN finds no ring
 		 * before this one.
@@ -167,25 +164,25 @@ int vshrink_returned(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vshrink_answer() - the peer answers RETURN: no ring, or the same ring
+ * vreturn_answer() - the peer answers RETURN: no ring, or the same ring
  * @vc: an open connection
  * @f: the peer's RETURN_ACK; the caller applies its credit afterwards
  *
  * Context: softirq, tx_lock held.
  * Return: 0; -EPROTO if no RETURN is unanswered, or the window is another one.
  */
-int vshrink_answer(struct vconn *vc, const struct sanx_frame *f)
+int vreturn_answer(struct vconn *vc, const struct sanx_frame *f)
 {
 	struct sanx_window_info win;
 	u32 id;
 
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (sanx_return_parse(f, &id, &win) || !vc->returned ||
+	if (sanx_return_parse(f, &id, &win) || !vc->return_sent ||
 	    id != vc->peer_id)
 		return -EPROTO;
-	if (win.size && memcmp(&win, &vc->kept, sizeof(win)))
+	if (win.size && memcmp(&win, &vc->returned_win, sizeof(win)))
 		return -EPROTO;
-	vc->returned = false;
+	vc->return_sent = false;
 	vconn_set_window(vc, &win);
 	if (!win.size)
 		vconn_conn(vc)->tx.size = SANX_RING_FIRST;
@@ -193,7 +190,7 @@ int vshrink_answer(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vshrink_crossed() - check a WINDOW, which may have crossed our RETURN
+ * vreturn_crossed() - check a WINDOW, which may have crossed our RETURN
  * @vc: an open connection
  * @win: the ring in it
  *
@@ -202,11 +199,11 @@ int vshrink_answer(struct vconn *vc, const struct sanx_frame *f)
  * Context: softirq, tx_lock held.
  * Return: true if the ring is larger than the ring before, as it must be.
  */
-bool vshrink_crossed(struct vconn *vc, const struct sanx_window_info *win)
+bool vreturn_crossed(struct vconn *vc, const struct sanx_window_info *win)
 {
 	lockdep_assert_held(&vc->link->tx_lock);
-	if (!vc->returned)
+	if (!vc->return_sent)
 		return win->size > vc->win.size;
-	vc->returned = false;
-	return win->size > vc->kept.size;
+	vc->return_sent = false;
+	return win->size > vc->returned_win.size;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting: busy poll (spin in names) for a while, then sleep.
+ * Waiting: busy poll for a while, then sleep.
  *
  * Sleeping and being woken takes longer than many answers.  So a reader that
  * finds nothing polls for a while, if the answer is likely to come in that
@@ -24,10 +24,10 @@
 #include "internal.h"
 
 /* A shorter time is not worth reading the clock. */
-#define SPIN_NS_MIN	2000U
+#define BUSY_POLL_NS_MIN	2000U
 
 /* Return: the time that the program has set, in ns, or 0. */
-static u64 spin_asked(const struct sock *sk)
+static u64 busy_poll_asked(const struct sock *sk)
 {
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	return (u64)READ_ONCE(sk->sk_ll_usec) * NSEC_PER_USEC;
@@ -37,7 +37,7 @@ static u64 spin_asked(const struct sock *sk)
 }
 
 /**
- * sanx_spin_start() - a wait begins
+ * sanx_busy_poll_start() - a wait begins
  * @w: filled
  * @conn: the connection
  * @sk: its sock
@@ -45,10 +45,11 @@ static u64 spin_asked(const struct sock *sk)
  *
  * Context: process, before the caller is in a wait queue.
  */
-void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
-		     const struct sock *sk, long timeo)
+void sanx_busy_poll_start(struct sanx_busy_poll *w,
+			  const struct sanx_conn *conn,
+			  const struct sock *sk, long timeo)
 {
-	u64 ns = spin_asked(sk);
+	u64 ns = busy_poll_asked(sk);
 
 	w->most = 0;
 	w->ns = 0;
@@ -59,20 +60,20 @@ void sanx_spin_start(struct sanx_spin *w, const struct sanx_conn *conn,
 			  NSEC_PER_USEC;
 		if (!w->most)
 			return;
-		ns = min(READ_ONCE(conn->spin_ns), w->most);
+		ns = min(READ_ONCE(conn->busy_poll_ns), w->most);
 	}
 	w->ns = min_t(u64, ns, jiffies64_to_nsecs(min_t(long, timeo, HZ * 60)));
 	w->start = local_clock();
 }
 
 /**
- * sanx_spin_on() - poll once more?
- * @w: as filled by sanx_spin_start(), with @ns not 0
+ * sanx_busy_poll_again() - poll once more?
+ * @w: as filled by sanx_busy_poll_start(), with @ns not 0
  *
  * Context: process; the caller may be preempted.
  * Return: true to poll again; false to sleep.
  */
-bool sanx_spin_on(const struct sanx_spin *w)
+bool sanx_busy_poll_again(const struct sanx_busy_poll *w)
 {
 	if (need_resched() || !single_task_running() ||
 	    signal_pending(current) || local_clock() - w->start >= w->ns)
@@ -82,22 +83,23 @@ bool sanx_spin_on(const struct sanx_spin *w)
 }
 
 /**
- * sanx_spin_learn() - adapt the time of the next wait, after a sleep
- * @w: as filled by sanx_spin_start(), with @most not 0
+ * sanx_busy_poll_adapt() - adapt the time of the next wait, after a sleep
+ * @w: as filled by sanx_busy_poll_start(), with @most not 0
  * @conn: the connection
  *
- * conn->spin_ns has no lock: concurrent readers of a connection may overwrite
- * each other's value.
+ * conn->busy_poll_ns has no lock: concurrent readers of a connection may
+ * overwrite each other's value.
  *
  * Context: process.
  */
-void sanx_spin_learn(const struct sanx_spin *w, struct sanx_conn *conn)
+void sanx_busy_poll_adapt(const struct sanx_busy_poll *w,
+			  struct sanx_conn *conn)
 {
-	u32 ns = READ_ONCE(conn->spin_ns);
+	u32 ns = READ_ONCE(conn->busy_poll_ns);
 
 	if (local_clock() - w->start <= w->most)
-		ns = clamp(2 * ns, SPIN_NS_MIN, w->most);
+		ns = clamp(2 * ns, BUSY_POLL_NS_MIN, w->most);
 	else
-		ns = ns / 2 < SPIN_NS_MIN ? 0 : ns / 2;
-	WRITE_ONCE(conn->spin_ns, ns);
+		ns = ns / 2 < BUSY_POLL_NS_MIN ? 0 : ns / 2;
+	WRITE_ONCE(conn->busy_poll_ns, ns);
 }

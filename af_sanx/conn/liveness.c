@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Liveness of peers (alive and pulse in names): keepalive, TCP_USER_TIMEOUT,
- * and the time limit of tcp_retries2.
+ * Liveness of peers: keepalive, TCP_USER_TIMEOUT, and the time limit of
+ * tcp_retries2.
  *
  * TCP counts data that is not acknowledged.  A transport like verbs has
  * acknowledgements for a link, not for a connection.  So the core asks the
@@ -23,9 +23,9 @@
  *
  * The error is ETIMEDOUT.
  *
- * conn->lock guards alive.sending and alive.sent.  The timer alone uses
- * alive.shut, alive.shut_since and alive.read.  Each activation of the timer
- * has a reference of the connection.
+ * conn->lock guards liveness.sending and liveness.sent.  The timer alone uses
+ * liveness.shut, liveness.shut_since and liveness.read.  Each activation of the
+ * timer has a reference of the connection.
  */
 #include <linux/timer.h>
 #include <net/tcp.h>
@@ -39,9 +39,9 @@
  * Sets the timer, unless it expires sooner already.  A pending timer has a
  * reference of the connection.
  */
-static void alive_arm(struct sanx_conn *conn, unsigned long delay)
+static void liveness_arm(struct sanx_conn *conn, unsigned long delay)
 {
-	struct timer_list *timer = &conn->alive.timer;
+	struct timer_list *timer = &conn->liveness.timer;
 	unsigned long when = jiffies + max(delay, 1UL);
 
 	if (timer_pending(timer) && time_before_eq(timer->expires, when))
@@ -50,9 +50,9 @@ static void alive_arm(struct sanx_conn *conn, unsigned long delay)
 	if (mod_timer(timer, when))
 		sanx_conn_put(conn);
 	/*
-	 * alive_arm() queues and then looks at the state.  sanx_conn_close()
-	 * stores the state and then cancels (sanx_alive_stop()).  At least one
-	 * of the two sees the other's store.
+	 * liveness_arm() queues and then looks at the state.  sanx_conn_close()
+	 * stores the state and then cancels (sanx_liveness_stop()).  At least
+	 * one of the two sees the other's store.
 	 */
 	smp_mb();
 	if (!sanx_conn_open(conn) && del_timer(timer))
@@ -95,16 +95,17 @@ static unsigned long user_timeout(const struct sock *sk)
 	return msecs_to_jiffies(READ_ONCE(inet_csk(sk)->icsk_user_timeout));
 }
 
-static struct sanx_pulse alive_pulse(struct sanx_conn *conn)
+static struct sanx_liveness_report liveness_report(struct sanx_conn *conn)
 {
-	struct sanx_pulse pulse = { .heard = jiffies, .acked = jiffies };
+	struct sanx_liveness_report report = { .heard = jiffies,
+					       .acked = jiffies };
 
-	if (conn->ops->pulse)
-		conn->ops->pulse(conn, &pulse);
-	return pulse;
+	if (conn->ops->liveness)
+		conn->ops->liveness(conn, &report);
+	return report;
 }
 
-static void alive_probe(struct sanx_conn *conn)
+static void liveness_probe(struct sanx_conn *conn)
 {
 	if (conn->ops->probe)
 		conn->ops->probe(conn);
@@ -113,30 +114,31 @@ static void alive_probe(struct sanx_conn *conn)
 /*
  * Does the peer not have bytes that it should have?  Corked bytes do not count.
  */
-static bool alive_unread(struct sanx_conn *conn)
+static bool liveness_unread(struct sanx_conn *conn)
 {
 	return sanx_conn_outq(conn) > READ_ONCE(conn->cork.bytes);
 }
 
 /* Return: true if something is on the way; @since is set to when that began. */
-static bool alive_sending(struct sanx_conn *conn,
-			  const struct sanx_pulse *pulse, unsigned long *since)
+static bool liveness_sending(struct sanx_conn *conn,
+			     const struct sanx_liveness_report *report,
+			     unsigned long *since)
 {
-	struct sanx_alive *a = &conn->alive;
+	struct sanx_liveness *live = &conn->liveness;
 	bool sending;
 
 	spin_lock_bh(&conn->lock);
-	if (!pulse->lost && (time_after(pulse->heard, a->sent) ||
-			     !pulse->unacked))
-		a->sending = false;
-	if (pulse->lost && !a->sending &&
-	    (pulse->unacked || alive_unread(conn))) {
-		a->sending = true;
-		a->sent = time_after(pulse->acked, pulse->heard) ?
-			  pulse->acked : pulse->heard;
+	if (!report->lost && (time_after(report->heard, live->sent) ||
+			      !report->unacked))
+		live->sending = false;
+	if (report->lost && !live->sending &&
+	    (report->unacked || liveness_unread(conn))) {
+		live->sending = true;
+		live->sent = time_after(report->acked, report->heard) ?
+			     report->acked : report->heard;
 	}
-	sending = a->sending;
-	*since = a->sent;
+	sending = live->sending;
+	*since = live->sent;
 	spin_unlock_bh(&conn->lock);
 	return sending;
 }
@@ -153,28 +155,28 @@ static long check_sending(struct sanx_conn *conn, const struct sock *sk,
 
 	if (past >= limit)
 		return -ETIMEDOUT;
-	alive_probe(conn);
+	liveness_probe(conn);
 	return min(limit - past, (unsigned long)PROBE_EVERY);
 }
 
 static long check_window(struct sanx_conn *conn, const struct sock *sk)
 {
-	struct sanx_alive *a = &conn->alive;
+	struct sanx_liveness *live = &conn->liveness;
 	u64 read = READ_ONCE(conn->tx.read);
 	unsigned long user = user_timeout(sk);
 
-	if (!user || !alive_unread(conn)) {
-		a->shut = false;
+	if (!user || !liveness_unread(conn)) {
+		live->shut = false;
 		return user && READ_ONCE(conn->cork.bytes) ? PROBE_EVERY : 0;
 	}
-	if (!a->shut || a->read != read) {
-		a->shut = true;
-		a->read = read;
-		a->shut_since = jiffies;
+	if (!live->shut || live->read != read) {
+		live->shut = true;
+		live->read = read;
+		live->shut_since = jiffies;
 	}
-	if (jiffies - a->shut_since >= user)
+	if (jiffies - live->shut_since >= user)
 		return -ETIMEDOUT;
-	return min3(a->shut_since + user - jiffies, user / 8,
+	return min3(live->shut_since + user - jiffies, user / 8,
 		    (unsigned long)PROBE_EVERY) + 1;
 }
 
@@ -196,12 +198,12 @@ static unsigned long idle_unanswered(const struct sanx_conn *conn,
 
 static bool keeps_alive(const struct sanx_conn *conn, const struct sock *sk)
 {
-	return conn->ops->pulse && sock_flag(sk, SOCK_KEEPOPEN);
+	return conn->ops->liveness && sock_flag(sk, SOCK_KEEPOPEN);
 }
 
 /* A peer that got no probe, because the timer was late, is not given up. */
 static long check_idle(struct sanx_conn *conn, const struct sock *sk,
-		       const struct sanx_pulse *pulse)
+		       const struct sanx_liveness_report *report)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	unsigned long idle = max(keepalive_time_when(tp), 1);
@@ -212,7 +214,7 @@ static long check_idle(struct sanx_conn *conn, const struct sock *sk,
 
 	if (!keeps_alive(conn, sk))
 		return 0;
-	quiet = idle_unanswered(conn, pulse->heard, idle);
+	quiet = idle_unanswered(conn, report->heard, idle);
 	if (quiet < idle)
 		return idle - quiet;
 	/*
@@ -220,9 +222,9 @@ static long check_idle(struct sanx_conn *conn, const struct sock *sk,
 	 */
 	if (user)
 		probes = user > idle ? DIV_ROUND_UP(user - idle, intvl) : 1;
-	if (pulse->lost && quiet >= idle + probes * intvl)
+	if (report->lost && quiet >= idle + probes * intvl)
 		return -ETIMEDOUT;
-	alive_probe(conn);
+	liveness_probe(conn);
 	return intvl - (quiet - idle) % intvl;
 }
 
@@ -233,9 +235,9 @@ static long sooner(long a, long b)
 	return a && b ? min(a, b) : a ?: b;
 }
 
-static long alive_check(struct sanx_conn *conn, const struct sock *sk)
+static long liveness_check(struct sanx_conn *conn, const struct sock *sk)
 {
-	struct sanx_pulse pulse = alive_pulse(conn);
+	struct sanx_liveness_report report = liveness_report(conn);
 	unsigned long since;
 	bool sending;
 	long next;
@@ -244,63 +246,64 @@ static long alive_check(struct sanx_conn *conn, const struct sock *sk)
 	 * Without @watch, sends were not recorded, and this estimates when they
 	 * began.  So it comes before @watch is set.
 	 */
-	sending = alive_sending(conn, &pulse, &since);
-	WRITE_ONCE(conn->alive.watch, pulse.lost || user_timeout(sk));
+	sending = liveness_sending(conn, &report, &since);
+	WRITE_ONCE(conn->liveness.watch, report.lost || user_timeout(sk));
 	if (sending)
 		next = check_sending(conn, sk, since);
 	else
-		next = check_idle(conn, sk, &pulse);
+		next = check_idle(conn, sk, &report);
 	return sooner(next, check_window(conn, sk));
 }
 
-static void alive_timer(struct timer_list *t)
+static void liveness_timer(struct timer_list *t)
 {
-	struct sanx_conn *conn = container_of(t, struct sanx_conn, alive.timer);
+	struct sanx_conn *conn = container_of(t, struct sanx_conn,
+					      liveness.timer);
 	struct sock *sk;
 	long next = 0;
 
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk && sanx_conn_open(conn))
-		next = alive_check(conn, sk);
+		next = liveness_check(conn, sk);
 	rcu_read_unlock();
 	if (next < 0) {
 		conn->ops->abort(conn);
 		sanx_conn_reset(conn, ETIMEDOUT);
 	} else if (next) {
-		alive_arm(conn, next);
+		liveness_arm(conn, next);
 	}
 	sanx_conn_put(conn);
 }
 
 /**
- * sanx_alive_init() - initialise the liveness of a new connection
+ * sanx_liveness_init() - initialise the liveness of a new connection
  * @conn: the connection
  */
-void sanx_alive_init(struct sanx_conn *conn)
+void sanx_liveness_init(struct sanx_conn *conn)
 {
-	timer_setup(&conn->alive.timer, alive_timer, 0);
+	timer_setup(&conn->liveness.timer, liveness_timer, 0);
 }
 
 /**
- * sanx_alive_options() - the options of a connection's sock have changed
+ * sanx_liveness_options() - the options of a connection's sock have changed
  * @conn: the connection
  * @sk: its sock
  *
  * Context: any.
  */
-void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
+void sanx_liveness_options(struct sanx_conn *conn, const struct sock *sk)
 {
-	bool watch = user_timeout(sk) || READ_ONCE(conn->alive.watch);
+	bool watch = user_timeout(sk) || READ_ONCE(conn->liveness.watch);
 
 	if (watch)
-		WRITE_ONCE(conn->alive.watch, true);
+		WRITE_ONCE(conn->liveness.watch, true);
 	if (watch || keeps_alive(conn, sk))
-		alive_arm(conn, 1);
+		liveness_arm(conn, 1);
 }
 
 /**
- * sanx_alive_wait() - the program waits for its peer
+ * sanx_liveness_wait() - the program waits for its peer
  * @conn: the connection
  * @sk: its sock
  *
@@ -308,36 +311,36 @@ void sanx_alive_options(struct sanx_conn *conn, const struct sock *sk)
  *
  * Context: any.
  */
-void sanx_alive_wait(struct sanx_conn *conn, const struct sock *sk)
+void sanx_liveness_wait(struct sanx_conn *conn, const struct sock *sk)
 {
-	if (keeps_alive(conn, sk) && !timer_pending(&conn->alive.timer))
-		alive_arm(conn, 1);
+	if (keeps_alive(conn, sk) && !timer_pending(&conn->liveness.timer))
+		liveness_arm(conn, 1);
 }
 
 /**
- * sanx_alive_send() - the program is about to send
- * @conn: a connection with sanx_alive.watch set
+ * sanx_liveness_send() - the program is about to send
+ * @conn: a connection with sanx_liveness.watch set
  * @sk: its sock
  *
  * Context: process, tx_mutex held; takes conn->lock.
  */
-void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk)
+void sanx_liveness_send(struct sanx_conn *conn, const struct sock *sk)
 {
-	struct sanx_alive *a = &conn->alive;
+	struct sanx_liveness *live = &conn->liveness;
 
 	spin_lock_bh(&conn->lock);
-	if (!a->sending) {
-		a->sending = true;
-		a->sent = jiffies;
+	if (!live->sending) {
+		live->sending = true;
+		live->sent = jiffies;
 	}
 	spin_unlock_bh(&conn->lock);
-	alive_arm(conn, min(user_timeout(sk) / 4 ?: PROBE_EVERY,
-			    (unsigned long)PROBE_EVERY));
+	liveness_arm(conn, min(user_timeout(sk) / 4 ?: PROBE_EVERY,
+			       (unsigned long)PROBE_EVERY));
 }
 
 /**
  * sanx_conn_quiet() - the peer was not heard of for some time
- * @conn: a connection of a transport with a pulse()
+ * @conn: a connection of a transport with a liveness()
  *
  * The transport calls this repeatedly until the peer is heard of.
  *
@@ -345,20 +348,20 @@ void sanx_alive_send(struct sanx_conn *conn, const struct sock *sk)
  */
 void sanx_conn_quiet(struct sanx_conn *conn)
 {
-	alive_arm(conn, 1);
+	liveness_arm(conn, 1);
 }
 
 /**
- * sanx_alive_stop() - the socket was closed
+ * sanx_liveness_stop() - the socket was closed
  * @conn: a connection that is not open any more
  *
- * The timer does not run any more after this.  alive_arm() on another CPU may
- * still set it, but then cancels it again.
+ * The timer does not run any more after this.  liveness_arm() on another CPU
+ * may still set it, but then cancels it again.
  *
  * Context: process, may sleep; no lock of @conn held.
  */
-void sanx_alive_stop(struct sanx_conn *conn)
+void sanx_liveness_stop(struct sanx_conn *conn)
 {
-	if (del_timer_sync(&conn->alive.timer))
+	if (del_timer_sync(&conn->liveness.timer))
 		sanx_conn_put(conn);
 }

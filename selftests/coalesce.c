@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Streams of small pieces: whoever sleeps is woken, gathered or not. */
+/* Streams of small pieces: whoever sleeps is woken, coalesced or not. */
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Waiting by looking: SO_BUSY_POLL, net.sanx.spin_us.  It loses nothing and keeps
- * nobody from a CPU.  Whether it saves what it is there for: spin_saves.c.
+ * nobody from a CPU.  Whether it saves what it is there for: busy_poll_saves.c.
  */
 #include "sanx_test.h"
-#include "spin_test.h"
+#include "busy_poll_test.h"
 
 /* For ever, almost; and still the other one comes to its CPU. */
 SANX_TEST(busy_poll)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The number of AF_SANX sockets in a namespace, for the transports.
+ *
+ * A socket holds its namespace.  A transport may hold it as well, for example
+ * with an rdma_cm id, and then the namespace would never go.  So transports are
+ * called when the last socket of a namespace is gone (net_idle()), and release
+ * the namespace then.
+ */
+#include <linux/atomic.h>
+#include <linux/mutex.h>
+#include <net/netns/generic.h>
+
+#include "config/config.h"
+#include "internal.h"
+
+/**
+ * struct netuse - the sockets of a namespace, and what transports know of them
+ * @net: the namespace
+ * @socks: number of sockets there that are not plain TCP
+ * @mutex: guards @announced, and orders net_busy() and net_idle() calls of
+ *	transports
+ * @announced: the last call to transports was net_busy()
+ * @work: calls transports, for callers that must not
+ */
+struct netuse {
+	struct net		*net;
+	atomic_t		socks;
+	struct mutex		mutex; /* guards: see above */
+	bool			announced;
+	struct work_struct	work;
+};
+
+static unsigned int netuse_id;
+
+static struct netuse *netuse_of(const struct net *net)
+{
+	return net_generic(net, netuse_id);
+}
+
+static void call_net_busy(const struct sanx_transport_ops *ops, void *arg)
+{
+	if (ops->net_busy)
+		ops->net_busy(arg);
+}
+
+static void call_net_idle(const struct sanx_transport_ops *ops, void *arg)
+{
+	if (ops->net_idle)
+		ops->net_idle(arg, false);
+}
+
+static void call_net_exit(const struct sanx_transport_ops *ops, void *arg)
+{
+	if (ops->net_idle)
+		ops->net_idle(arg, true);
+}
+
+/*
+ * Calls transports if they do not know the current state.  The order of callers
+ * does not matter, because @socks is read under the mutex.
+ */
+static void netuse_update(struct netuse *use)
+{
+	bool busy;
+
+	mutex_lock(&use->mutex);
+	busy = atomic_read(&use->socks);
+	if (busy != use->announced) {
+		use->announced = busy;
+		sanx_transport_each(busy ? call_net_busy : call_net_idle,
+				    use->net);
+	}
+	mutex_unlock(&use->mutex);
+}
+
+static void netuse_work(struct work_struct *work)
+{
+	netuse_update(container_of(work, struct netuse, work));
+}
+
+/**
+ * sanx_netuse_get() - count a new socket of a namespace
+ * @net: the namespace
+ *
+ * Context: process, may sleep: takes netuse.mutex and transport_mutex.
+ */
+void sanx_netuse_get(struct net *net)
+{
+	struct netuse *use = netuse_of(net);
+
+	if (atomic_inc_return(&use->socks) == 1)
+		netuse_update(use);
+}
+
+/**
+ * sanx_netuse_put() - a socket was released or became TCP
+ * @net: the namespace
+ * @defer: the caller holds lock_sock(); a work item calls the transports
+ *
+ * Context: process.  May sleep unless @defer is set: takes netuse.mutex and
+ * transport_mutex, which are outside lock_sock().
+ */
+void sanx_netuse_put(struct net *net, bool defer)
+{
+	struct netuse *use = netuse_of(net);
+
+	if (!atomic_dec_and_test(&use->socks))
+		return;
+	if (defer)
+		schedule_work(&use->work);
+	else
+		netuse_update(use);
+}
+
+/**
+ * sanx_netuse_announce() - call net_busy() of a new transport
+ * @ops: the transport, with a net_busy().  It may be called twice for a
+ *	namespace that gets its first socket meanwhile.
+ *
+ * Context: process, may sleep: takes net_rwsem and netuse.mutex.
+ */
+void sanx_netuse_announce(const struct sanx_transport_ops *ops)
+{
+	struct net *net;
+	struct netuse *use;
+
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		use = netuse_of(net);
+		mutex_lock(&use->mutex);
+		if (use->announced)
+			ops->net_busy(net);
+		mutex_unlock(&use->mutex);
+	}
+	up_read(&net_rwsem);
+}
+
+static int __net_init netuse_net_init(struct net *net)
+{
+	struct netuse *use = netuse_of(net);
+
+	use->net = net;
+	mutex_init(&use->mutex);
+	INIT_WORK(&use->work, netuse_work);
+	return 0;
+}
+
+/* Runs before the exit of netns.c, which frees what sanx_net() returns. */
+static void __net_exit netuse_net_exit(struct net *net)
+{
+	/* Delayed work of a closed connection may still use sanx_net(). */
+	flush_workqueue(sanx_wq);
+	cancel_work_sync(&netuse_of(net)->work);
+	sanx_transport_each(call_net_exit, net);
+}
+
+static struct pernet_operations netuse_net_ops = {
+	.init	= netuse_net_init,
+	.exit	= netuse_net_exit,
+	.id	= &netuse_id,
+	.size	= sizeof(struct netuse),
+};
+
+int __init sanx_netuse_init(void)
+{
+	return register_pernet_subsys(&netuse_net_ops);
+}
+
+void sanx_netuse_exit(void)
+{
+	unregister_pernet_subsys(&netuse_net_ops);
+}
