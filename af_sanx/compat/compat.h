@@ -94,7 +94,7 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 
 /* Exports for the KUnit suites only.  The header exists since 6.2. */
 #if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
-#define EXPORT_SYMBOL_IF_KUNIT(symbol)	static_assert(sizeof(&(symbol)))
+#define EXPORT_SYMBOL_IF_KUNIT(symbol)	static_assert(sizeof(typeof(symbol) *))
 #else
 #include <kunit/visibility.h>
 #endif

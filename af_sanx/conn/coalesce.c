@@ -224,7 +224,7 @@ static void coalesce_note(struct sanx_coalesce *g, u64 now)
  * Context: tx_mutex held.
  */
 static bool coalesce_follows(struct sanx_coalesce *g,
-			   const struct sanx_conn *conn)
+			     const struct sanx_conn *conn)
 {
 	u32 ns = READ_ONCE(sanx_net(conn->net)->nodelay_us) * NSEC_PER_USEC;
 	u64 now = ktime_get_ns();

@@ -257,7 +257,7 @@ enum sanx_room {
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
  * @tx_mutex: serialises senders; guards @cork.bytes, @cork.since, @lent and
  *	sanx_coalesce.held, and over loop @tx.next.  A lock of the transport
- *	guards the rest of @tx, loop_conn.lock or vlink.tx_lock.
+ *	guards the rest of @tx, loop_conn.lock or link.tx_lock.
  * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.gen
  * @tx: the peer's ring, as we may write it
  * @rx: our ring

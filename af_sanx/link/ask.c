@@ -19,54 +19,54 @@
  */
 #include "internal.h"
 
-static void ask_arm(struct vlink *link, unsigned long delay)
+static void ask_arm(struct sanx_link *link, unsigned long delay)
 {
 	lockdep_assert_held(&link->tx_lock);
 	/*
-	 * end_starts() cancels this work after vlink_kill_locked() has changed
-	 * the state, so it must not be queued in any later state.
+	 * end_starts() cancels this work after sanx_link_kill_locked() has
+	 * changed the state, so it must not be queued in any later state.
 	 */
-	if (link->state == VLINK_UP)
-		queue_delayed_work(vlink_wq, &link->patience, delay);
+	if (link->state == SANX_LINK_UP)
+		queue_delayed_work(sanx_link_wq, &link->patience, delay);
 }
 
 /**
- * vask_begin() - start the time limit of an OPEN
- * @vc: an attached connection that is OPENING
+ * sanx_ask_begin() - start the time limit of an OPEN
+ * @lc: an attached connection that is OPENING
  *
  * Context: tx_lock held.
  */
-void vask_begin(struct vconn *vc)
+void sanx_ask_begin(struct sanx_lconn *lc)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	vc->asked = jiffies;
-	list_add_tail(&vc->ask, &link->asking);
+	lc->asked = jiffies;
+	list_add_tail(&lc->ask, &link->asking);
 	ask_arm(link, msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
 }
 
 /**
- * vask_answered() - stop the time limit of an OPEN that was answered
- * @vc: the connection of the OPEN
+ * sanx_ask_answered() - stop the time limit of an OPEN that was answered
+ * @lc: the connection of the OPEN
  *
  * Context: tx_lock held.
  */
-void vask_answered(struct vconn *vc)
+void sanx_ask_answered(struct sanx_lconn *lc)
 {
-	lockdep_assert_held(&vc->link->tx_lock);
-	list_del_init(&vc->ask);
-	WRITE_ONCE(vc->link->late, 0);
+	lockdep_assert_held(&lc->link->tx_lock);
+	list_del_init(&lc->ask);
+	WRITE_ONCE(lc->link->late, 0);
 }
 
 /**
- * vask_unanswered() - does the peer leave OPENs on this link unanswered?
+ * sanx_ask_unanswered() - does the peer leave OPENs on this link unanswered?
  * @link: a link
  *
  * Context: any; without tx_lock the result is an estimate.
  * Return: true if connects should not use the link now.
  */
-bool vask_unanswered(const struct vlink *link)
+bool sanx_ask_unanswered(const struct sanx_link *link)
 {
 	unsigned long hold = msecs_to_jiffies(READ_ONCE(link_hold_ms));
 
@@ -75,17 +75,17 @@ bool vask_unanswered(const struct vlink *link)
 		time_before(jiffies, READ_ONCE(link->late_at) + hold));
 }
 
-static void ask_give_up(struct vconn *vc)
+static void ask_give_up(struct sanx_lconn *lc)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	list_del_init(&vc->ask);
+	list_del_init(&lc->ask);
 	WRITE_ONCE(link->late_at, jiffies);
 	WRITE_ONCE(link->late, link->late + 1);
 	/* The OPEN was not sent, so the peer does not know the connection. */
-	if (vc->pending & VCONN_P_OPEN)
-		vconn_abort(vc);
+	if (lc->pending & LCONN_P_OPEN)
+		sanx_lconn_abort(lc);
 }
 
 /*
@@ -93,40 +93,40 @@ static void ask_give_up(struct vconn *vc)
  * the work is queued again for the oldest one.
  * Return: its connection, with a reference, or NULL.
  */
-static struct vconn *ask_next(struct vlink *link)
+static struct sanx_lconn *ask_next(struct sanx_link *link)
 {
 	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
 	spin_lock_bh(&link->tx_lock);
-	vc = list_first_entry_or_null(&link->asking, struct vconn, ask);
-	if (vc && time_before(jiffies, vc->asked + limit)) {
-		ask_arm(link, vc->asked + limit - jiffies);
-		vc = NULL;
+	lc = list_first_entry_or_null(&link->asking, struct sanx_lconn, ask);
+	if (lc && time_before(jiffies, lc->asked + limit)) {
+		ask_arm(link, lc->asked + limit - jiffies);
+		lc = NULL;
 	}
-	if (vc) {
-		sanx_conn_get(vconn_conn(vc));
-		ask_give_up(vc);
+	if (lc) {
+		sanx_conn_get(sanx_lconn_conn(lc));
+		ask_give_up(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
-	return vc;
+	return lc;
 }
 
 /**
- * vask_work() - give up late OPENs
- * @work: vlink.patience
+ * sanx_ask_work() - give up late OPENs
+ * @work: link.patience
  *
  * Context: process.
  */
-void vask_work(struct work_struct *work)
+void sanx_ask_work(struct work_struct *work)
 {
-	struct vlink *link = container_of(to_delayed_work(work), struct vlink,
-					  patience);
-	struct vconn *vc;
+	struct sanx_link *link = container_of(to_delayed_work(work),
+					      struct sanx_link, patience);
+	struct sanx_lconn *lc;
 
-	while ((vc = ask_next(link))) {
+	while ((lc = ask_next(link))) {
 		/* No effect if the connection was closed meanwhile. */
-		sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
-		sanx_conn_put(vconn_conn(vc));
+		sanx_conn_refused(sanx_lconn_conn(lc), SANX_FALLBACK_LINK);
+		sanx_conn_put(sanx_lconn_conn(lc));
 	}
 }

@@ -9,7 +9,7 @@
  * only.  Further links are set up beside it when connections would share one.
  *
  * Invariant: in a lane at most one link at a time takes our connections
- * (vgroup.out, guarded by vnet.lock).  If both nodes try to set up a link at
+ * (group.out, guarded by lnet.lock).  If both nodes try to set up a link at
  * once, the attempt of the node with the lower id wins: that node rejects the
  * request of the other, which then waits for the winner's link.  A link that
  * comes up replaces an older one, because the peer has restarted, or lost the
@@ -30,12 +30,12 @@
 static void group_timeout(struct work_struct *work);
 
 /* Returns lane 0 of a peer, which has pointers to the others. */
-static struct vgroup *group_find(struct vnet *vnet, u32 peer)
+static struct sanx_group *group_find(struct sanx_lnet *lnet, u32 peer)
 {
-	struct vgroup *g;
+	struct sanx_group *g;
 
-	lockdep_assert_held(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node) {
+	lockdep_assert_held(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node) {
 		if (g->lane)
 			break;
 		if (g->peer == peer)
@@ -44,155 +44,156 @@ static struct vgroup *group_find(struct vnet *vnet, u32 peer)
 	return NULL;
 }
 
-static struct vgroup *group_alloc(struct vnet *vnet, u32 peer, u32 lane)
+static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
+				      u32 lane)
 {
 	/*
-	 * No I/O: a connection that moves to another link needs vnet.lock, and
+	 * No I/O: a connection that moves to another link needs lnet.lock, and
 	 * reclaim may wait for that connection.
 	 */
-	struct vgroup *g = kzalloc(sizeof(*g), GFP_NOIO);
+	struct sanx_group *g = kzalloc(sizeof(*g), GFP_NOIO);
 
 	if (!g)
 		return NULL;
 	kref_init(&g->refs);
-	g->vnet = vnet;
+	g->lnet = lnet;
 	g->peer = peer;
 	g->lane = lane;
 	INIT_LIST_HEAD(&g->links);
 	INIT_LIST_HEAD(&g->waiters);
 	INIT_DELAYED_WORK(&g->timer, group_timeout);
 	INIT_LIST_HEAD(&g->suspended);
-	INIT_DELAYED_WORK(&g->retry, vsuspend_work);
+	INIT_DELAYED_WORK(&g->retry, sanx_suspend_work);
 	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	if (lane)
-		list_add_tail(&g->node, &vnet->groups);
+		list_add_tail(&g->node, &lnet->groups);
 	else
-		list_add(&g->node, &vnet->groups);
+		list_add(&g->node, &lnet->groups);
 	return g;
 }
 
 /*
- * Finds or makes a group.  Groups are freed only when the vnet stops, so there
+ * Finds or makes a group.  Groups are freed only when the lnet stops, so there
  * is at most one for each node id and lane that was ever used.
  */
-static struct vgroup *group_get(struct vnet *vnet, u32 peer, u32 lane)
+static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
 {
-	struct vgroup *first = group_find(vnet, peer);
+	struct sanx_group *first = group_find(lnet, peer);
 
 	if (!first) {
-		first = group_alloc(vnet, peer, 0);
+		first = group_alloc(lnet, peer, 0);
 		if (!first)
 			return NULL;
 		first->lanes[0] = first;
 	}
 	if (!first->lanes[lane])
-		first->lanes[lane] = group_alloc(vnet, peer, lane);
+		first->lanes[lane] = group_alloc(lnet, peer, lane);
 	return first->lanes[lane];
 }
 
 static void group_free(struct kref *refs)
 {
-	struct vgroup *g = container_of(refs, struct vgroup, refs);
+	struct sanx_group *g = container_of(refs, struct sanx_group, refs);
 
 	xa_destroy(&g->ids);
 	kfree_rcu(g, rcu);
 }
 
 /**
- * vgroup_put() - put a reference
+ * sanx_group_put() - put a reference
  * @g: the group, not valid for the caller afterwards
  *
  * Context: any.
  */
-void vgroup_put(struct vgroup *g)
+void sanx_group_put(struct sanx_group *g)
 {
 	kref_put(&g->refs, group_free);
 }
 
-static bool group_self(const struct vgroup *g)
+static bool group_self(const struct sanx_group *g)
 {
-	return g->peer == sanx_node_self(g->vnet->net);
+	return g->peer == sanx_node_self(g->lnet->net);
 }
 
-static bool group_in_backoff(const struct vgroup *g)
+static bool group_in_backoff(const struct sanx_group *g)
 {
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	return g->backoff && time_before(jiffies, g->backoff_end);
 }
 
-static void group_start_backoff(struct vgroup *g)
+static void group_start_backoff(struct sanx_group *g)
 {
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	g->backoff = true;
 	g->backoff_end = jiffies + msecs_to_jiffies(READ_ONCE(link_hold_ms));
 }
 
-static struct vconn *group_pop_waiter(struct vgroup *g)
+static struct sanx_lconn *group_pop_waiter(struct sanx_group *g)
 {
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
-	lockdep_assert_held(&g->vnet->lock);
-	vc = list_first_entry_or_null(&g->waiters, struct vconn, wait);
-	if (vc) {
-		list_del_init(&vc->wait);
-		vc->waiting = false;
+	lockdep_assert_held(&g->lnet->lock);
+	lc = list_first_entry_or_null(&g->waiters, struct sanx_lconn, wait);
+	if (lc) {
+		list_del_init(&lc->wait);
+		lc->waiting = false;
 	}
-	return vc;
+	return lc;
 }
 
 /* Refuses waiting connections, and starts a backoff for later ones. */
-static void group_refuse(struct vgroup *g)
+static void group_refuse(struct sanx_group *g)
 {
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
 	group_start_backoff(g);
-	while ((vc = group_pop_waiter(g))) {
-		sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
-		sanx_conn_put(vconn_conn(vc));
+	while ((lc = group_pop_waiter(g))) {
+		sanx_conn_refused(sanx_lconn_conn(lc), SANX_FALLBACK_LINK);
+		sanx_conn_put(sanx_lconn_conn(lc));
 	}
 }
 
-static void group_drop_out(struct vgroup *g)
+static void group_drop_out(struct sanx_group *g)
 {
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	if (g->out)
-		vlink_put(g->out);
+		sanx_link_put(g->out);
 	g->out = NULL;
 }
 
-static void group_drop_trying(struct vgroup *g)
+static void group_drop_trying(struct sanx_group *g)
 {
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	if (g->trying)
-		vlink_put(g->trying);
+		sanx_link_put(g->trying);
 	g->trying = NULL;
 }
 
-static int group_try(struct vgroup *g)
+static int group_try(struct sanx_group *g)
 {
-	struct vlink *link;
+	struct sanx_link *link;
 
-	lockdep_assert_held(&g->vnet->lock);
-	link = vlink_alloc(g, true);
+	lockdep_assert_held(&g->lnet->lock);
+	link = sanx_link_alloc(g, true);
 	if (!link)
 		return -ENOMEM;
 	link->rail = g->rail;
 	kref_get(&link->refs);
 	g->trying = link;
-	queue_work(vlink_wq, &link->start);
+	queue_work(sanx_link_wq, &link->start);
 	return 0;
 }
 
-static void group_arm(struct vgroup *g, unsigned long until)
+static void group_arm(struct sanx_group *g, unsigned long until)
 {
 	unsigned long now = jiffies;
 
-	mod_delayed_work(vlink_wq, &g->timer,
+	mod_delayed_work(sanx_link_wq, &g->timer,
 			 time_before(now, until) ? until - now : 0);
 }
 
 /* Rails that were not tried yet have equal shares of the remaining time. */
-static void group_set_limit(struct vgroup *g)
+static void group_set_limit(struct sanx_group *g)
 {
 	unsigned long now = jiffies;
 	unsigned long rest = time_before(now, g->deadline) ? g->deadline - now : 0;
@@ -202,53 +203,53 @@ static void group_set_limit(struct vgroup *g)
 }
 
 /* Starts the time limit for a link, and plans to try each rail once. */
-static void group_set_deadline(struct vgroup *g)
+static void group_set_deadline(struct sanx_group *g)
 {
 	struct sanx_node_info info;
 
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	g->rails_left = 0;
-	if (sanx_node_by_id(g->vnet->net, g->peer, &info))
+	if (sanx_node_by_id(g->lnet->net, g->peer, &info))
 		g->rails_left = info.n_rails - 1;
 	g->deadline = jiffies + msecs_to_jiffies(READ_ONCE(link_timeout_ms));
 	group_set_limit(g);
 }
 
 /* A request of the peer was accepted; an attempt of ours would disturb it. */
-static bool group_accepting(const struct vgroup *g)
+static bool group_accepting(const struct sanx_group *g)
 {
-	struct vlink *link;
+	struct sanx_link *link;
 
 	if (group_self(g))
 		return false;
 	list_for_each_entry(link, &g->links, node)
-		if (READ_ONCE(link->state) == VLINK_ACCEPTING)
+		if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
 			return true;
 	return false;
 }
 
 /**
- * vgroup_try() - try to set up a link that no connect() waits for
+ * sanx_group_try() - try to set up a link that no connect() waits for
  * @g: a group without a link
  * @n: number of the attempt; rail @n, modulo the number of rails, is tried
  *	first
  *
- * Context: process, vnet.lock held.
+ * Context: process, lnet.lock held.
  */
-void vgroup_try(struct vgroup *g, unsigned int n)
+void sanx_group_try(struct sanx_group *g, unsigned int n)
 {
 	struct sanx_node_info info;
 
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	if (g->trying || group_accepting(g) ||
-	    !sanx_node_by_id(g->vnet->net, g->peer, &info))
+	    !sanx_node_by_id(g->lnet->net, g->peer, &info))
 		return;
 	g->rail = n % info.n_rails;
 	group_set_deadline(g);
 	group_try(g);
 }
 
-static int group_wait(struct vgroup *g, struct vconn *vc)
+static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
 {
 	int err;
 
@@ -260,9 +261,9 @@ static int group_wait(struct vgroup *g, struct vconn *vc)
 		if (err)
 			return err;
 	}
-	sanx_conn_get(vconn_conn(vc));
-	vc->waiting = true;
-	list_add_tail(&vc->wait, &g->waiters);
+	sanx_conn_get(sanx_lconn_conn(lc));
+	lc->waiting = true;
+	list_add_tail(&lc->wait, &g->waiters);
 	return 0;
 }
 
@@ -277,18 +278,18 @@ static unsigned int lanes_wanted(void)
  * Return: the link; NULL if no link is up; or an error pointer if the peer does
  * not answer OPENs on any link that is up.
  */
-static struct vlink *lanes_best(const struct vgroup *first)
+static struct sanx_link *lanes_best(const struct sanx_group *first)
 {
 	unsigned int i, start = raw_smp_processor_id();
-	struct vlink *best = NULL;
+	struct sanx_link *best = NULL;
 	bool unanswered = false;
-	struct vgroup *g;
+	struct sanx_group *g;
 
 	for (i = 0; i < SANX_LANES_MAX; i++) {
 		g = first->lanes[(start + i) % SANX_LANES_MAX];
 		if (!g || !g->out)
 			continue;
-		if (vask_unanswered(g->out))
+		if (sanx_ask_unanswered(g->out))
 			unanswered = true;
 		else if (!best || READ_ONCE(g->out->n_conns) <
 				  READ_ONCE(best->n_conns))
@@ -300,32 +301,32 @@ static struct vlink *lanes_best(const struct vgroup *first)
 /*
  * Sets up one lane more for later connections, on a rail that is known to work.
  */
-static void lanes_widen(struct vgroup *first, unsigned int rail)
+static void lanes_widen(struct sanx_group *first, unsigned int rail)
 {
 	unsigned int i, n = lanes_wanted();
-	struct vgroup *g;
+	struct sanx_group *g;
 
 	for (i = 0; i < n; i++) {
 		g = first->lanes[i];
 		if (g && (g->out || g->trying || group_in_backoff(g)))
 			continue;
-		g = group_get(first->vnet, first->peer, i);
+		g = group_get(first->lnet, first->peer, i);
 		if (g)
-			vgroup_try(g, rail);
+			sanx_group_try(g, rail);
 		return;
 	}
 }
 
-static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
-			 struct vlink **out)
+static int group_connect(struct sanx_lnet *lnet, u32 peer,
+			 struct sanx_lconn *lc, struct sanx_link **out)
 {
-	struct vlink *best;
-	struct vgroup *g;
+	struct sanx_link *best;
+	struct sanx_group *g;
 
-	lockdep_assert_held(&vnet->lock);
-	if (!vnet->running)
+	lockdep_assert_held(&lnet->lock);
+	if (!lnet->running)
 		return -ENETDOWN;
-	g = group_get(vnet, peer, 0);
+	g = group_get(lnet, peer, 0);
 	if (!g)
 		return -ENOMEM;
 	best = lanes_best(g);
@@ -340,75 +341,75 @@ static int group_connect(struct vnet *vnet, u32 peer, struct vconn *vc,
 	}
 	if (group_in_backoff(g))
 		return -EHOSTUNREACH;
-	return group_wait(g, vc);
+	return group_wait(g, lc);
 }
 
 /**
- * vgroup_connect() - sanx_transport_ops.connect
- * @vc: the connection; after the first attempt it may still be attached
+ * sanx_group_connect() - sanx_transport_ops.connect
+ * @lc: the connection; after the first attempt it may still be attached
  *
  * Context: process, lock_sock() held.
  * Return: as connect().
  */
-int vgroup_connect(struct vconn *vc)
+int sanx_group_connect(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vnet *vnet = vnet_of(conn->net);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_lnet *lnet = sanx_lnet_of(conn->net);
 	struct sanx_node_info info;
-	struct vlink *out = NULL;
+	struct sanx_link *out = NULL;
 	int err;
 
-	if (vc->link)
-		return vconn_reopen(vc);
+	if (lc->link)
+		return sanx_lconn_reopen(lc);
 	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
 		return -EHOSTUNREACH;
-	vconn_init(vc);
-	mutex_lock(&vnet->lock);
-	err = group_connect(vnet, info.id, vc, &out);
-	mutex_unlock(&vnet->lock);
+	sanx_lconn_init(lc);
+	mutex_lock(&lnet->lock);
+	err = group_connect(lnet, info.id, lc, &out);
+	mutex_unlock(&lnet->lock);
 	if (out) {
-		err = vconn_open(vc, out);
-		vlink_put(out);
+		err = sanx_lconn_open(lc, out);
+		sanx_link_put(out);
 	}
 	return err;
 }
 
 /**
- * vgroup_cancel() - stop waiting for a link
- * @vc: a connection that is not attached; if it waits, it may become attached
+ * sanx_group_cancel() - stop waiting for a link
+ * @lc: a connection that is not attached; if it waits, it may become attached
  *	at any time
  *
  * Context: process, may sleep.
  * Return: true if it waited, and then no answer will come and its reference was
  * put; false if it is attached, or does not wait.
  */
-bool vgroup_cancel(struct vconn *vc)
+bool sanx_group_cancel(struct sanx_lconn *lc)
 {
-	struct vnet *vnet = vnet_of(vconn_conn(vc)->net);
+	struct sanx_lnet *lnet = sanx_lnet_of(sanx_lconn_conn(lc)->net);
 	bool waited;
 
-	mutex_lock(&vnet->lock);
-	waited = vc->waiting;
+	mutex_lock(&lnet->lock);
+	waited = lc->waiting;
 	if (waited) {
-		list_del_init(&vc->wait);
-		vc->waiting = false;
+		list_del_init(&lc->wait);
+		lc->waiting = false;
 	}
-	mutex_unlock(&vnet->lock);
+	mutex_unlock(&lnet->lock);
 	if (waited)
-		sanx_conn_put(vconn_conn(vc));
+		sanx_conn_put(sanx_lconn_conn(lc));
 	return waited;
 }
 
 /* After a failed attempt: tries the next rail, if there is one and time. */
-static void group_try_next(struct vgroup *g)
+static void group_try_next(struct sanx_group *g)
 {
 	struct sanx_node_info info;
 
-	lockdep_assert_held(&g->vnet->lock);
-	if (!g->vnet->running || !g->rails_left ||
+	lockdep_assert_held(&g->lnet->lock);
+	if (!g->lnet->running || !g->rails_left ||
 	    (list_empty(&g->waiters) && !g->n_suspended) ||
 	    !time_before(jiffies, g->deadline) ||
-	    !sanx_node_by_id(g->vnet->net, g->peer, &info)) {
+	    !sanx_node_by_id(g->lnet->net, g->peer, &info)) {
 		group_refuse(g);
 		return;
 	}
@@ -421,13 +422,13 @@ static void group_try_next(struct vgroup *g)
 
 static void group_timeout(struct work_struct *work)
 {
-	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
-					timer);
+	struct sanx_group *g = container_of(to_delayed_work(work),
+					    struct sanx_group, timer);
 
-	mutex_lock(&g->vnet->lock);
+	mutex_lock(&g->lnet->lock);
 	/* The timer is not cancelled when an attempt succeeds. */
 	if (g->trying && time_after_eq(jiffies, g->try_end)) {
-		vlink_kill(g->trying, ETIMEDOUT);
+		sanx_link_kill(g->trying, ETIMEDOUT);
 		group_drop_trying(g);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
@@ -437,12 +438,12 @@ static void group_timeout(struct work_struct *work)
 		else
 			group_arm(g, g->deadline);
 	}
-	mutex_unlock(&g->vnet->lock);
+	mutex_unlock(&g->lnet->lock);
 }
 
 /**
- * vgroup_accept() - decide on a request of a peer for a link
- * @vnet: the namespace
+ * sanx_group_accept() - decide on a request of a peer for a link
+ * @lnet: the namespace
  * @peer: node id of the peer
  * @lane: lane of the link, less than SANX_LANES_MAX
  * @wl: the wire's part; on success the link owns it
@@ -451,27 +452,27 @@ static void group_timeout(struct work_struct *work)
  * Return: a link that is accepting, with a reference for the caller; or an
  * error pointer: -EALREADY if our attempt has precedence, -ENETDOWN, -ENOMEM.
  */
-struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
-			    struct sanx_wire_link *wl)
+struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
+				    struct sanx_wire_link *wl)
 {
-	struct vlink *link = ERR_PTR(-ENETDOWN);
-	struct vgroup *g;
+	struct sanx_link *link = ERR_PTR(-ENETDOWN);
+	struct sanx_group *g;
 
-	mutex_lock(&vnet->lock);
-	if (!vnet->running)
+	mutex_lock(&lnet->lock);
+	if (!lnet->running)
 		goto out;
 	link = ERR_PTR(-ENOMEM);
-	g = group_get(vnet, peer, lane);
+	g = group_get(lnet, peer, lane);
 	if (!g)
 		goto out;
 	if (g->trying && !group_self(g)) {
 		link = ERR_PTR(-EALREADY);
-		if (sanx_node_self(vnet->net) < peer)
+		if (sanx_node_self(lnet->net) < peer)
 			goto out;
 		g->trying->yields = true;
-		vlink_kill(g->trying, ECONNREFUSED);
+		sanx_link_kill(g->trying, ECONNREFUSED);
 	}
-	link = vlink_alloc(g, false);
+	link = sanx_link_alloc(g, false);
 	if (!link) {
 		link = ERR_PTR(-ENOMEM);
 		goto out;
@@ -480,15 +481,15 @@ struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
 	link->wl = wl;
 	wl->link = link;
 out:
-	mutex_unlock(&vnet->lock);
+	mutex_unlock(&lnet->lock);
 	return link;
 }
 
 /* Ends what is left in other lanes of a peer that has restarted. */
-static void group_forgotten(struct vgroup *g, const struct vlink *link)
+static void group_forgotten(struct sanx_group *g, const struct sanx_link *link)
 {
-	struct vgroup *first = group_find(g->vnet, g->peer);
-	struct vlink *other;
+	struct sanx_group *first = group_find(g->lnet, g->peer);
+	struct sanx_link *other;
 	unsigned int i;
 
 	for (i = 0; i < SANX_LANES_MAX; i++) {
@@ -497,34 +498,34 @@ static void group_forgotten(struct vgroup *g, const struct vlink *link)
 		    g->instance == link->instance)
 			continue;
 		list_for_each_entry(other, &g->links, node)
-			if (READ_ONCE(other->state) == VLINK_UP &&
+			if (READ_ONCE(other->state) == SANX_LINK_UP &&
 			    other->instance != link->instance)
-				vlink_kill(other, ECONNRESET);
-		vsuspend_reset_all(g, ECONNRESET);
+				sanx_link_kill(other, ECONNRESET);
+		sanx_suspend_reset_all(g, ECONNRESET);
 	}
 }
 
-static void group_replace(struct vgroup *g, struct vlink *link)
+static void group_replace(struct sanx_group *g, struct sanx_link *link)
 {
 	int err = g->instance == link->instance ? ETIMEDOUT : ECONNRESET;
-	struct vlink *other;
+	struct sanx_link *other;
 
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	if (!group_self(g))
 		list_for_each_entry(other, &g->links, node)
 			if (other != link)
-				vlink_kill(other, err);
+				sanx_link_kill(other, err);
 	group_drop_trying(g);
 	group_drop_out(g);
 	kref_get(&link->refs);
 	g->out = link;
 	g->backoff = false;
 	group_forgotten(g, link);
-	vsuspend_link_up(g, link);
+	sanx_suspend_link_up(g, link);
 }
 
 /**
- * vgroup_link_up() - let a link take connections
+ * sanx_group_link_up() - let a link take connections
  * @link: a link that came up; nothing happens if this was called before
  *
  * On return, the peer's instance was compared with that of the existing
@@ -533,60 +534,64 @@ static void group_replace(struct vgroup *g, struct vlink *link)
  *
  * Context: process, may sleep.
  */
-void vgroup_link_up(struct vlink *link)
+void sanx_group_link_up(struct sanx_link *link)
 {
-	struct vgroup *g = link->group;
-	struct vnet *vnet = g->vnet;
-	struct vconn *vc;
+	struct sanx_group *g = link->group;
+	struct sanx_lnet *lnet = g->lnet;
+	struct sanx_lconn *lc;
 
 	/* Pairs with smp_store_release() below. */
 	if (smp_load_acquire(&link->taken))
 		return;
-	mutex_lock(&vnet->lock);
-	if (link->taken || READ_ONCE(link->state) != VLINK_UP ||
+	mutex_lock(&lnet->lock);
+	if (link->taken || READ_ONCE(link->state) != SANX_LINK_UP ||
 	    (group_self(g) && !link->active))
 		goto out;
 	group_replace(g, link);
-	/* Under vnet.lock, so vgroup_cancel() sees each waiting or attached. */
-	while ((vc = group_pop_waiter(g))) {
-		if (vconn_open(vc, link))
-			sanx_conn_refused(vconn_conn(vc), SANX_FALLBACK_LINK);
-		sanx_conn_put(vconn_conn(vc));
+	/*
+	 * Under lnet.lock, so sanx_group_cancel() sees each waiting or
+	 * attached.
+	 */
+	while ((lc = group_pop_waiter(g))) {
+		if (sanx_lconn_open(lc, link))
+			sanx_conn_refused(sanx_lconn_conn(lc),
+					  SANX_FALLBACK_LINK);
+		sanx_conn_put(sanx_lconn_conn(lc));
 	}
-	/* Pairs with smp_load_acquire() above, which runs without vnet.lock. */
+	/* Pairs with smp_load_acquire() above, which runs without lnet.lock. */
 	smp_store_release(&link->taken, true);
 out:
-	mutex_unlock(&vnet->lock);
+	mutex_unlock(&lnet->lock);
 }
 
 /**
- * vgroup_link_ends() - let a link take no more connections
+ * sanx_group_link_ends() - let a link take no more connections
  * @link: a dying link
  *
  * Context: process, may sleep.
  */
-void vgroup_link_ends(struct vlink *link)
+void sanx_group_link_ends(struct sanx_link *link)
 {
-	struct vgroup *g = link->group;
+	struct sanx_group *g = link->group;
 
-	mutex_lock(&g->vnet->lock);
+	mutex_lock(&g->lnet->lock);
 	if (g->out == link)
 		group_drop_out(g);
-	mutex_unlock(&g->vnet->lock);
+	mutex_unlock(&g->lnet->lock);
 }
 
 /**
- * vgroup_link_gone() - remove a dead link from its group
+ * sanx_group_link_gone() - remove a dead link from its group
  * @link: a dead link; its own reference is put
  *
  * Context: process, may sleep.
  */
-void vgroup_link_gone(struct vlink *link)
+void sanx_group_link_gone(struct sanx_link *link)
 {
-	struct vgroup *g = link->group;
-	struct vnet *vnet = g->vnet;
+	struct sanx_group *g = link->group;
+	struct sanx_lnet *lnet = g->lnet;
 
-	mutex_lock(&vnet->lock);
+	mutex_lock(&lnet->lock);
 	list_del_init(&link->node);
 	if (g->trying == link) {
 		group_drop_trying(g);
@@ -597,18 +602,19 @@ void vgroup_link_gone(struct vlink *link)
 		if (!link->yields)
 			group_try_next(g);
 	}
-	mutex_unlock(&vnet->lock);
-	vlink_put(link);
+	mutex_unlock(&lnet->lock);
+	sanx_link_put(link);
 	/*
-	 * Last access to vnet: net_exit() flushes vlink_wq before it is freed.
+	 * Last access to lnet: net_exit() flushes sanx_link_wq before it is
+	 * freed.
 	 */
-	if (atomic_dec_and_test(&vnet->n_links))
-		wake_up(&vnet->gone);
+	if (atomic_dec_and_test(&lnet->n_links))
+		wake_up(&lnet->gone);
 }
 
-static bool link_valid(const struct vlink *link)
+static bool link_valid(const struct sanx_link *link)
 {
-	struct net *net = link->group->vnet->net;
+	struct net *net = link->group->lnet->net;
 
 	if (link->self != sanx_node_self(net))
 		return false;
@@ -618,8 +624,8 @@ static bool link_valid(const struct vlink *link)
 }
 
 /**
- * vgroup_revalidate() - apply a changed node map
- * @vnet: the namespace
+ * sanx_group_revalidate() - apply a changed node map
+ * @lnet: the namespace
  *
  * Ends links to nodes and rails that are no longer in the map, and all links if
  * the id of this node has changed, resets suspended connections to such nodes,
@@ -627,101 +633,101 @@ static bool link_valid(const struct vlink *link)
  *
  * Context: process, may sleep.
  */
-void vgroup_revalidate(struct vnet *vnet)
+void sanx_group_revalidate(struct sanx_lnet *lnet)
 {
 	struct sanx_node_info info;
-	struct vgroup *g;
-	struct vlink *link;
+	struct sanx_group *g;
+	struct sanx_link *link;
 
-	mutex_lock(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node) {
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node) {
 		g->backoff = false;
-		if (!sanx_node_by_id(vnet->net, g->peer, &info))
-			vsuspend_reset_all(g, ECONNRESET);
+		if (!sanx_node_by_id(lnet->net, g->peer, &info))
+			sanx_suspend_reset_all(g, ECONNRESET);
 		list_for_each_entry(link, &g->links, node)
 			if (!link_valid(link))
-				vlink_kill(link, ECONNRESET);
+				sanx_link_kill(link, ECONNRESET);
 	}
-	mutex_unlock(&vnet->lock);
+	mutex_unlock(&lnet->lock);
 }
 
-static void group_stop(struct vgroup *g)
+static void group_stop(struct sanx_group *g)
 {
-	struct vlink *link;
+	struct sanx_link *link;
 
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	group_drop_trying(g);
 	group_drop_out(g);
 	list_for_each_entry(link, &g->links, node)
-		vlink_kill(link, ECONNRESET);
+		sanx_link_kill(link, ECONNRESET);
 	group_refuse(g);
 	g->backoff = false;
 }
 
 /**
- * vgroup_stop() - end all links of a namespace, and wait for that
- * @vnet: a namespace that is not running, without listeners
+ * sanx_group_stop() - end all links of a namespace, and wait for that
+ * @lnet: a namespace that is not running, without listeners
  *
- * Context: process, may sleep; vnet.ctl held.
+ * Context: process, may sleep; lnet.ctl held.
  */
-void vgroup_stop(struct vnet *vnet)
+void sanx_group_stop(struct sanx_lnet *lnet)
 {
-	struct vgroup *g, *next;
+	struct sanx_group *g, *next;
 	LIST_HEAD(groups);
 
-	mutex_lock(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node)
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node)
 		group_stop(g);
-	mutex_unlock(&vnet->lock);
-	wait_event(vnet->gone, !atomic_read(&vnet->n_links));
+	mutex_unlock(&lnet->lock);
+	wait_event(lnet->gone, !atomic_read(&lnet->n_links));
 
-	mutex_lock(&vnet->lock);
-	list_splice_init(&vnet->groups, &groups);
-	mutex_unlock(&vnet->lock);
+	mutex_lock(&lnet->lock);
+	list_splice_init(&lnet->groups, &groups);
+	mutex_unlock(&lnet->lock);
 	list_for_each_entry_safe(g, next, &groups, node) {
 		list_del_init(&g->node);
-		vsuspend_stop(g);
+		sanx_suspend_stop(g);
 		cancel_delayed_work_sync(&g->timer);
-		vgroup_put(g);
+		sanx_group_put(g);
 	}
 }
 
 /**
- * vgroup_has_conns() - are there connections, attached or suspended?
- * @vnet: the namespace
+ * sanx_group_has_conns() - are there connections, attached or suspended?
+ * @lnet: the namespace
  *
  * Context: process, may sleep.
  * Return: true if there are.
  */
-bool vgroup_has_conns(struct vnet *vnet)
+bool sanx_group_has_conns(struct sanx_lnet *lnet)
 {
-	struct vlink *link;
-	struct vgroup *g;
+	struct sanx_link *link;
+	struct sanx_group *g;
 	bool found = false;
 
-	mutex_lock(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node) {
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node) {
 		found |= g->n_suspended;
 		list_for_each_entry(link, &g->links, node)
 			found |= READ_ONCE(link->n_conns);
 	}
-	mutex_unlock(&vnet->lock);
+	mutex_unlock(&lnet->lock);
 	return found;
 }
 
-static int dump_link(struct vlink *link, struct sk_buff *skb,
+static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		     struct netlink_callback *cb)
 {
 	struct sanx_link_info info = {
 		.node		= link->group->peer,
-		.transport	= vwire->name,
+		.transport	= sanx_link_wire->name,
 		.device		= link->devname,
-		.state		= vlink_state_name(READ_ONCE(link->state)),
+		.state		= sanx_link_state_name(READ_ONCE(link->state)),
 		.conns		= READ_ONCE(link->n_conns),
 		.local		= link->local,
 		.remote		= link->remote,
 		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
-		.long_min	= vlong_cutoff(link),
+		.long_min	= sanx_long_cutoff(link),
 		.lane		= link->group->lane,
 	};
 
@@ -732,12 +738,12 @@ static int dump_link(struct vlink *link, struct sk_buff *skb,
  * Reports a group without a link, to show why its connections wait, or why new
  * ones are TCP.
  */
-static int dump_none(struct vgroup *g, struct sk_buff *skb,
+static int dump_none(struct sanx_group *g, struct sk_buff *skb,
 		     struct netlink_callback *cb)
 {
 	struct sanx_link_info info = {
 		.node		= g->peer,
-		.transport	= vwire->name,
+		.transport	= sanx_link_wire->name,
 		.device		= "",
 		.state		= g->n_suspended ? "lost" : "held",
 		.conns		= g->n_suspended,
@@ -747,10 +753,10 @@ static int dump_none(struct vgroup *g, struct sk_buff *skb,
 	return sanx_nl_put_link(skb, cb, &info);
 }
 
-static int dump_group(struct vgroup *g, struct sk_buff *skb,
+static int dump_group(struct sanx_group *g, struct sk_buff *skb,
 		      struct netlink_callback *cb, int skip, int *n)
 {
-	struct vlink *link;
+	struct sanx_link *link;
 	int err = 0;
 
 	list_for_each_entry(link, &g->links, node) {
@@ -768,8 +774,8 @@ static int dump_group(struct vgroup *g, struct sk_buff *skb,
 }
 
 /**
- * vgroup_dump() - sanx_transport_ops.dump_links
- * @vnet: the namespace
+ * sanx_group_dump() - sanx_transport_ops.dump_links
+ * @lnet: the namespace
  * @skb: as there
  * @cb: as there
  * @skip: as there
@@ -777,18 +783,18 @@ static int dump_group(struct vgroup *g, struct sk_buff *skb,
  * Context: process, may sleep.
  * Return: as dump_links().
  */
-int vgroup_dump(struct vnet *vnet, struct sk_buff *skb,
-		struct netlink_callback *cb, int skip)
+int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
+		    struct netlink_callback *cb, int skip)
 {
-	struct vgroup *g;
+	struct sanx_group *g;
 	int err = 0, n = 0;
 
-	mutex_lock(&vnet->lock);
-	list_for_each_entry(g, &vnet->groups, node) {
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node) {
 		err = dump_group(g, skb, cb, skip, &n);
 		if (err)
 			break;
 	}
-	mutex_unlock(&vnet->lock);
+	mutex_unlock(&lnet->lock);
 	return err ?: n;
 }

@@ -17,7 +17,7 @@
  * after GROW_TIMES rings full in a row that were read within grow_ms each, and
  * for which the sender had used all credit (F_FULL).  A slow reader needs no
  * larger ring.  All rings that have grown share a limited part of the node's
- * memory (vring_alloc_grown()).
+ * memory (sanx_lring_alloc_grown()).
  *
  * WINDOW advertises the new ring.  The sender writes it from its next payload
  * on, and says so with the flag GEN.  The queue then moves to the new ring
@@ -25,9 +25,9 @@
  * before is freed.  Credits count all free room, before and after the move, so
  * a sender notices only that there is more room.
  *
- * link->tx_lock guards vc->ring, vc->next, vc->old, vc->rx_gen,
- * vc->granted_before, vc->first, vc->base and vc->began.  conn->rx_mutex guards
- * vc->mark, vc->marked and vc->full_rings.  vc->rwnd_limited has no lock: it is
+ * link->tx_lock guards lc->ring, lc->next, lc->old, lc->rx_gen,
+ * lc->granted_before, lc->first, lc->base and lc->began.  conn->rx_mutex guards
+ * lc->mark, lc->marked and lc->full_rings.  lc->rwnd_limited has no lock: it is
  * a hint to the reader.  sanx_rxq_move() stores rx.in.buf with release, and
  * sanx_rxq_follow() loads it with acquire; sanx_rxq_follow() stores rx.out.buf
  * with release, and sanx_rxq_moving() loads it with acquire.
@@ -56,29 +56,29 @@
 /* Delay before memory for the first ring is requested again, in jiffies. */
 #define GROW_AGAIN	HZ
 
-static bool grow_publish(struct vconn *vc, struct vlink *link,
-			 const struct vring *ring)
+static bool grow_publish(struct sanx_lconn *lc, struct sanx_link *link,
+			 const struct sanx_lring *ring)
 {
-	const u32 never = VCONN_RELEASED | VCONN_SUSPENDED | VCONN_RESUMING |
-			  VCONN_CLOSED | VCONN_OVER | VCONN_PEER_CLOSED;
+	const u32 never = LCONN_RELEASED | LCONN_SUSPENDED | LCONN_RESUMING |
+			  LCONN_CLOSED | LCONN_OVER | LCONN_PEER_CLOSED;
 	/*
-	 * These frames describe vc->ring, which must not change while they are
+	 * These frames describe lc->ring, which must not change while they are
 	 * pending.
 	 */
-	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
+	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = vc->link == link && link->state == VLINK_UP &&
-	       !(vc->flags & never) && !(vc->pending & first);
+	ours = lc->link == link && link->state == SANX_LINK_UP &&
+	       !(lc->flags & never) && !(lc->pending & first);
 	if (ours) {
-		if (!vc->ring.buf)
-			vc->began = ring->size;
-		vc->next = *ring;
-		vxmit_enable(vc);
-		vxmit_pend(vc, VCONN_P_WINDOW);
+		if (!lc->ring.buf)
+			lc->began = ring->size;
+		lc->next = *ring;
+		sanx_xmit_enable(lc);
+		sanx_xmit_pend(lc, LCONN_P_WINDOW);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 	return ours;
 }
 
@@ -93,53 +93,55 @@ static void grow_limit_max(struct sanx_conn *conn, u32 size)
 }
 
 /* Return: 0; -EAGAIN if the connection has no usable link now; -ENOMEM. */
-static int grow_make(struct vconn *vc, u32 size)
+static int grow_make(struct sanx_lconn *lc, u32 size)
 {
-	struct vlink *link = vconn_link_get(vc);
-	struct vring ring = {};
+	struct sanx_link *link = sanx_lconn_link_get(lc);
+	struct sanx_lring ring = {};
 	int err;
 
 	if (!link)
 		return -EAGAIN;
-	size = min(size, vring_max(link));
+	size = min(size, sanx_lring_max(link));
 	/*
 	 * On iWARP the sender keeps all unread bytes, in a send buffer of that
 	 * size: sndbuf.c.
 	 */
 	if (link->caps.early)
-		size = min(size, VSNDBUF_EARLY);
-	if (!vc->ring.buf)
-		err = vring_alloc(&ring, size, vconn_conn(vc)->memcg, true);
-	else if (size > vc->ring.size)
-		err = vring_alloc_grown(&ring, size, vconn_conn(vc)->memcg);
+		size = min(size, SNDBUF_EARLY);
+	if (!lc->ring.buf)
+		err = sanx_lring_alloc(&ring, size, sanx_lconn_conn(lc)->memcg,
+				       true);
+	else if (size > lc->ring.size)
+		err = sanx_lring_alloc_grown(&ring, size,
+					     sanx_lconn_conn(lc)->memcg);
 	else
 		err = -ENOMEM;
 	if (!err)
-		err = vring_map(&ring, link, (u64)vc->id << 32);
+		err = sanx_lring_map(&ring, link, (u64)lc->id << 32);
 	if (err)
 		err = -ENOMEM;
-	else if (!grow_publish(vc, link, &ring))
+	else if (!grow_publish(lc, link, &ring))
 		err = -EAGAIN;
 	if (err) {
-		vring_unmap(&ring);
-		vring_free(&ring);
-	} else if (size < vconn_conn(vc)->rx_max) {
-		grow_limit_max(vconn_conn(vc), size);
+		sanx_lring_unmap(&ring);
+		sanx_lring_free(&ring);
+	} else if (size < sanx_lconn_conn(lc)->rx_max) {
+		grow_limit_max(sanx_lconn_conn(lc), size);
 	}
-	vlink_user_put(link);
+	sanx_link_user_put(link);
 	return err;
 }
 
-static int grow_first(struct vconn *vc)
+static int grow_first(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	/* grow_limit_max() may have lowered rx_max. */
 	u32 size = max3(conn->rx_max, sanx_conn_rcvbuf_set(conn),
 			SANX_RING_MIN);
 	int err;
 
 	do {
-		err = grow_make(vc, size);
+		err = grow_make(lc, size);
 		size /= 2;
 	} while (err == -ENOMEM && size >= SANX_RING_MIN);
 	if (err == -ENOMEM)
@@ -147,88 +149,89 @@ static int grow_first(struct vconn *vc)
 	return err;
 }
 
-static int grow_larger(struct vconn *vc)
+static int grow_larger(struct sanx_lconn *lc)
 {
-	u64 size = (u64)vc->ring.size * GROW_TIMES;
+	u64 size = (u64)lc->ring.size * GROW_TIMES;
 
-	return grow_make(vc, min_t(u64, size,
-				   sanx_conn_rcvbuf(vconn_conn(vc))));
+	return grow_make(lc, min_t(u64, size,
+				   sanx_conn_rcvbuf(sanx_lconn_conn(lc))));
 }
 
 /*
- * vgrow_check() did nothing while VCONN_GROWING was set or vc->old existed, so
- * it is called again.  A connection that has to resume first is checked when it
- * has resumed.
+ * sanx_grow_check() did nothing while LCONN_GROWING was set or lc->old existed,
+ * so it is called again.  A connection that has to resume first is checked when
+ * it has resumed.
  */
-static void grow_ask_again(struct vconn *vc)
+static void grow_ask_again(struct sanx_lconn *lc)
 {
-	const u32 later = VCONN_SUSPENDED | VCONN_RESUMING;
-	const u32 never = VCONN_RELEASED | VCONN_OVER | VCONN_PEER_CLOSED;
-	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
+	const u32 later = LCONN_SUSPENDED | LCONN_RESUMING;
+	const u32 never = LCONN_RELEASED | LCONN_OVER | LCONN_PEER_CLOSED;
+	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
 
-	if (vc->link->state == VLINK_UP && !(vc->flags & (later | never)) &&
-	    !(vc->pending & first))
-		vgrow_check(vc, vconn_conn(vc)->rx.tail);
+	if (lc->link->state == SANX_LINK_UP && !(lc->flags & (later | never)) &&
+	    !(lc->pending & first))
+		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
 }
 
 /* Decides when a failed attempt is repeated. */
-static void grow_failed(struct vconn *vc, int err)
+static void grow_failed(struct sanx_lconn *lc, int err)
 {
-	const u32 over = VCONN_RELEASED | VCONN_OVER | VCONN_CLOSED |
-			 VCONN_PEER_CLOSED | VCONN_FIN_RCVD;
-	struct vlink *link;
+	const u32 over = LCONN_RELEASED | LCONN_OVER | LCONN_CLOSED |
+			 LCONN_PEER_CLOSED | LCONN_FIN_RCVD;
+	struct sanx_link *link;
 
-	link = vconn_lock(vc);
+	link = sanx_lconn_lock(lc);
 	/* Without memory for the first ring, try again after GROW_AGAIN. */
-	if (err == -ENOMEM && !vc->ring.buf && !(vc->flags & over)) {
-		sanx_conn_get(vconn_conn(vc));
-		if (!queue_delayed_work(vconn_wq, &vc->grow, GROW_AGAIN))
-			sanx_conn_put(vconn_conn(vc));
+	if (err == -ENOMEM && !lc->ring.buf && !(lc->flags & over)) {
+		sanx_conn_get(sanx_lconn_conn(lc));
+		if (!queue_delayed_work(sanx_lconn_wq, &lc->grow, GROW_AGAIN))
+			sanx_conn_put(sanx_lconn_conn(lc));
 		spin_unlock_bh(&link->tx_lock);
 		return;
 	}
-	vc->flags &= ~VCONN_GROWING;
-	grow_ask_again(vc);
+	lc->flags &= ~LCONN_GROWING;
+	grow_ask_again(lc);
 	spin_unlock_bh(&link->tx_lock);
 }
 
-static void grow_ring(struct vconn *vc)
+static void grow_ring(struct sanx_lconn *lc)
 {
-	int err = vc->ring.buf ? grow_larger(vc) : grow_first(vc);
+	int err = lc->ring.buf ? grow_larger(lc) : grow_first(lc);
 
 	if (err)
-		grow_failed(vc, err);
+		grow_failed(lc, err);
 }
 
 /*
- * Unmaps and frees vc->old.  The peer has said with GEN that it does not write
+ * Unmaps and frees lc->old.  The peer has said with GEN that it does not write
  * there any more; unmapping makes the device enforce it.  For a suspended or
- * RELEASED connection, vsuspend_take() or vconn_release() unmaps the ring, and
- * vgrow_one_ring(), vgrow_work() or vgrow_free() frees it later.
+ * RELEASED connection, sanx_suspend_take() or sanx_lconn_release() unmaps the
+ * ring, and sanx_grow_one_ring(), sanx_grow_work() or sanx_grow_free() frees it
+ * later.
  */
-static void grow_give_back(struct vconn *vc)
+static void grow_give_back(struct sanx_lconn *lc)
 {
-	const u32 theirs = VCONN_SUSPENDED | VCONN_RELEASED;
-	struct vlink *user, *link;
-	struct vring old = {};
+	const u32 theirs = LCONN_SUSPENDED | LCONN_RELEASED;
+	struct sanx_link *user, *link;
+	struct sanx_lring old = {};
 	bool again;
 
 	do {
-		user = vconn_link_get(vc);
-		link = vconn_lock(vc);
+		user = sanx_lconn_link_get(lc);
+		link = sanx_lconn_lock(lc);
 		/* The connection moved to another link in between. */
 		again = user && user != link;
-		if (user == link && vc->flags & VCONN_LEFT &&
-		    !(vc->flags & theirs)) {
-			swap(old, vc->old);
-			vc->flags &= ~VCONN_LEFT;
-			grow_ask_again(vc);
+		if (user == link && lc->flags & LCONN_LEFT &&
+		    !(lc->flags & theirs)) {
+			swap(old, lc->old);
+			lc->flags &= ~LCONN_LEFT;
+			grow_ask_again(lc);
 		}
 		spin_unlock_bh(&link->tx_lock);
-		vring_unmap(&old);
-		vring_free(&old);
+		sanx_lring_unmap(&old);
+		sanx_lring_free(&old);
 		if (user)
-			vlink_user_put(user);
+			sanx_link_user_put(user);
 	} while (again);
 }
 
@@ -238,181 +241,183 @@ static void grow_give_back(struct vconn *vc)
  * rx_mutex for an unbounded time without reading, so this only tries the mutex
  * and queues itself again.
  */
-static void grow_follow(struct vconn *vc)
+static void grow_follow(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	struct sanx_left left;
 
 	if (!sanx_rxq_moving(&conn->rx))
 		return;
 	if (!mutex_trylock(&conn->rx_mutex)) {
 		sanx_conn_get(conn);
-		if (!queue_delayed_work(vconn_wq, &vc->grow, 1))
+		if (!queue_delayed_work(sanx_lconn_wq, &lc->grow, 1))
 			sanx_conn_put(conn);
 		return;
 	}
 	if (sanx_rxq_follow(&conn->rx, &left))
-		vgrow_left(conn, &left);
+		sanx_grow_left(conn, &left);
 	mutex_unlock(&conn->rx_mutex);
 }
 
 /*
- * Is a ring to be made?  While VCONN_GROWING is set and vc->next exists, the
+ * Is a ring to be made?  While LCONN_GROWING is set and lc->next exists, the
  * ring is made, and the peer may switch to it at any time (grow_next_gen()),
  * hence tx_lock.
  */
-static bool grow_wanted(struct vconn *vc)
+static bool grow_wanted(struct sanx_lconn *lc)
 {
-	struct vlink *link = vconn_lock(vc);
-	bool wanted = (vc->flags & VCONN_GROWING) && !vc->next.buf;
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool wanted = (lc->flags & LCONN_GROWING) && !lc->next.buf;
 
 	spin_unlock_bh(&link->tx_lock);
 	return wanted;
 }
 
 /**
- * vgrow_work() - make a connection's ring, or free the ring before
- * @work: vconn.grow; owns a reference of the connection, which this puts
+ * sanx_grow_work() - make a connection's ring, or free the ring before
+ * @work: lconn.grow; owns a reference of the connection, which this puts
  *
  * Context: process, may sleep; takes rx_mutex (trylock), tx_lock.
  */
-void vgrow_work(struct work_struct *work)
+void sanx_grow_work(struct work_struct *work)
 {
-	struct vconn *vc = container_of(to_delayed_work(work), struct vconn,
-					grow);
-	/* Spilled bytes of a block device may wait behind this: vconn_wq. */
+	struct sanx_lconn *lc = container_of(to_delayed_work(work),
+					     struct sanx_lconn, grow);
+	/*
+	 * Spilled bytes of a block device may wait behind this: sanx_lconn_wq.
+	 */
 	unsigned int noio = memalloc_noio_save();
 
-	grow_follow(vc);
-	if (READ_ONCE(vc->flags) & VCONN_LEFT)
-		grow_give_back(vc);
-	if (grow_wanted(vc))
-		grow_ring(vc);
+	grow_follow(lc);
+	if (READ_ONCE(lc->flags) & LCONN_LEFT)
+		grow_give_back(lc);
+	if (grow_wanted(lc))
+		grow_ring(lc);
 	memalloc_noio_restore(noio);
-	sanx_conn_put(vconn_conn(vc));
+	sanx_conn_put(sanx_lconn_conn(lc));
 }
 
-static void grow_queue(struct vconn *vc, u32 flag)
+static void grow_queue(struct sanx_lconn *lc, u32 flag)
 {
-	lockdep_assert_held(&vc->link->tx_lock);
-	vc->flags |= flag;
-	sanx_conn_get(vconn_conn(vc));
-	if (!queue_delayed_work(vconn_wq, &vc->grow, 0))
-		sanx_conn_put(vconn_conn(vc));
+	lockdep_assert_held(&lc->link->tx_lock);
+	lc->flags |= flag;
+	sanx_conn_get(sanx_lconn_conn(lc));
+	if (!queue_delayed_work(sanx_lconn_wq, &lc->grow, 0))
+		sanx_conn_put(sanx_lconn_conn(lc));
 }
 
 /**
- * vgrow_check() - make a ring if the first memory is too small
- * @vc: an open connection
+ * sanx_grow_check() - make a ring if the first memory is too small
+ * @lc: an open connection
  * @tail: stream offset up to which bytes have arrived, or are about to arrive
  *
  * Context: tx_lock held.
  */
-void vgrow_check(struct vconn *vc, u64 tail)
+void sanx_grow_check(struct sanx_lconn *lc, u64 tail)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	const struct sanx_rxq *q = &conn->rx;
 
-	lockdep_assert_held(&vc->link->tx_lock);
-	if (vc->ring.buf || (vc->flags & (VCONN_GROWING | VCONN_CLOSED)))
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (lc->ring.buf || (lc->flags & (LCONN_GROWING | LCONN_CLOSED)))
 		return;
 	/*
 	 * The ring before is still being freed.  grow_give_back() checks again.
 	 */
-	if (vc->old.buf)
+	if (lc->old.buf)
 		return;
 	/*
 	 * Not half full, credit left, and fewer than GROW_AFTER bytes so far.
 	 */
 	if (tail - READ_ONCE(q->head) <= SANX_RING_FIRST / 2 &&
-	    tail != q->granted && tail - vc->base < GROW_AFTER)
+	    tail != q->granted && tail - lc->base < GROW_AFTER)
 		return;
-	grow_queue(vc, VCONN_GROWING);
+	grow_queue(lc, LCONN_GROWING);
 }
 
 /*
- * Has the reader read a whole ring since vc->mark, and within grow_ms?  Starts
+ * Has the reader read a whole ring since lc->mark, and within grow_ms?  Starts
  * the next measurement when a whole ring was read.
  */
-static bool grow_in_flow(struct vconn *vc, u64 head)
+static bool grow_in_flow(struct sanx_lconn *lc, u64 head)
 {
 	u64 now, most = (u64)READ_ONCE(grow_ms) * NSEC_PER_MSEC;
 	bool fast;
 
-	if (head - vc->mark < READ_ONCE(vconn_conn(vc)->rx.size))
+	if (head - lc->mark < READ_ONCE(sanx_lconn_conn(lc)->rx.size))
 		return false;
 	now = local_clock();
-	fast = now - vc->marked <= most && most;
-	vc->mark = head;
-	vc->marked = now;
-	WRITE_ONCE(vc->rwnd_limited, false);
+	fast = now - lc->marked <= most && most;
+	lc->mark = head;
+	lc->marked = now;
+	WRITE_ONCE(lc->rwnd_limited, false);
 	if (!fast)
-		vc->full_rings = 0;
+		lc->full_rings = 0;
 	return fast;
 }
 
 /**
- * vgrow_read() - bytes of a rwnd-limited sender were read
- * @vc: a connection with vc->rwnd_limited set
+ * sanx_grow_read() - bytes of a rwnd-limited sender were read
+ * @lc: a connection with lc->rwnd_limited set
  *
  * Counts the rings that were read in time, and makes a larger ring after
  * GROW_TIMES of them in a row.
  *
  * Context: process, rx_mutex held; takes tx_lock.
  */
-void vgrow_read(struct vconn *vc)
+void sanx_grow_read(struct sanx_lconn *lc)
 {
-	const u32 never = VCONN_GROWING | VCONN_CLOSED | VCONN_FIN_RCVD |
-			  VCONN_PEER_CLOSED;
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vlink *link;
+	const u32 never = LCONN_GROWING | LCONN_CLOSED | LCONN_FIN_RCVD |
+			  LCONN_PEER_CLOSED;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link;
 
-	if (!grow_in_flow(vc, conn->rx.head) ||
-	    ++vc->full_rings < GROW_TIMES)
+	if (!grow_in_flow(lc, conn->rx.head) ||
+	    ++lc->full_rings < GROW_TIMES)
 		return;
-	vc->full_rings = 0;
-	link = vconn_lock(vc);
-	if (vc->ring.buf && !vc->old.buf && !sanx_rxq_moving(&conn->rx) &&
-	    !vc->early && !(vc->flags & never) &&
-	    vc->ring.size < sanx_conn_rcvbuf(conn))
-		grow_queue(vc, VCONN_GROWING);
+	lc->full_rings = 0;
+	link = sanx_lconn_lock(lc);
+	if (lc->ring.buf && !lc->old.buf && !sanx_rxq_moving(&conn->rx) &&
+	    !lc->early && !(lc->flags & never) &&
+	    lc->ring.size < sanx_conn_rcvbuf(conn))
+		grow_queue(lc, LCONN_GROWING);
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* The next generation: the peer writes vc->next from here on. */
-static void grow_next_gen(struct vconn *vc)
+/* The next generation: the peer writes lc->next from here on. */
+static void grow_next_gen(struct sanx_lconn *lc)
 {
-	sanx_rxq_move(&vconn_conn(vc)->rx, vc->next.buf, vc->next.size);
-	vc->old = vc->ring;
-	vc->ring = vc->next;
-	vc->next = (struct vring){};
-	vc->flags &= ~(VCONN_WINDOW | VCONN_GROWING);
+	sanx_rxq_move(&sanx_lconn_conn(lc)->rx, lc->next.buf, lc->next.size);
+	lc->old = lc->ring;
+	lc->ring = lc->next;
+	lc->next = (struct sanx_lring){};
+	lc->flags &= ~(LCONN_WINDOW | LCONN_GROWING);
 }
 
 /**
- * vgrow_note_gen() - take note of the generation that the peer writes
- * @vc: an open connection
+ * sanx_grow_note_gen() - take note of the generation that the peer writes
+ * @lc: an open connection
  * @f: a DATA or RETURN frame
  *
  * Context: softirq, tx_lock held.
  * Return: 0; -EPROTO if GEN has a new value and no ring was advertised.
  */
-int vgrow_note_gen(struct vconn *vc, const struct sanx_frame *f)
+int sanx_grow_note_gen(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	bool gen = f->flags & SANX_FRAME_F_GEN;
 
-	if (gen == vc->rx_gen)
+	if (gen == lc->rx_gen)
 		return 0;
-	if (!(vc->flags & VCONN_WINDOW))
+	if (!(lc->flags & LCONN_WINDOW))
 		return -EPROTO;
-	grow_next_gen(vc);
-	vc->rx_gen = gen;
+	grow_next_gen(lc);
+	lc->rx_gen = gen;
 	return 0;
 }
 
 /**
- * vgrow_arrival() - check payload that is about to arrive
- * @vc: an open connection
+ * sanx_grow_arrival() - check payload that is about to arrive
+ * @lc: an open connection
  * @f: the DATA frame that describes it
  *
  * Has a ring made if the first memory is too small.
@@ -421,175 +426,177 @@ int vgrow_note_gen(struct vconn *vc, const struct sanx_frame *f)
  * Return: 0; -EPROTO if the payload is in a ring that was not advertised, or
  * exceeds what was granted for that ring.
  */
-int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f)
+int sanx_grow_arrival(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	int err = vgrow_note_gen(vc, f);
+	int err = sanx_grow_note_gen(lc, f);
 
-	lockdep_assert_held(&vc->link->tx_lock);
+	lockdep_assert_held(&lc->link->tx_lock);
 	if (err)
 		return err;
 	/*
 	 * The peer sent this before it received WINDOW, so it had no more
 	 * credit than was granted before WINDOW.
 	 */
-	if (vc->flags & VCONN_WINDOW &&
-	    f->count > vc->granted_before - f->offset)
+	if (lc->flags & LCONN_WINDOW &&
+	    f->count > lc->granted_before - f->offset)
 		return -EPROTO;
-	if (f->flags & SANX_FRAME_F_RING && !vc->ring.buf)
+	if (f->flags & SANX_FRAME_F_RING && !lc->ring.buf)
 		return -EPROTO;
-	if (f->flags & SANX_FRAME_F_FULL && vc->ring.buf)
-		WRITE_ONCE(vc->rwnd_limited, true);
-	vgrow_check(vc, f->offset + f->count);
+	if (f->flags & SANX_FRAME_F_FULL && lc->ring.buf)
+		WRITE_ONCE(lc->rwnd_limited, true);
+	sanx_grow_check(lc, f->offset + f->count);
 	return 0;
 }
 
 /**
- * vgrow_advertised() - WINDOW is being sent: vc->next becomes the advertised
- * ring
- * @vc: a connection with a ring in vc->next
+ * sanx_grow_advertised() - WINDOW is being sent: lc->next becomes the
+ * advertised ring
+ * @lc: a connection with a ring in lc->next
  *
  * Keeps the last credit that was granted before, and counts credits by the size
  * of the new ring from here on.
  *
  * Context: tx_lock held, before sanx_rxq_grant() for the frame.
  */
-void vgrow_advertised(struct vconn *vc)
+void sanx_grow_advertised(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
 
-	lockdep_assert_held(&vc->link->tx_lock);
-	vc->pending &= ~VCONN_P_WINDOW;
-	vc->flags |= VCONN_WINDOW;
-	vc->granted_before = conn->rx.granted;
-	WRITE_ONCE(conn->rx.size, vc->next.size);
-	if (conn->rx_max < vc->next.size)
-		WRITE_ONCE(conn->rx_max, vc->next.size);
+	lockdep_assert_held(&lc->link->tx_lock);
+	lc->pending &= ~LCONN_P_WINDOW;
+	lc->flags |= LCONN_WINDOW;
+	lc->granted_before = conn->rx.granted;
+	WRITE_ONCE(conn->rx.size, lc->next.size);
+	if (conn->rx_max < lc->next.size)
+		WRITE_ONCE(conn->rx_max, lc->next.size);
 }
 
 /**
- * vgrow_left() - sanx_transport_ops.left
+ * sanx_grow_left() - sanx_transport_ops.left
  * @conn: the connection
  * @left: the memory that the reader has left
  *
  * A ring is freed by the worker.  The memory that the connection started with
- * becomes vc->first again.
+ * becomes lc->first again.
  *
  * Context: process, rx_mutex held; takes tx_lock.
  */
-void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left)
+void sanx_grow_left(struct sanx_conn *conn, const struct sanx_left *left)
 {
-	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vconn_lock(vc);
-	bool first = left->buf != vc->old.buf;
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool first = left->buf != lc->old.buf;
 
 	if (first)
-		vc->first = left->buf;
+		lc->first = left->buf;
 	else
-		grow_queue(vc, VCONN_LEFT);
+		grow_queue(lc, LCONN_LEFT);
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /**
- * vgrow_follow() - have the worker follow in the reader's stead
- * @vc: a connection whose queue has moved
+ * sanx_grow_follow() - have the worker follow in the reader's stead
+ * @lc: a connection whose queue has moved
  *
  * Context: tx_lock held.
  */
-void vgrow_follow(struct vconn *vc)
+void sanx_grow_follow(struct sanx_lconn *lc)
 {
-	grow_queue(vc, 0);
+	grow_queue(lc, 0);
 }
 
 /**
- * vgrow_one_ring() - reduce a suspended connection to one ring, for another
+ * sanx_grow_one_ring() - reduce a suspended connection to one ring, for another
  * link
- * @vc: a suspended connection
+ * @lc: a suspended connection
  *
  * RESUME or RESUME_ACK will advertise the ring, and replaces every WINDOW of
- * the lost link.  A ring that was advertised becomes vc->ring.  A ring that was
+ * the lost link.  A ring that was advertised becomes lc->ring.  A ring that was
  * not advertised is freed: the peer does not know it, and another device may
  * not be able to register one of its size.  GEN starts at 0 again.
  *
- * Context: process, vnet.lock held; takes tx_lock.
+ * Context: process, lnet.lock held; takes tx_lock.
  */
-void vgrow_one_ring(struct vconn *vc)
+void sanx_grow_one_ring(struct sanx_lconn *lc)
 {
-	struct vlink *link = vconn_lock(vc);
-	struct vring old = {}, unadvertised = {};
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	struct sanx_lring old = {}, unadvertised = {};
 
-	if (vc->flags & VCONN_WINDOW)
-		grow_next_gen(vc);
-	if (vc->flags & VCONN_LEFT)
-		swap(old, vc->old);
-	swap(unadvertised, vc->next);
+	if (lc->flags & LCONN_WINDOW)
+		grow_next_gen(lc);
+	if (lc->flags & LCONN_LEFT)
+		swap(old, lc->old);
+	swap(unadvertised, lc->next);
 	if (unadvertised.buf)
-		vc->flags &= ~VCONN_GROWING;
-	vc->flags &= ~VCONN_LEFT;
-	vc->pending &= ~VCONN_P_WINDOW;
-	vc->rx_gen = false;
-	if (vc->ring.buf)
-		WRITE_ONCE(vconn_conn(vc)->rx.size, vc->ring.size);
+		lc->flags &= ~LCONN_GROWING;
+	lc->flags &= ~LCONN_LEFT;
+	lc->pending &= ~LCONN_P_WINDOW;
+	lc->rx_gen = false;
+	if (lc->ring.buf)
+		WRITE_ONCE(sanx_lconn_conn(lc)->rx.size, lc->ring.size);
 	spin_unlock_bh(&link->tx_lock);
-	vring_free(&unadvertised);
-	vring_free(&old);
+	sanx_lring_free(&unadvertised);
+	sanx_lring_free(&old);
 }
 
 /**
- * vgrow_resumed() - a connection was attached to another link
- * @vc: an attached connection
+ * sanx_grow_resumed() - a connection was attached to another link
+ * @lc: an attached connection
  *
- * Context: process, may sleep; vnet.lock held; takes tx_lock.
+ * Context: process, may sleep; lnet.lock held; takes tx_lock.
  */
-void vgrow_resumed(struct vconn *vc)
+void sanx_grow_resumed(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vlink *link = vconn_lock(vc);
-	bool early = vc->early;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool early = lc->early;
 
-	if (vc->flags & VCONN_LEFT)
-		grow_queue(vc, VCONN_LEFT);
+	if (lc->flags & LCONN_LEFT)
+		grow_queue(lc, LCONN_LEFT);
 	spin_unlock_bh(&link->tx_lock);
 	/*
 	 * On iWARP the peer's send buffer has no more than this for unread
 	 * bytes.
 	 */
-	if (early && READ_ONCE(conn->rx_max) > VSNDBUF_EARLY)
-		grow_limit_max(conn, VSNDBUF_EARLY);
+	if (early && READ_ONCE(conn->rx_max) > SNDBUF_EARLY)
+		grow_limit_max(conn, SNDBUF_EARLY);
 }
 
 /**
- * vgrow_unmap() - end the device's access to all memory that the peer may write
- * @vc: a connection that is RELEASED, or suspended, or not yet on its new link
+ * sanx_grow_unmap() - end the device's access to all memory that the peer may
+ * write
+ * @lc: a connection that is RELEASED, or suspended, or not yet on its new link
  *
  * Context: process, may sleep.
  */
-void vgrow_unmap(struct vconn *vc)
+void sanx_grow_unmap(struct sanx_lconn *lc)
 {
-	vring_unmap(&vc->ring);
-	vring_unmap(&vc->next);
-	vring_unmap(&vc->old);
+	sanx_lring_unmap(&lc->ring);
+	sanx_lring_unmap(&lc->next);
+	sanx_lring_unmap(&lc->old);
 }
 
 /**
- * vgrow_free_sleeps() - does vgrow_free() need to sleep?
- * @vc: a connection
- * Return: true if vgrow_free() may sleep.
+ * sanx_grow_free_sleeps() - does sanx_grow_free() need to sleep?
+ * @lc: a connection
+ * Return: true if sanx_grow_free() may sleep.
  */
-bool vgrow_free_sleeps(const struct vconn *vc)
+bool sanx_grow_free_sleeps(const struct sanx_lconn *lc)
 {
-	return vring_free_sleeps(&vc->ring) || vring_free_sleeps(&vc->next) ||
-	       vring_free_sleeps(&vc->old);
+	return sanx_lring_free_sleeps(&lc->ring) ||
+	       sanx_lring_free_sleeps(&lc->next) ||
+	       sanx_lring_free_sleeps(&lc->old);
 }
 
 /**
- * vgrow_free() - free all rings of a connection
- * @vc: a connection without readers, its rings unmapped
+ * sanx_grow_free() - free all rings of a connection
+ * @lc: a connection without readers, its rings unmapped
  *
- * Context: any; process if vgrow_free_sleeps().
+ * Context: any; process if sanx_grow_free_sleeps().
  */
-void vgrow_free(struct vconn *vc)
+void sanx_grow_free(struct sanx_lconn *lc)
 {
-	vring_free(&vc->ring);
-	vring_free(&vc->next);
-	vring_free(&vc->old);
+	sanx_lring_free(&lc->ring);
+	sanx_lring_free(&lc->next);
+	sanx_lring_free(&lc->old);
 }

@@ -2,38 +2,38 @@
 /*
  * The engine: the protocol between nodes, over any wire (net/sanx_wire.h).
  *
- *	vnet	a namespace: listener and link groups	main.c
- *	vgroup	one lane to a node: its links, its	group.c
+ *	lnet	a namespace: listener and link groups	main.c
+ *	group	one lane to a node: its links, its	group.c
  *		suspended connections, and connections
  *		that wait for a link
- *	vlink	one link to that node			setup.c link.c recv.c
+ *	link	one link to that node			setup.c link.c recv.c
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
  *		credits for frames			link_credit.h
- *	vconn	one connection on a link		ask.c open.c conn.c
+ *	lconn	one connection on a link		ask.c open.c conn.c
  *							send.c peer.c
  *		its memory				grow.c ring_return.c
  *							sndbuf.c spill.c long.c
  *		from a lost link to the next		suspend.c resume.c
  *		if the peer's AF_SANX is gone		presence.h
- *	vring	memory that a link's wire accesses	ring.c
+ *	lring	memory that a link's wire accesses	ring.c
  *
- * References go upwards: a vconn has one of its vlink, a vlink has one of its
- * vgroup, and a vgroup lives until its vnet stops.
+ * References go upwards: a lconn has one of its link, a link has one of its
+ * group, and a group lives until its lnet stops.
  *
  * A connection can outlive its link (suspend.c) and continue on another one
- * (resume.c).  vconn.link therefore changes.  Code that needs it takes
- * vconn_lock(), or reads it under RCU.
+ * (resume.c).  lconn.link therefore changes.  Code that needs it takes
+ * sanx_lconn_lock(), or reads it under RCU.
  *
  * Locks, outer to inner; Documentation/locking.rst has the whole order:
  *
- *	vnet.ctl	start and stop of a namespace; may wait for links to
+ *	lnet.ctl	start and stop of a namespace; may wait for links to
  *			end
  *	(locks that a wire holds in upcalls about set-up)
- *	vnet.lock	groups, their links and waiting connections; never
+ *	lnet.lock	groups, their links and waiting connections; never
  *			held over quiesce(), stop() and free() of a wire, which
  *			wait for its upcalls
- *	vlink.tx_lock	the sending side of a link, and the flags of its
+ *	link.tx_lock	the sending side of a link, and the flags of its
  *			connections; taken in softirq
  *	(conn->lock of the core)
  */
@@ -62,22 +62,22 @@
  * Bytes of a send buffer, and of a ring at most, on devices that complete work
  * before the peer has it (iWARP).
  */
-#define VSNDBUF_EARLY	131072U
+#define SNDBUF_EARLY	131072U
 /*
  * Pieces of this size are not coalesced: compared with moving the bytes, a
  * chain of their own costs little.
  */
-#define VPAYLOAD_PIECE	32768U
+#define PAYLOAD_PIECE	32768U
 
 /**
- * struct vnet - the engine in one network namespace
+ * struct sanx_lnet - the engine in one network namespace
  * @net: the namespace
  * @ctl: guards @listener, @busy, @exiting and @idle_tries; changes of @running
  *	need @ctl and @lock
- * @lock: guards @groups, the groups as listed at &struct vgroup, and reads of
- *	@running
- * @groups: &struct vgroup, one for each lane to each node that was ever used;
- *	lanes 0 come first
+ * @lock: guards @groups, the groups as listed at &struct sanx_group, and reads
+ *	of @running
+ * @groups: &struct sanx_group, one for each lane to each node that was ever
+ *	used; lanes 0 come first
  * @listener: the wire's listener, or NULL
  * @running: connections are possible
  * @busy: there are AF_SANX sockets
@@ -90,7 +90,7 @@
  * @instance: random number, drawn when the namespace was set up and then
  *	constant; it tells peers that this node has restarted
  */
-struct vnet {
+struct sanx_lnet {
 	struct net		*net;
 	struct mutex		ctl; /* guards: see above */
 	struct mutex		lock; /* guards: see above */
@@ -107,19 +107,19 @@ struct vnet {
 };
 
 /**
- * struct vgroup - one lane to a node, and all links that it had
+ * struct sanx_group - one lane to a node, and all links that it had
  * @refs: the list of the namespace has one, each link has one
  * @rcu: frees the group
- * @vnet: the namespace
- * @node: in vnet.groups
+ * @lnet: the namespace
+ * @node: in lnet.groups
  * @peer: node id
  * @lane: number of the lane
  * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
  *	in other lanes: not used
- * @links: &struct vlink, from allocation to the end
+ * @links: &struct sanx_link, from allocation to the end
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to set up a link, with a reference, or NULL
- * @waiters: &struct vconn that wait for @out, with a reference each
+ * @waiters: &struct sanx_lconn that wait for @out, with a reference each
  * @rail: the rail that @trying or the next attempt uses
  * @rails_left: rails that will be tried after @rail
  * @try_end: when the share of the time of @trying ends, in jiffies
@@ -127,7 +127,8 @@ struct vnet {
  * @backoff: the last attempt at a link failed
  * @backoff_end: end of the backoff, in jiffies
  * @timer: runs at @try_end, or at @deadline if there is no @trying
- * @suspended: suspended &struct vconn, with the reference of their attachment
+ * @suspended: suspended &struct sanx_lconn, with the reference of their
+ *	attachment
  * @n_suspended: number of @suspended
  * @tries: attempts at a link for @suspended since the last one was lost
  * @presence: what attempts for @suspended found at the peer, in jiffies
@@ -135,23 +136,23 @@ struct vnet {
  *	up on which it could begin to, in jiffies
  * @retry: makes the next attempt, and checks the time limits of @suspended
  * @instance: the peer's instance, or 0 if not known yet
- * @ids: &struct vconn by our id, attached or suspended; written under the
+ * @ids: &struct sanx_lconn by our id, attached or suspended; written under the
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
  *
- * vnet.lock guards all fields but @refs, @ids and @next_id.
+ * lnet.lock guards all fields but @refs, @ids and @next_id.
  */
-struct vgroup {
+struct sanx_group {
 	struct kref		refs;
 	struct rcu_head		rcu;
-	struct vnet		*vnet;
+	struct sanx_lnet	*lnet;
 	struct list_head	node;
 	u32			peer;
 	u32			lane;
-	struct vgroup		*lanes[SANX_LANES_MAX];
+	struct sanx_group	*lanes[SANX_LANES_MAX];
 	struct list_head	links;
-	struct vlink		*out;
-	struct vlink		*trying;
+	struct sanx_link	*out;
+	struct sanx_link	*trying;
 	struct list_head	waiters;
 	unsigned int		rail;
 	unsigned int		rails_left;
@@ -172,27 +173,27 @@ struct vgroup {
 };
 
 /**
- * enum vlink_state - state of a link
- * @VLINK_CONNECTING: our attempt, from address resolution on
- * @VLINK_ACCEPTING: the peer's attempt, until its first frame
- * @VLINK_UP: frames are sent and received
- * @VLINK_DYING: accepts no new users and is being taken down
- * @VLINK_DEAD: only the memory is left
+ * enum sanx_link_state - state of a link
+ * @SANX_LINK_CONNECTING: our attempt, from address resolution on
+ * @SANX_LINK_ACCEPTING: the peer's attempt, until its first frame
+ * @SANX_LINK_UP: frames are sent and received
+ * @SANX_LINK_DYING: accepts no new users and is being taken down
+ * @SANX_LINK_DEAD: only the memory is left
  */
-enum vlink_state {
-	VLINK_CONNECTING,
-	VLINK_ACCEPTING,
-	VLINK_UP,
-	VLINK_DYING,
-	VLINK_DEAD,
+enum sanx_link_state {
+	SANX_LINK_CONNECTING,
+	SANX_LINK_ACCEPTING,
+	SANX_LINK_UP,
+	SANX_LINK_DYING,
+	SANX_LINK_DEAD,
 	/* private: */
-	__VLINK_STATES
+	__SANX_LINK_STATES
 };
 
 /**
- * struct vslot - a frame to send
- * @node: in vlink.free; or in vlink.posted, in the order of posting
- * @vc: the connection that the frame is about, or NULL; it is not released
+ * struct sanx_slot - a frame to send
+ * @node: in link.free; or in link.posted, in the order of posting
+ * @lc: the connection that the frame is about, or NULL; it is not released
  *	before the completion
  * @end: DATA: stream offset behind the payload; else 0
  * @len: DATA: bytes of payload in the frame; else 0
@@ -201,12 +202,12 @@ enum vlink_state {
  * @at: when it was posted, in jiffies
  * @buf: SANX_WIRE_STRIDE bytes
  *
- * Its number is its index in vlink.slots.  vlink.tx_lock guards all fields that
+ * Its number is its index in link.slots.  link.tx_lock guards all fields that
  * change.
  */
-struct vslot {
+struct sanx_slot {
 	struct list_head	node;
-	struct vconn		*vc;
+	struct sanx_lconn	*lc;
 	u64			end;
 	u32			len;
 	bool			posted;
@@ -216,23 +217,23 @@ struct vslot {
 };
 
 /**
- * struct vopen - an OPEN or RESUME of the peer, to be served by the accept
- * thread
+ * struct sanx_request - an OPEN or RESUME of the peer, to be served by the
+ * accept thread
  * @work: in the accept thread
  * @link: the link that it arrived on
- * @node: in vlink.opens_free or vlink.rejects
+ * @node: in link.opens_free or link.rejects
  * @open: OPEN: a copy of the body
  * @peer_id: the connector's id of the connection
  * @win: the connector's window
  * @f: the header, without a body; its type tells OPEN from RESUME
- * @reject: enum sanx_reject, while in vlink.rejects
+ * @reject: enum sanx_reject, while in link.rejects
  *
- * vlink.tx_lock guards all fields while the request is in a list.  Otherwise
- * the accept thread owns it, or vconn.parked refers to it.
+ * link.tx_lock guards all fields while the request is in a list.  Otherwise the
+ * accept thread owns it, or lconn.parked refers to it.
  */
-struct vopen {
+struct sanx_request {
 	struct kthread_work	work;
-	struct vlink		*link;
+	struct sanx_link	*link;
 	struct list_head	node;
 	struct sanx_open	open;
 	u32			peer_id;
@@ -242,24 +243,24 @@ struct vopen {
 };
 
 /**
- * struct vlink - one link to a node
+ * struct sanx_link - one link to a node
  * @refs: references to the memory: the link has one until it is dead, each
- *	connection has one, vgroup.out and vgroup.trying have one each
+ *	connection has one, group.out and group.trying have one each
  * @rcu: frees the link
  * @group: the group, with a reference
- * @node: in vgroup.links; vnet.lock
+ * @node: in group.links; lnet.lock
  * @active: our attempt, not the peer's
  * @rail: active link: the peer's rail that it connects to
- * @yields: gives way to the peer's attempt; vnet.lock
- * @taken: vgroup_link_up() has finished for this link; written under vnet.lock
- *	with release semantics, read without it with acquire semantics, both in
- *	vgroup_link_up()
+ * @yields: gives way to the peer's attempt; lnet.lock
+ * @taken: sanx_group_link_up() has finished for this link; written under
+ *	lnet.lock with release semantics, read without it with acquire
+ *	semantics, both in sanx_group_link_up()
  * @self: our node id when the link was allocated
- * @local: our address; vnet.lock
- * @remote: the peer's address; vnet.lock
+ * @local: our address; lnet.lock
+ * @remote: the peer's address; lnet.lock
  * @devname: name of the device
  *
- * @wl: the wire's part, or NULL; set by the @start work or vgroup_accept()
+ * @wl: the wire's part, or NULL; set by the @start work or sanx_group_accept()
  * @caps: what the wire can do; constant once the link has come up
  * @copy_ns: ns that a copy of 64 KiB takes on this node, or 0
  * @frames: memory of the frames in @slots
@@ -268,13 +269,13 @@ struct vopen {
  *
  * @tx_lock: guards @state, @err and all fields behind them except @heard,
  *	@swept, @users, @unused and the work items; also, for connections on
- *	this link, the fields that &struct vconn lists.  Reads without it are
- *	hints.
- * @state: changed by vlink_set_state() only
+ *	this link, the fields that &struct sanx_lconn lists.  Reads without it
+ *	are hints.
+ * @state: changed by sanx_link_set_state() only
  * @err: errno (positive) for connections; ETIMEDOUT means that the peer was
  *	lost and may come back, and open connections are suspended
- * @free: &struct vslot
- * @posted: &struct vslot in flight, in order
+ * @free: &struct sanx_slot
+ * @posted: &struct sanx_slot in flight, in order
  * @unsignaled: frames posted since the last one with a completion
  * @credit: credits for frames: what the peer can take, and what was advertised
  *	to it
@@ -285,27 +286,28 @@ struct vopen {
  * @rtt_ns: the shortest round trip so far in ns, or 0
  * @ping: a PING is due
  * @pong: a PONG is due
- * @regs: &struct vconn with a registration that all other work waits for
- * @pending: &struct vconn with frames to send, except OPEN and RESUME
- * @openers: &struct vconn with an OPEN or RESUME to send
+ * @regs: &struct sanx_lconn with a registration that all other work waits for
+ * @pending: &struct sanx_lconn with frames to send, except OPEN and RESUME
+ * @openers: &struct sanx_lconn with an OPEN or RESUME to send
  * @opening: OPENs and RESUMEs posted and not answered, at most SANX_OPENS_MAX
- * @asking: &struct vconn whose OPEN is not answered and not late, oldest first
+ * @asking: &struct sanx_lconn whose OPEN is not answered and not late, oldest
+ *	first
  * @late: OPENs that were not answered in time, since the last answer
  * @late_at: when the last of them was given up, in jiffies
- * @ready: &struct vconn whose sender can continue and is to be woken
- * @rejects: &struct vopen to be rejected
- * @opens_free: &struct vopen
- * @conns: &struct vconn that are attached
+ * @ready: &struct sanx_lconn whose sender can continue and is to be woken
+ * @rejects: &struct sanx_request to be rejected
+ * @opens_free: &struct sanx_request
+ * @conns: &struct sanx_lconn that are attached
  * @n_conns: number of @conns
  *
  * @heard: when the last frame arrived, in jiffies; no lock
  * @asked: when the first PING after @heard was requested, in jiffies; not after
  *	@heard if none was
- * @swept: when connections were last checked by vconn_sweep(), in jiffies; used
- *	by @beat only
- * @users: users that end before the wire's part is freed: attached
- *	connections, requests in the accept thread, callers of vconn_link_get(),
- *	and one for the link itself
+ * @swept: when connections were last checked by sanx_lconn_sweep(), in jiffies;
+ *	used by @beat only
+ * @users: users that end before the wire's part is freed: attached connections,
+ *	requests in the accept thread, callers of sanx_lconn_link_get(), and one
+ *	for the link itself
  * @unused: completed with the last user
  *
  * @start: starts an active link
@@ -314,10 +316,10 @@ struct vopen {
  * @patience: gives up late OPENs
  * @end: takes the link down
  */
-struct vlink {
+struct sanx_link {
 	struct kref		refs;
 	struct rcu_head		rcu;
-	struct vgroup		*group;
+	struct sanx_group	*group;
 	struct list_head	node;
 	bool			active;
 	unsigned int		rail;
@@ -332,11 +334,11 @@ struct vlink {
 	struct sanx_wire_caps	caps;
 	u64			copy_ns;
 	void			*frames;
-	struct vslot		*slots;
-	struct vopen		*opens;
+	struct sanx_slot	*slots;
+	struct sanx_request	*opens;
 
 	spinlock_t		tx_lock; /* guards: see above */
-	enum vlink_state	state;
+	enum sanx_link_state	state;
 	int			err;
 	struct list_head	free;
 	struct list_head	posted;
@@ -344,7 +346,7 @@ struct vlink {
 	struct link_credit	credit;
 	u64			instance;
 	u32			inline_max;
-	struct vslot		*timed;
+	struct sanx_slot	*timed;
 	u64			timed_at;
 	u64			rtt_ns;
 	bool			ping;
@@ -376,16 +378,16 @@ struct vlink {
 };
 
 /**
- * struct vring - memory that the wire of a link may access
+ * struct sanx_lring - memory that the wire of a link may access
  * @buf: page aligned, contiguous for the CPU; NULL if there is none
  * @size: bytes, a power of two; the memory is whole pages
  * @map: its mapping for the wire of a link
  * @remote: the peer writes it; else it is a send buffer
- * @grown: counts as larger than the program asked for: vring_alloc_grown()
+ * @grown: counts as larger than the program asked for: sanx_lring_alloc_grown()
  *
- * A ring has no lock of its own: see @ring and @sndbuf of &struct vconn.
+ * A ring has no lock of its own: see @ring and @sndbuf of &struct sanx_lconn.
  */
-struct vring {
+struct sanx_lring {
 	u8			*buf;
 	u32			size;
 	struct sanx_wire_map	map;
@@ -394,9 +396,9 @@ struct vring {
 };
 
 /*
- * Flags of a connection, guarded by vlink.tx_lock.  At most one of IDLE,
- * OPENING and OPEN is set.  The others are never cleared, except ACCEPTING,
- * CLOSE_SENT, SUSPENDED, RESUMING, GROWING, WINDOW and LEFT.
+ * Flags of a connection, guarded by link.tx_lock.  At most one of IDLE, OPENING
+ * and OPEN is set.  The others are never cleared, except ACCEPTING, CLOSE_SENT,
+ * SUSPENDED, RESUMING, GROWING, WINDOW and LEFT.
  *
  * IDLE: attached, the peer was busy; connect() is called again
  * OPENING: OPEN is pending or sent, and not answered
@@ -409,59 +411,59 @@ struct vring {
  * FIN_RCVD: the peer sends no more payload
  * PEER_CLOSED: the peer neither sends nor reads
  * OVER: aborted, refused, or its link ended without a chance to resume
- * RELEASED: vconn_release() will run, or has run
+ * RELEASED: sanx_lconn_release() will run, or has run
  * SUSPENDED: the link was lost; not attached
  * RESUMING: attached again, RESUME is pending or sent, and not answered
  * FIN_SENT: FIN was posted, on this link or an earlier one
  * GROWING: a first or a larger ring is being made, or will be when there is
  *	memory; or it was made and the peer does not write to it yet
- * WINDOW: vconn.next was advertised
- * LEFT: vconn.old is to be unmapped and freed
+ * WINDOW: lconn.next was advertised
+ * LEFT: lconn.old is to be unmapped and freed
  */
-#define VCONN_IDLE		BIT(0)
-#define VCONN_OPENING		BIT(1)
-#define VCONN_ACCEPTING		BIT(2)
-#define VCONN_OPEN		BIT(3)
-#define VCONN_CLOSED		BIT(4)
-#define VCONN_CLOSE_SENT	BIT(5)
-#define VCONN_CLOSE_ACKED	BIT(6)
-#define VCONN_FIN_RCVD		BIT(7)
-#define VCONN_PEER_CLOSED	BIT(8)
-#define VCONN_OVER		BIT(9)
-#define VCONN_RELEASED		BIT(10)
-#define VCONN_RESET		BIT(11)
-#define VCONN_SUSPENDED		BIT(12)
-#define VCONN_RESUMING		BIT(13)
-#define VCONN_FIN_SENT		BIT(14)
-#define VCONN_GROWING		BIT(15)
-#define VCONN_WINDOW		BIT(16)
-#define VCONN_LEFT		BIT(17)
+#define LCONN_IDLE		BIT(0)
+#define LCONN_OPENING		BIT(1)
+#define LCONN_ACCEPTING		BIT(2)
+#define LCONN_OPEN		BIT(3)
+#define LCONN_CLOSED		BIT(4)
+#define LCONN_CLOSE_SENT	BIT(5)
+#define LCONN_CLOSE_ACKED	BIT(6)
+#define LCONN_FIN_RCVD		BIT(7)
+#define LCONN_PEER_CLOSED	BIT(8)
+#define LCONN_OVER		BIT(9)
+#define LCONN_RELEASED		BIT(10)
+#define LCONN_RESET		BIT(11)
+#define LCONN_SUSPENDED		BIT(12)
+#define LCONN_RESUMING		BIT(13)
+#define LCONN_FIN_SENT		BIT(14)
+#define LCONN_GROWING		BIT(15)
+#define LCONN_WINDOW		BIT(16)
+#define LCONN_LEFT		BIT(17)
 
 /* Pending frames of a connection; xmit_pending() sends them in order. */
-#define VCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
-#define VCONN_P_OPEN_ACK	BIT(1)
-#define VCONN_P_CREDIT		BIT(2)
-#define VCONN_P_FIN		BIT(3)
-#define VCONN_P_CLOSE		BIT(4)
-#define VCONN_P_CLOSE_ACK	BIT(5)
-#define VCONN_P_RESUME_ACK	BIT(6)
-#define VCONN_P_DATA		BIT(7)	/* from the send buffer */
-#define VCONN_P_WINDOW		BIT(8)
-#define VCONN_P_RETURN_ACK	BIT(9)
+#define LCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
+#define LCONN_P_OPEN_ACK	BIT(1)
+#define LCONN_P_CREDIT		BIT(2)
+#define LCONN_P_FIN		BIT(3)
+#define LCONN_P_CLOSE		BIT(4)
+#define LCONN_P_CLOSE_ACK	BIT(5)
+#define LCONN_P_RESUME_ACK	BIT(6)
+#define LCONN_P_DATA		BIT(7)	/* from the send buffer */
+#define LCONN_P_WINDOW		BIT(8)
+#define LCONN_P_RETURN_ACK	BIT(9)
 
 /**
- * struct vconn - the engine's part of a connection
+ * struct sanx_lconn - the engine's part of a connection
  * @link: the current link, or the last one, with a reference from the first
- *	attach to the end of the connection.  vconn_attach() sets it under the
- *	tx_lock of the link; its callers hold lock_sock() or vnet.lock, or are
- *	the accept thread.  resume_switch() changes it under vnet.lock and the
- *	tx_lock of the old link, with release semantics; vconn_lock() and
- *	vconn_frame() load it with acquire semantics.
- * @wait: in vgroup.waiters or vgroup.suspended; vnet.lock
- * @waiting: is in vgroup.waiters; vnet.lock
+ *	attach to the end of the connection.  sanx_lconn_attach() sets it under
+ *	the tx_lock of the link; its callers hold lock_sock() or lnet.lock, or
+ *	are the accept thread.  resume_switch() changes it under lnet.lock and
+ *	the tx_lock of the old link, with release semantics; sanx_lconn_lock()
+ *	and sanx_lconn_frame() load it with acquire semantics.
+ * @wait: in group.waiters or group.suspended; lnet.lock
+ * @waiting: is in group.waiters; lnet.lock
  * @parked: a RESUME that arrived while the connection was on another link;
- *	vnet.lock and tx_lock
- * @lost: when it was suspended, in jiffies; vnet.lock
+ *	lnet.lock and tx_lock
+ * @lost: when it was suspended, in jiffies; lnet.lock
  * @id: our id
  * @peer_id: the peer's id
  * @win: the peer's ring; its size is 0 while there is none; written under
@@ -488,7 +490,7 @@ struct vring {
  *	sender replaces it under tx_mutex and tx_lock.  For a lost link,
  *	save_sndbuf() makes the first one under tx_lock; its release store of
  *	the address pairs with the acquire load in sndbuf_good().
- * @longs: &struct vlong, payload in flight from the program's own pages;
+ * @longs: &struct sanx_long, payload in flight from the program's own pages;
  *	tx_lock
  * @bound: bytes that SO_SNDBUF permits in @sndbuf; no lock
  * @most: bytes that the device and the memory permit in @sndbuf; no lock
@@ -497,9 +499,10 @@ struct vring {
  * @end: stream offset behind the last byte taken from the program, except for
  *	the bytes in @spill; changes need tx_lock, and also tx_mutex while
  *	@spill is empty
- * @spill: &struct vpiece, bytes that @sndbuf had no room for (spill.c); tx_lock
+ * @spill: &struct sanx_piece, bytes that @sndbuf had no room for (spill.c);
+ *	tx_lock
  * @spilled: bytes in @spill; changes need tx_lock.  The release store in
- *	move_done() pairs with the acquire load in vspill_any().
+ *	move_done() pairs with the acquire load in sanx_spill_any().
  * @filling: the piece that a sender copies to, or NULL; tx_lock
  * @move: moves @spill to @sndbuf; holds a reference of the connection while it
  *	is queued
@@ -519,23 +522,23 @@ struct vring {
  * @early: is, or was once, on a device that completes work before the peer has
  *	it (iWARP)
  * @flags: VCONN_*
- * @pending: VCONN_P_*
+ * @pending: LCONN_P_*
  * @inflight: frames posted and not completed
- * @reg: in vlink.regs
- * @pend: in vlink.pending or vlink.openers
- * @ask: in vlink.asking
+ * @reg: in link.regs
+ * @pend: in link.pending or link.openers
+ * @ask: in link.asking
  * @asked: when the OPEN became pending, in jiffies
- * @room: in vlink.ready
- * @node: in vlink.conns
+ * @room: in link.ready
+ * @node: in link.conns
  * @work: releases or frees the connection
  * @grow: makes @next, and frees @old; holds a reference of the connection while
  *	it is queued
  */
-struct vconn {
-	struct vlink		*link;
+struct sanx_lconn {
+	struct sanx_link	*link;
 	struct list_head	wait;
 	bool			waiting;
-	struct vopen		*parked;
+	struct sanx_request	*parked;
 	unsigned long		lost;
 	u32			id;
 	u32			peer_id;
@@ -543,9 +546,9 @@ struct vconn {
 	bool			tx_gen;
 	bool			return_sent;
 	struct sanx_window_info	returned_win;
-	struct vring		ring;
-	struct vring		next;
-	struct vring		old;
+	struct sanx_lring	ring;
+	struct sanx_lring	next;
+	struct sanx_lring	old;
 	bool			rx_gen;
 	u64			granted_before;
 	u8			*first;
@@ -555,7 +558,7 @@ struct vconn {
 	u64			mark;
 	u64			marked;
 	unsigned int		full_rings;
-	struct vring		sndbuf;
+	struct sanx_lring	sndbuf;
 	struct list_head	longs;
 	u32			bound;
 	u32			most;
@@ -564,7 +567,7 @@ struct vconn {
 	u64			end;
 	struct list_head	spill;
 	u32			spilled;
-	struct vpiece		*filling;
+	struct sanx_piece	*filling;
 	struct work_struct	move;
 	u32			unsignaled;
 	u64			posted;
@@ -589,254 +592,263 @@ struct vconn {
 	struct delayed_work	grow;
 };
 
-struct vlong;
-struct vpiece;
+struct sanx_long;
+struct sanx_piece;
 
-static inline struct vconn *vconn_of(struct sanx_conn *conn)
+static inline struct sanx_lconn *sanx_lconn_of(struct sanx_conn *conn)
 {
 	return sanx_conn_priv(conn);
 }
 
-static inline struct sanx_conn *vconn_conn(struct vconn *vc)
+static inline struct sanx_conn *sanx_lconn_conn(const struct sanx_lconn *lc)
 {
-	return sanx_conn_of_priv(vc);
+	return sanx_conn_of_priv((void *)lc);
 }
 
-static inline bool vconn_accepted(struct vconn *vc)
+static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 {
-	return vconn_conn(vc)->accepted;
+	return sanx_lconn_conn(lc)->accepted;
 }
 
 /* main.c */
-extern const struct sanx_wire_ops *vwire;
-extern struct sanx_transport_ops vlink_transport;
-extern struct workqueue_struct *vlink_wq;
-extern struct workqueue_struct *vconn_wq;
+extern const struct sanx_wire_ops *sanx_link_wire;
+extern struct sanx_transport_ops sanx_link_transport;
+extern struct workqueue_struct *sanx_link_wq;
+extern struct workqueue_struct *sanx_lconn_wq;
 extern unsigned int link_timeout_ms;
 extern unsigned int link_hold_ms;
 extern unsigned int heartbeat_ms;
 extern unsigned int lanes;
 extern unsigned int grow_ms;
 extern unsigned int long_min;
-struct vnet *vnet_of(const struct net *net);
+struct sanx_lnet *sanx_lnet_of(const struct net *net);
 
 /* On kernels with fault injection, tests widen short race windows. */
 #ifdef CONFIG_FAULT_INJECTION
 extern unsigned int hold_up_ms;
 
-static inline void vdebug_hold_up(void)
+static inline void sanx_debug_hold_up(void)
 {
 	if (READ_ONCE(hold_up_ms))
 		msleep(READ_ONCE(hold_up_ms));
 }
 #else
-static inline void vdebug_hold_up(void)
+static inline void sanx_debug_hold_up(void)
 {
 }
 #endif
 
 /* group.c */
-int vgroup_connect(struct vconn *vc);
-bool vgroup_cancel(struct vconn *vc);
-struct vlink *vgroup_accept(struct vnet *vnet, u32 peer, u32 lane,
-			    struct sanx_wire_link *wl);
-void vgroup_link_up(struct vlink *link);
-void vgroup_link_ends(struct vlink *link);
-void vgroup_link_gone(struct vlink *link);
-void vgroup_revalidate(struct vnet *vnet);
-void vgroup_stop(struct vnet *vnet);
-bool vgroup_has_conns(struct vnet *vnet);
-int vgroup_dump(struct vnet *vnet, struct sk_buff *skb,
-		struct netlink_callback *cb, int skip);
-void vgroup_put(struct vgroup *g);
-void vgroup_try(struct vgroup *g, unsigned int n);
+int sanx_group_connect(struct sanx_lconn *lc);
+bool sanx_group_cancel(struct sanx_lconn *lc);
+struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
+				    struct sanx_wire_link *wl);
+void sanx_group_link_up(struct sanx_link *link);
+void sanx_group_link_ends(struct sanx_link *link);
+void sanx_group_link_gone(struct sanx_link *link);
+void sanx_group_revalidate(struct sanx_lnet *lnet);
+void sanx_group_stop(struct sanx_lnet *lnet);
+bool sanx_group_has_conns(struct sanx_lnet *lnet);
+int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
+		    struct netlink_callback *cb, int skip);
+void sanx_group_put(struct sanx_group *g);
+void sanx_group_try(struct sanx_group *g, unsigned int n);
 
 /* setup.c */
-void vsetup_start(struct work_struct *work);
+void sanx_setup_start(struct work_struct *work);
 
 /* link.c */
-struct vlink *vlink_alloc(struct vgroup *g, bool active);
-void vlink_put(struct vlink *link);
-void vlink_set_state(struct vlink *link, enum vlink_state to);
-void vlink_came_up(struct vlink *link);
-void vlink_ask(struct vlink *link);
-bool vlink_quiet(const struct vlink *link);
-void vlink_kill_locked(struct vlink *link, int err);
-void vlink_kill(struct vlink *link, int err);
-const char *vlink_state_name(enum vlink_state state);
-void vlink_user_put(struct vlink *link);
+struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active);
+void sanx_link_put(struct sanx_link *link);
+void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
+void sanx_link_came_up(struct sanx_link *link);
+void sanx_link_ask(struct sanx_link *link);
+bool sanx_link_quiet(const struct sanx_link *link);
+void sanx_link_kill_locked(struct sanx_link *link, int err);
+void sanx_link_kill(struct sanx_link *link, int err);
+const char *sanx_link_state_name(enum sanx_link_state state);
+void sanx_link_user_put(struct sanx_link *link);
 
 /* xmit.c; the functions that it sends with are in xmit.h */
-bool vxmit_ok(const struct vlink *link);
-void vxmit_run(struct vlink *link);
-void vxmit_pend(struct vconn *vc, u32 frames);
-void vxmit_flush(struct vconn *vc);
-void vxmit_uncork(struct vconn *vc);
-void vxmit_enable(struct vconn *vc);
-void vxmit_return(struct vconn *vc);
-void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock);
+bool sanx_xmit_ok(const struct sanx_link *link);
+void sanx_xmit_run(struct sanx_link *link);
+void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
+void sanx_xmit_flush(struct sanx_lconn *lc);
+void sanx_xmit_uncork(struct sanx_lconn *lc);
+void sanx_xmit_enable(struct sanx_lconn *lc);
+void sanx_xmit_return(struct sanx_lconn *lc);
+void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
 
 /**
- * enum vpayload_when - when payload is sent
- * @VPAYLOAD_NOW: as soon as possible
- * @VPAYLOAD_SOON: coalesced, until vxmit_flush() is called
- * @VPAYLOAD_CORKED: corked, until vxmit_uncork() is called
+ * enum sanx_payload_when - when payload is sent
+ * @PAYLOAD_NOW: as soon as possible
+ * @PAYLOAD_SOON: coalesced, until sanx_xmit_flush() is called
+ * @PAYLOAD_CORKED: corked, until sanx_xmit_uncork() is called
  */
-enum vpayload_when {
-	VPAYLOAD_NOW,
-	VPAYLOAD_SOON,
-	VPAYLOAD_CORKED,
+enum sanx_payload_when {
+	PAYLOAD_NOW,
+	PAYLOAD_SOON,
+	PAYLOAD_CORKED,
 };
 
 /* payload.c */
-int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent);
-int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when when);
-u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len);
+int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
+			bool urgent);
+int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
+		       enum sanx_payload_when when);
+u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
+		      struct sanx_long *l, u32 len);
 
 /* ask.c */
-void vask_begin(struct vconn *vc);
-void vask_answered(struct vconn *vc);
-bool vask_unanswered(const struct vlink *link);
-void vask_work(struct work_struct *work);
+void sanx_ask_begin(struct sanx_lconn *lc);
+void sanx_ask_answered(struct sanx_lconn *lc);
+bool sanx_ask_unanswered(const struct sanx_link *link);
+void sanx_ask_work(struct work_struct *work);
 
 /* open.c */
-int vopen_take(struct vlink *link, const struct sanx_frame *f);
-void vopen_requeue(struct vopen *o);
-void vopen_work(struct kthread_work *work);
-void vopen_put(struct vopen *o);
+int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f);
+void sanx_request_requeue(struct sanx_request *o);
+void sanx_request_work(struct kthread_work *work);
+void sanx_request_put(struct sanx_request *o);
 
 /* send.c */
-ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
-		   int flags);
-u32 vconn_room(struct sanx_conn *conn, enum sanx_room which);
-u32 vconn_unsent(struct sanx_conn *conn);
-bool vconn_drained(struct sanx_conn *conn);
-void vconn_push(struct sanx_conn *conn);
-void vconn_uncork(struct sanx_conn *conn);
-void vconn_flush(struct sanx_coalesce *g);
-void vconn_consumed(struct sanx_conn *conn);
-void vconn_fin(struct sanx_conn *conn);
+ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
+			size_t len, int flags);
+u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which);
+u32 sanx_lconn_unsent(struct sanx_conn *conn);
+bool sanx_lconn_drained(struct sanx_conn *conn);
+void sanx_lconn_push(struct sanx_conn *conn);
+void sanx_lconn_uncork(struct sanx_conn *conn);
+void sanx_lconn_flush(struct sanx_coalesce *g);
+void sanx_lconn_consumed(struct sanx_conn *conn);
+void sanx_lconn_fin(struct sanx_conn *conn);
 
 /* suspend.c */
-void vsuspend_save(struct vlink *link);
-void vsuspend_take(struct vconn *vc, struct vlink *link);
-void vsuspend_release(struct vconn *vc);
-void vsuspend_reset(struct vconn *vc, int err);
-void vsuspend_reset_all(struct vgroup *g, int err);
-void vsuspend_refused(struct vgroup *g, bool never);
-void vsuspend_stop(struct vgroup *g);
-void vsuspend_link_up(struct vgroup *g, struct vlink *link);
-void vsuspend_work(struct work_struct *work);
+void sanx_suspend_save(struct sanx_link *link);
+void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link);
+void sanx_suspend_release(struct sanx_lconn *lc);
+void sanx_suspend_reset(struct sanx_lconn *lc, int err);
+void sanx_suspend_reset_all(struct sanx_group *g, int err);
+void sanx_suspend_refused(struct sanx_group *g, bool never);
+void sanx_suspend_stop(struct sanx_group *g);
+void sanx_suspend_link_up(struct sanx_group *g, struct sanx_link *link);
+void sanx_suspend_work(struct work_struct *work);
 
 /* resume.c */
-int vresume_ask(struct vconn *vc, struct vlink *link);
-int vresume_serve(struct vopen *o);
-int vresume_answer(struct vconn *vc, const struct sanx_frame *f);
-int vresume_refused(struct vconn *vc);
+int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link);
+int sanx_resume_serve(struct sanx_request *o);
+int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f);
+int sanx_resume_refused(struct sanx_lconn *lc);
 
 /* conn.c */
-struct vlink *vconn_lock(struct vconn *vc) __acquires(&vc->link->tx_lock);
-struct vconn *vconn_find(struct vgroup *g, u32 id);
-void vconn_close(struct sanx_conn *conn, bool reset);
-void vconn_reset_unread(struct vconn *vc);
-void vconn_give_up(struct vconn *vc);
-void vconn_sweep(struct vlink *link);
-void vconn_cut(struct sanx_conn *conn);
-void vconn_cut_locked(struct vconn *vc);
-void vconn_liveness(struct sanx_conn *conn,
-		    struct sanx_liveness_report *report);
-void vconn_probe(struct sanx_conn *conn);
-void vconn_destroy(struct sanx_conn *conn);
-int vconn_open(struct vconn *vc, struct vlink *link);
-int vconn_reopen(struct vconn *vc);
-int vconn_attach(struct vconn *vc, struct vlink *link, u32 flags);
-int vconn_window_ok(const struct vlink *link,
-		    const struct sanx_window_info *win);
-void vconn_set_window(struct vconn *vc, const struct sanx_window_info *win);
-struct vlink *vconn_link_get(struct vconn *vc);
-void vconn_join(struct vconn *vc, struct vlink *link);
-void vconn_check_over(struct vconn *vc);
-bool vconn_survives(const struct vconn *vc);
-void vconn_fail_all(struct vlink *link);
-void vconn_release(struct vconn *vc);
-void vconn_init(struct vconn *vc);
-void vconn_abort(struct vconn *vc);
+struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
+	__acquires(&lc->link->tx_lock);
+struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
+void sanx_lconn_close(struct sanx_conn *conn, bool reset);
+void sanx_lconn_reset_unread(struct sanx_lconn *lc);
+void sanx_lconn_give_up(struct sanx_lconn *lc);
+void sanx_lconn_sweep(struct sanx_link *link);
+void sanx_lconn_cut(struct sanx_conn *conn);
+void sanx_lconn_cut_locked(struct sanx_lconn *lc);
+void sanx_lconn_liveness(struct sanx_conn *conn,
+			 struct sanx_liveness_report *report);
+void sanx_lconn_probe(struct sanx_conn *conn);
+void sanx_lconn_destroy(struct sanx_conn *conn);
+int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link);
+int sanx_lconn_reopen(struct sanx_lconn *lc);
+int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags);
+int sanx_lconn_window_ok(const struct sanx_link *link,
+			 const struct sanx_window_info *win);
+void sanx_lconn_set_window(struct sanx_lconn *lc,
+			   const struct sanx_window_info *win);
+struct sanx_link *sanx_lconn_link_get(struct sanx_lconn *lc);
+void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link);
+void sanx_lconn_check_over(struct sanx_lconn *lc);
+bool sanx_lconn_survives(const struct sanx_lconn *lc);
+void sanx_lconn_fail_all(struct sanx_link *link);
+void sanx_lconn_release(struct sanx_lconn *lc);
+void sanx_lconn_init(struct sanx_lconn *lc);
+void sanx_lconn_abort(struct sanx_lconn *lc);
 
 /* peer.c */
-int vconn_frame(struct vconn *vc, const struct vlink *link,
-		const struct sanx_frame *f);
+int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
+		     const struct sanx_frame *f);
 
 /* ring.c */
-int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
-		bool remote);
-int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg);
-void vring_free(struct vring *ring);
-bool vring_free_sleeps(const struct vring *ring);
-void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len);
-bool vring_mapped(const struct vring *ring);
-bool vring_disabled(const struct vring *ring);
-int vring_map(struct vring *ring, struct vlink *link, u64 iova);
-void vring_unmap(struct vring *ring);
-void vring_sync(const struct vring *ring, u64 offset, u32 len);
-u32 vring_max(const struct vlink *link);
+int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
+		     struct mem_cgroup *memcg, bool remote);
+int sanx_lring_alloc_grown(struct sanx_lring *ring, u32 size,
+			   struct mem_cgroup *memcg);
+void sanx_lring_free(struct sanx_lring *ring);
+bool sanx_lring_free_sleeps(const struct sanx_lring *ring);
+void sanx_lring_keep(struct sanx_lring *ring, u64 offset, const void *data,
+		     u32 len);
+bool sanx_lring_mapped(const struct sanx_lring *ring);
+bool sanx_lring_disabled(const struct sanx_lring *ring);
+int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 iova);
+void sanx_lring_unmap(struct sanx_lring *ring);
+void sanx_lring_sync(const struct sanx_lring *ring, u64 offset, u32 len);
+u32 sanx_lring_max(const struct sanx_link *link);
 
 /* grow.c */
-void vgrow_work(struct work_struct *work);
-void vgrow_check(struct vconn *vc, u64 tail);
-int vgrow_arrival(struct vconn *vc, const struct sanx_frame *f);
-int vgrow_note_gen(struct vconn *vc, const struct sanx_frame *f);
-void vgrow_advertised(struct vconn *vc);
-void vgrow_follow(struct vconn *vc);
-void vgrow_read(struct vconn *vc);
-void vgrow_left(struct sanx_conn *conn, const struct sanx_left *left);
-void vgrow_one_ring(struct vconn *vc);
-void vgrow_resumed(struct vconn *vc);
-void vgrow_unmap(struct vconn *vc);
-bool vgrow_free_sleeps(const struct vconn *vc);
-void vgrow_free(struct vconn *vc);
+void sanx_grow_work(struct work_struct *work);
+void sanx_grow_check(struct sanx_lconn *lc, u64 tail);
+int sanx_grow_arrival(struct sanx_lconn *lc, const struct sanx_frame *f);
+int sanx_grow_note_gen(struct sanx_lconn *lc, const struct sanx_frame *f);
+void sanx_grow_advertised(struct sanx_lconn *lc);
+void sanx_grow_follow(struct sanx_lconn *lc);
+void sanx_grow_read(struct sanx_lconn *lc);
+void sanx_grow_left(struct sanx_conn *conn, const struct sanx_left *left);
+void sanx_grow_one_ring(struct sanx_lconn *lc);
+void sanx_grow_resumed(struct sanx_lconn *lc);
+void sanx_grow_unmap(struct sanx_lconn *lc);
+bool sanx_grow_free_sleeps(const struct sanx_lconn *lc);
+void sanx_grow_free(struct sanx_lconn *lc);
 
 /* ring_return.c */
-bool vreturn_reclaim(struct sanx_conn *conn);
-int vreturn_serve(struct vconn *vc, const struct sanx_frame *f);
-int vreturn_answer(struct vconn *vc, const struct sanx_frame *f);
-bool vreturn_crossed(struct vconn *vc, const struct sanx_window_info *win);
+bool sanx_return_reclaim(struct sanx_conn *conn);
+int sanx_return_serve(struct sanx_lconn *lc, const struct sanx_frame *f);
+int sanx_return_answer(struct sanx_lconn *lc, const struct sanx_frame *f);
+bool sanx_return_crossed(struct sanx_lconn *lc,
+			 const struct sanx_window_info *win);
 
 /* long.c */
-bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
-		 int flags);
-size_t vlong_room(struct vconn *vc, const struct iov_iter *from);
-size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len);
-void vlong_source(const struct vlong *l, u64 offset, struct sanx_wire_write *w);
-void vlong_lent(struct vconn *vc, struct vlong *l, u64 to);
-void vlong_acked(struct vconn *vc, struct list_head *read);
-void vlong_read(struct list_head *read);
-void vlong_save(struct vconn *vc);
-void vlong_drop(struct vconn *vc);
-void vlong_wait(struct sanx_conn *conn, u64 to);
-u32 vlong_cutoff(const struct vlink *link);
-void vlong_tune(struct vlink *link);
+bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
+		     size_t len, int flags);
+size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from);
+size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len);
+void sanx_long_source(const struct sanx_long *l, u64 offset,
+		      struct sanx_wire_write *w);
+void sanx_long_posted(struct sanx_lconn *lc, struct sanx_long *l, u64 to);
+void sanx_long_acked(struct sanx_lconn *lc, struct list_head *read);
+void sanx_long_read(struct list_head *read);
+void sanx_long_save(struct sanx_lconn *lc);
+void sanx_long_drop(struct sanx_lconn *lc);
+void sanx_long_wait(struct sanx_conn *conn, u64 to);
+u32 sanx_long_cutoff(const struct sanx_link *link);
+void sanx_long_tune(struct sanx_link *link);
 
 /* sndbuf.c */
-u64 vsndbuf_first(const struct vconn *vc);
-u32 vsndbuf_size(const struct vconn *vc, size_t len);
-void vsndbuf_bound(struct vconn *vc);
-u32 vsndbuf_room(const struct vconn *vc);
-bool vsndbuf_signal(const struct vconn *vc);
-void vsndbuf_await(struct vconn *vc);
-bool vsndbuf_early_ok(const struct vconn *vc);
-bool vsndbuf_reclaim(struct vconn *vc);
-int vsndbuf_make(struct vconn *vc, size_t len);
+u64 sanx_sndbuf_first(const struct sanx_lconn *lc);
+u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len);
+void sanx_sndbuf_bound(struct sanx_lconn *lc);
+u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
+bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
+void sanx_sndbuf_await(struct sanx_lconn *lc);
+bool sanx_sndbuf_early_ok(const struct sanx_lconn *lc);
+bool sanx_sndbuf_reclaim(struct sanx_lconn *lc);
+int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len);
 
 /* spill.c */
-bool vspill_any(const struct vconn *vc);
-u64 vspill_end(const struct vconn *vc);
-bool vspill_waits(const struct vconn *vc);
-void vspill_kick(struct vconn *vc);
-void vspill_tx_ready(struct vconn *vc);
-u32 vspill_room(struct vconn *vc);
-ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
-		    int flags);
-void vspill_work(struct work_struct *work);
-void vspill_free(struct vconn *vc);
+bool sanx_spill_any(const struct sanx_lconn *lc);
+u64 sanx_spill_end(const struct sanx_lconn *lc);
+bool sanx_spill_waits(const struct sanx_lconn *lc);
+void sanx_spill_kick(struct sanx_lconn *lc);
+void sanx_spill_tx_ready(struct sanx_lconn *lc);
+u32 sanx_spill_room(struct sanx_lconn *lc);
+ssize_t sanx_spill_send(struct sanx_lconn *lc, struct iov_iter *from,
+			size_t len, int flags);
+void sanx_spill_work(struct work_struct *work);
+void sanx_spill_free(struct sanx_lconn *lc);
 
 #endif /* _SANX_LINK_INTERNAL_H */

@@ -2,8 +2,8 @@
 /*
  * Links: states, resources, heartbeat and end.
  *
- * Invariant: vlink_set_state() alone changes link->state, under link->tx_lock,
- * and only as state_next permits.
+ * Invariant: sanx_link_set_state() alone changes link->state, under
+ * link->tx_lock, and only as state_next permits.
  */
 #include <linux/export.h>
 #include <linux/gfp.h>
@@ -12,57 +12,60 @@
 
 #include "internal.h"
 
-static const char *const state_names[__VLINK_STATES] = {
-	[VLINK_CONNECTING]	= "connecting",
-	[VLINK_ACCEPTING]	= "accepting",
-	[VLINK_UP]		= "up",
-	[VLINK_DYING]		= "dying",
-	[VLINK_DEAD]		= "dead",
+static const char *const state_names[__SANX_LINK_STATES] = {
+	[SANX_LINK_CONNECTING]	= "connecting",
+	[SANX_LINK_ACCEPTING]	= "accepting",
+	[SANX_LINK_UP]		= "up",
+	[SANX_LINK_DYING]	= "dying",
+	[SANX_LINK_DEAD]	= "dead",
 };
 
 /* For each state, the states that may follow it. */
-static const u8 state_next[__VLINK_STATES] = {
-	[VLINK_CONNECTING]	= BIT(VLINK_UP) | BIT(VLINK_DYING),
-	[VLINK_ACCEPTING]	= BIT(VLINK_UP) | BIT(VLINK_DYING),
-	[VLINK_UP]		= BIT(VLINK_DYING),
-	[VLINK_DYING]		= BIT(VLINK_DEAD),
+static const u8 state_next[__SANX_LINK_STATES] = {
+	[SANX_LINK_CONNECTING]	= BIT(SANX_LINK_UP) | BIT(SANX_LINK_DYING),
+	[SANX_LINK_ACCEPTING]	= BIT(SANX_LINK_UP) | BIT(SANX_LINK_DYING),
+	[SANX_LINK_UP]		= BIT(SANX_LINK_DYING),
+	[SANX_LINK_DYING]	= BIT(SANX_LINK_DEAD),
 };
 
 /* Heartbeats without an answer after which the link is lost. */
 #define BEATS_LOST	20
-/* Interval between calls of vconn_sweep(), in jiffies. */
+/* Interval between calls of sanx_lconn_sweep(), in jiffies. */
 #define SWEEP_EVERY	(60 * HZ)
 
 /**
- * vlink_state_name() - name of a state
+ * sanx_link_state_name() - name of a state
  * @state: the state
  * Return: a constant string.
  */
-const char *vlink_state_name(enum vlink_state state)
+const char *sanx_link_state_name(enum sanx_link_state state)
 {
 	return state_names[state];
 }
 
 /**
- * vlink_set_state() - change the state of a link
+ * sanx_link_set_state() - change the state of a link
  * @link: the link
  * @to: a state that may follow the current one
  *
  * Context: tx_lock held.
  */
-void vlink_set_state(struct vlink *link, enum vlink_state to)
+void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 {
 	lockdep_assert_held(&link->tx_lock);
 	if (WARN_ON_ONCE(!(state_next[link->state] & BIT(to))))
 		return;
 	pr_debug("link to node %u: %s -> %s\n", link->group->peer,
 		 state_names[link->state], state_names[to]);
-	/* Pairs with recv_state_ok(): vlink_kill_locked() stores link->err first. */
+	/*
+	 * Pairs with recv_state_ok(): sanx_link_kill_locked() stores link->err
+	 * first.
+	 */
 	smp_store_release(&link->state, to);
 }
 
 /**
- * vlink_kill_locked() - start to end a link, in any state
+ * sanx_link_kill_locked() - start to end a link, in any state
  * @link: the link
  * @err: errno (positive) for its connections.  ETIMEDOUT means that the peer
  *	was lost; open connections are then suspended.  Any other value resets
@@ -72,28 +75,28 @@ void vlink_set_state(struct vlink *link, enum vlink_state to)
  *
  * Context: tx_lock held.
  */
-void vlink_kill_locked(struct vlink *link, int err)
+void sanx_link_kill_locked(struct sanx_link *link, int err)
 {
 	lockdep_assert_held(&link->tx_lock);
-	if (err != ETIMEDOUT || link->state < VLINK_DYING)
+	if (err != ETIMEDOUT || link->state < SANX_LINK_DYING)
 		WRITE_ONCE(link->err, err);
-	if (link->state >= VLINK_DYING)
+	if (link->state >= SANX_LINK_DYING)
 		return;
-	vlink_set_state(link, VLINK_DYING);
-	queue_work(vlink_wq, &link->end);
+	sanx_link_set_state(link, SANX_LINK_DYING);
+	queue_work(sanx_link_wq, &link->end);
 }
 
 /**
- * vlink_kill() - start to end a link, without tx_lock
+ * sanx_link_kill() - start to end a link, without tx_lock
  * @link: the link
- * @err: see vlink_kill_locked()
+ * @err: see sanx_link_kill_locked()
  *
  * Context: any; takes tx_lock.
  */
-void vlink_kill(struct vlink *link, int err)
+void sanx_link_kill(struct sanx_link *link, int err)
 {
 	spin_lock_bh(&link->tx_lock);
-	vlink_kill_locked(link, err);
+	sanx_link_kill_locked(link, err);
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -105,9 +108,9 @@ void vlink_kill(struct vlink *link, int err)
  *
  * Context: any; takes tx_lock.
  */
-void sanx_wire_failed(struct vlink *link, enum sanx_wire_failure why)
+void sanx_wire_failed(struct sanx_link *link, enum sanx_wire_failure why)
 {
-	vlink_kill(link, why == SANX_WIRE_LOST ? ETIMEDOUT : ECONNRESET);
+	sanx_link_kill(link, why == SANX_WIRE_LOST ? ETIMEDOUT : ECONNRESET);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_failed);
 
@@ -118,9 +121,9 @@ EXPORT_SYMBOL_GPL(sanx_wire_failed);
  * Context: any.
  * Return: true if so; it does not change any more.
  */
-bool sanx_wire_ending(const struct vlink *link)
+bool sanx_wire_ending(const struct sanx_link *link)
 {
-	return READ_ONCE(link->state) >= VLINK_DYING;
+	return READ_ONCE(link->state) >= SANX_LINK_DYING;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_ending);
 
@@ -131,14 +134,14 @@ EXPORT_SYMBOL_GPL(sanx_wire_ending);
  * Context: any.
  * Return: the node id.
  */
-u32 sanx_wire_peer(const struct vlink *link)
+u32 sanx_wire_peer(const struct sanx_link *link)
 {
 	return link->group->peer;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_peer);
 
 /**
- * vlink_came_up() - let a link send frames
+ * sanx_link_came_up() - let a link send frames
  * @link: a link that is connecting or accepting; else nothing happens
  *
  * The peer of an active link may have to wait for our first frame (iWARP), so a
@@ -146,53 +149,53 @@ EXPORT_SYMBOL_GPL(sanx_wire_peer);
  *
  * Context: any; takes tx_lock.
  */
-void vlink_came_up(struct vlink *link)
+void sanx_link_came_up(struct sanx_link *link)
 {
 	spin_lock_bh(&link->tx_lock);
-	if (link->state < VLINK_UP) {
-		vlink_set_state(link, VLINK_UP);
+	if (link->state < SANX_LINK_UP) {
+		sanx_link_set_state(link, SANX_LINK_UP);
 		WRITE_ONCE(link->heard, jiffies);
-		/* It also measures the round trip for vlong_cutoff(). */
+		/* It also measures the round trip for sanx_long_cutoff(). */
 		link->ping = true;
-		vxmit_run(link);
-		queue_work(vlink_wq, &link->up);
+		sanx_xmit_run(link);
+		queue_work(sanx_link_wq, &link->up);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 }
 
 static void link_up_work(struct work_struct *work)
 {
 	unsigned int noio = memalloc_noio_save();
 
-	vdebug_hold_up();
-	vgroup_link_up(container_of(work, struct vlink, up));
+	sanx_debug_hold_up();
+	sanx_group_link_up(container_of(work, struct sanx_link, up));
 	memalloc_noio_restore(noio);
 }
 
 /**
- * vlink_ask() - request an answer of the peer
+ * sanx_link_ask() - request an answer of the peer
  * @link: the link
  *
- * Context: tx_lock held, to be released by vxmit_unlock().
+ * Context: tx_lock held, to be released by sanx_xmit_unlock().
  */
-void vlink_ask(struct vlink *link)
+void sanx_link_ask(struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
 	link->ping = true;
 	if (time_after_eq(READ_ONCE(link->heard), link->asked))
 		link->asked = jiffies;
-	vxmit_run(link);
+	sanx_xmit_run(link);
 }
 
 /**
- * vlink_quiet() - does the peer not answer?
+ * sanx_link_quiet() - does the peer not answer?
  * @link: the link
  *
  * Context: tx_lock held.
  * Return: true if a PING was requested at least a heartbeat ago, and nothing
  * was received since.
  */
-bool vlink_quiet(const struct vlink *link)
+bool sanx_link_quiet(const struct sanx_link *link)
 {
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 
@@ -201,14 +204,14 @@ bool vlink_quiet(const struct vlink *link)
 	       jiffies - link->asked >= beat;
 }
 
-static void link_tell_quiet(struct vlink *link)
+static void link_tell_quiet(struct sanx_link *link)
 {
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
 	spin_lock_bh(&link->tx_lock);
-	if (vlink_quiet(link))
-		list_for_each_entry(vc, &link->conns, node)
-			sanx_conn_quiet(vconn_conn(vc));
+	if (sanx_link_quiet(link))
+		list_for_each_entry(lc, &link->conns, node)
+			sanx_conn_quiet(sanx_lconn_conn(lc));
 	spin_unlock_bh(&link->tx_lock);
 }
 
@@ -217,9 +220,9 @@ static void link_tell_quiet(struct vlink *link)
  * jiffies? That ends the link even if the peer still sends, because a program
  * may wait for its pages (long.c).
  */
-static bool link_stuck(struct vlink *link, unsigned long most)
+static bool link_stuck(struct sanx_link *link, unsigned long most)
 {
-	struct vslot *slot;
+	struct sanx_slot *slot;
 
 	lockdep_assert_held(&link->tx_lock);
 	list_for_each_entry(slot, &link->posted, node)
@@ -234,43 +237,43 @@ static bool link_stuck(struct vlink *link, unsigned long most)
  */
 static void link_beat(struct work_struct *work)
 {
-	struct vlink *link = container_of(to_delayed_work(work), struct vlink,
-					  beat);
+	struct sanx_link *link = container_of(to_delayed_work(work),
+					      struct sanx_link, beat);
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 	unsigned long heard = READ_ONCE(link->heard);
 
 	/* A frame that arrives now may set a later time than jiffies has here. */
 	if (time_after_eq(jiffies, heard + BEATS_LOST * beat)) {
-		vlink_kill(link, ETIMEDOUT);
+		sanx_link_kill(link, ETIMEDOUT);
 		return;
 	}
 	link_tell_quiet(link);
 	spin_lock_bh(&link->tx_lock);
 	if (link_stuck(link, BEATS_LOST * beat))
-		vlink_kill_locked(link, ETIMEDOUT);
+		sanx_link_kill_locked(link, ETIMEDOUT);
 	if (time_after_eq(jiffies, heard + beat) || !link->rtt_ns)
-		vlink_ask(link);
+		sanx_link_ask(link);
 	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {
 		link->swept = jiffies;
-		vconn_sweep(link);
+		sanx_lconn_sweep(link);
 	}
-	vxmit_unlock(link);
-	queue_delayed_work(vlink_wq, &link->beat, beat);
+	sanx_xmit_unlock(link);
+	queue_delayed_work(sanx_link_wq, &link->beat, beat);
 }
 
 /**
- * vlink_user_put() - drop a user of a link
+ * sanx_link_user_put() - drop a user of a link
  * @link: the link
  *
  * Context: any.
  */
-void vlink_user_put(struct vlink *link)
+void sanx_link_user_put(struct sanx_link *link)
 {
 	if (refcount_dec_and_test(&link->users))
 		complete(&link->unused);
 }
 
-static void link_init_lists(struct vlink *link)
+static void link_init_lists(struct sanx_link *link)
 {
 	INIT_LIST_HEAD(&link->free);
 	INIT_LIST_HEAD(&link->posted);
@@ -287,21 +290,21 @@ static void link_init_lists(struct vlink *link)
 static void link_end(struct work_struct *work);
 
 /**
- * vlink_alloc() - allocate a link, without the resources of an end
+ * sanx_link_alloc() - allocate a link, without the resources of an end
  * @g: its group
  * @active: true for our attempt, false for the peer's
  *
- * Context: process, vnet.lock held.
+ * Context: process, lnet.lock held.
  * Return: a link in @g; or NULL if there is no memory.  The link has one
- * reference, its own, which vgroup_link_gone() puts after vlink_kill().
+ * reference, its own, which sanx_group_link_gone() puts after sanx_link_kill().
  */
-struct vlink *vlink_alloc(struct vgroup *g, bool active)
+struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 {
-	struct vlink *link;
+	struct sanx_link *link;
 
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	/*
-	 * No I/O: a connection that moves to another link needs vnet.lock, and
+	 * No I/O: a connection that moves to another link needs lnet.lock, and
 	 * reclaim may wait for that connection.
 	 */
 	link = kzalloc(sizeof(*link), GFP_NOIO);
@@ -311,8 +314,8 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	kref_get(&g->refs);
 	link->group = g;
 	link->active = active;
-	link->state = active ? VLINK_CONNECTING : VLINK_ACCEPTING;
-	link->self = sanx_node_self(g->vnet->net);
+	link->state = active ? SANX_LINK_CONNECTING : SANX_LINK_ACCEPTING;
+	link->self = sanx_node_self(g->lnet->net);
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
@@ -320,38 +323,38 @@ struct vlink *vlink_alloc(struct vgroup *g, bool active)
 	link->asked = link->heard;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);
-	INIT_WORK(&link->start, vsetup_start);
+	INIT_WORK(&link->start, sanx_setup_start);
 	INIT_WORK(&link->up, link_up_work);
 	INIT_DELAYED_WORK(&link->beat, link_beat);
-	INIT_DELAYED_WORK(&link->patience, vask_work);
+	INIT_DELAYED_WORK(&link->patience, sanx_ask_work);
 	INIT_WORK(&link->end, link_end);
-	atomic_inc(&g->vnet->n_links);
+	atomic_inc(&g->lnet->n_links);
 	list_add_tail(&link->node, &g->links);
 	return link;
 }
 
 static void link_free(struct kref *refs)
 {
-	struct vlink *link = container_of(refs, struct vlink, refs);
+	struct sanx_link *link = container_of(refs, struct sanx_link, refs);
 
-	vgroup_put(link->group);
+	sanx_group_put(link->group);
 	kfree_rcu(link, rcu);
 }
 
 /**
- * vlink_put() - put a reference
+ * sanx_link_put() - put a reference
  * @link: the link, not valid for the caller afterwards
  *
  * Context: any.
  */
-void vlink_put(struct vlink *link)
+void sanx_link_put(struct sanx_link *link)
 {
 	kref_put(&link->refs, link_free);
 }
 
-static int prepare_slots(struct vlink *link)
+static int prepare_slots(struct sanx_link *link)
 {
-	struct vslot *slot;
+	struct sanx_slot *slot;
 	u32 i;
 
 	link->frames = alloc_pages_exact(SANX_WIRE_SLOTS * SANX_WIRE_STRIDE,
@@ -368,9 +371,9 @@ static int prepare_slots(struct vlink *link)
 	return 0;
 }
 
-static int prepare_opens(struct vlink *link)
+static int prepare_opens(struct sanx_link *link)
 {
-	struct vopen *o;
+	struct sanx_request *o;
 	u32 i;
 
 	link->opens = kcalloc(SANX_OPENS_MAX, sizeof(*link->opens), GFP_KERNEL);
@@ -379,7 +382,7 @@ static int prepare_opens(struct vlink *link)
 	for (i = 0; i < SANX_OPENS_MAX; i++) {
 		o = &link->opens[i];
 		o->link = link;
-		kthread_init_work(&o->work, vopen_work);
+		kthread_init_work(&o->work, sanx_request_work);
 		list_add_tail(&o->node, &link->opens_free);
 	}
 	return 0;
@@ -398,7 +401,7 @@ static int prepare_opens(struct vlink *link)
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
  */
-int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
+int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 		      void **frames)
 {
 	int err;
@@ -406,7 +409,7 @@ int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
 	link->caps = *caps;
 	strscpy(link->devname, caps->device, sizeof(link->devname));
 	if (caps->lend_max)
-		vlong_tune(link);
+		sanx_long_tune(link);
 	err = prepare_slots(link);
 	if (!err)
 		err = prepare_opens(link);
@@ -414,62 +417,62 @@ int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
 		return err;
 	link_credit_init_rx(&link->credit, SANX_WIRE_RECVS);
 	*frames = link->frames;
-	queue_delayed_work(vlink_wq, &link->beat,
+	queue_delayed_work(sanx_link_wq, &link->beat,
 			   msecs_to_jiffies(READ_ONCE(heartbeat_ms)));
 	return 0;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_prepare);
 
 /*
- * Stops everything that could start new work.  vlink_kill() has changed the
+ * Stops everything that could start new work.  sanx_link_kill() has changed the
  * state, and code that adds a user checks the state first.  So does the wire
  * (sanx_wire_ending()).
  */
-static void end_starts(struct vlink *link)
+static void end_starts(struct sanx_link *link)
 {
 	cancel_work_sync(&link->start);
 	if (link->wl)
-		vwire->quiesce(link->wl);
+		sanx_link_wire->quiesce(link->wl);
 	cancel_work_sync(&link->up);
 	cancel_delayed_work_sync(&link->beat);
 	cancel_delayed_work_sync(&link->patience);
-	vgroup_link_ends(link);
+	sanx_group_link_ends(link);
 }
 
 /*
  * Stops the wire.  Then it is done with all messages that were posted, and its
  * upcalls have returned.
  */
-static void end_traffic(struct vlink *link)
+static void end_traffic(struct sanx_link *link)
 {
 	if (link->wl)
-		vwire->stop(link->wl);
-	vsuspend_save(link);
+		sanx_link_wire->stop(link->wl);
+	sanx_suspend_save(link);
 }
 
-static void end_rejects(struct vlink *link)
+static void end_rejects(struct sanx_link *link)
 {
-	struct vopen *o, *next;
+	struct sanx_request *o, *next;
 
 	spin_lock_bh(&link->tx_lock);
 	list_for_each_entry_safe(o, next, &link->rejects, node)
-		vopen_put(o);
+		sanx_request_put(o);
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /* Detaches all connections, and waits for them and the accept thread. */
-static void end_users(struct vlink *link)
+static void end_users(struct sanx_link *link)
 {
-	vconn_fail_all(link);
+	sanx_lconn_fail_all(link);
 	end_rejects(link);
-	vlink_user_put(link);
+	sanx_link_user_put(link);
 	wait_for_completion(&link->unused);
 }
 
-static void end_resources(struct vlink *link)
+static void end_resources(struct sanx_link *link)
 {
 	if (link->wl)
-		vwire->free(link->wl);
+		sanx_link_wire->free(link->wl);
 	if (link->frames)
 		free_pages_exact(link->frames,
 				 SANX_WIRE_SLOTS * SANX_WIRE_STRIDE);
@@ -483,7 +486,7 @@ static void end_resources(struct vlink *link)
  */
 static void link_end(struct work_struct *work)
 {
-	struct vlink *link = container_of(work, struct vlink, end);
+	struct sanx_link *link = container_of(work, struct sanx_link, end);
 	unsigned int noio = memalloc_noio_save();
 
 	end_starts(link);
@@ -491,8 +494,8 @@ static void link_end(struct work_struct *work)
 	end_users(link);
 	end_resources(link);
 	spin_lock_bh(&link->tx_lock);
-	vlink_set_state(link, VLINK_DEAD);
+	sanx_link_set_state(link, SANX_LINK_DEAD);
 	spin_unlock_bh(&link->tx_lock);
-	vgroup_link_gone(link);
+	sanx_group_link_gone(link);
 	memalloc_noio_restore(noio);
 }

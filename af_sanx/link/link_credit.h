@@ -83,7 +83,7 @@
  * @advertised: the value of @posted that was last advertised to the peer
  * @recvs: N of this side: the first value of @posted
  *
- * The caller serialises all calls for one object: by vlink.tx_lock, or because
+ * The caller serialises all calls for one object: by link.tx_lock, or because
  * no frames are sent or received before the link is set up.  The exception is
  * link_credit_room(): without the lock its result is a hint.
  */

@@ -7,18 +7,18 @@
  * its pages to the device and returns when the device has read them, so the
  * program may reuse them afterwards.  The stream does not change: the bytes
  * have their offsets in the send buffer, which is just not filled.  If the link
- * is lost, vlong_save() copies them there, as if they had been there from the
- * start.  A program that is killed does not wait, and its pages stay referenced
- * until the device has read them.
+ * is lost, sanx_long_save() copies them there, as if they had been there from
+ * the start.  A program that is killed does not wait, and its pages stay
+ * referenced until the device has read them.
  *
  * LONG is slower for few bytes: a copy overlaps with the device's work, and
  * LONG waits for an answer of the peer's device.  The cut-off is measured for
  * each link: the number of bytes that a copy moves in one round trip
- * (vlong_tune(), vlong_cutoff()).
+ * (sanx_long_tune(), sanx_long_cutoff()).
  *
  * No memory is mapped for the peer for this, so no peer can name the pages.
  *
- * link->tx_lock guards vc->longs.  Its order is the order of the stream.
+ * link->tx_lock guards lc->longs.  Its order is the order of the stream.
  */
 #include <linux/completion.h>
 #include <linux/highmem.h>
@@ -41,37 +41,38 @@
  * might have to wait until the link is lost.
  */
 #define LONG_HEARD	(3 * HZ / 2)
-/* Bytes that vlong_tune() copies to measure how long it takes. */
+/* Bytes that sanx_long_tune() copies to measure how long it takes. */
 #define LONG_SAMPLE	65536U
 
 /**
- * struct vlong - pages of a program that the device reads
- * @node: in vconn.longs, or in the list of vlong_acked(); tx_lock
+ * struct sanx_long - pages of a program that the device reads
+ * @node: in lconn.longs, or in the list of sanx_long_acked(); tx_lock
  * @refs: the list has one, a waiter another
  * @done: completed when the device has read the pages, or they were copied, or
  *	nobody needs them any more
  * @from: stream offset of the first byte
- * @to: stream offset behind the last byte; set by vlong_lent() under tx_lock
+ * @to: stream offset behind the last byte; set by sanx_long_posted() under
+ *	tx_lock
  * @link: the link that the pages are mapped for
  * @start: offset of the first byte in the first page
  * @n: number of pages
  * @mapped: number of pages that are mapped
  * @page: the pages
  */
-struct vlong {
+struct sanx_long {
 	struct list_head	node;
 	refcount_t		refs;
 	struct completion	done;
 	u64			from;
 	u64			to;
-	struct vlink		*link;
+	struct sanx_link	*link;
 	size_t			start;
 	u32			n;
 	u32			mapped;
 	struct sanx_wire_page	page[];
 };
 
-static void long_put(struct vlong *l)
+static void long_put(struct sanx_long *l)
 {
 	if (refcount_dec_and_test(&l->refs))
 		kfree(l);
@@ -81,26 +82,26 @@ static void long_put(struct vlong *l)
  * Unmaps and releases the pages, and wakes the waiter, which may hold the
  * struct longer than the link exists.
  */
-static void long_give_back(struct vlong *l)
+static void long_give_back(struct sanx_long *l)
 {
 	u32 i;
 
 	for (i = 0; i < l->n; i++) {
 		if (i < l->mapped)
-			vwire->unmap_page(l->link->wl, &l->page[i]);
+			sanx_link_wire->unmap_page(l->link->wl, &l->page[i]);
 		put_page(l->page[i].page);
 	}
 	complete_all(&l->done);
 	long_put(l);
 }
 
-static int long_map(struct vlong *l, struct vlink *link)
+static int long_map(struct sanx_long *l, struct sanx_link *link)
 {
 	int err = 0;
 
 	l->link = link;
 	while (l->mapped < l->n && !err) {
-		err = vwire->map_page(link->wl, &l->page[l->mapped]);
+		err = sanx_link_wire->map_page(link->wl, &l->page[l->mapped]);
 		if (!err)
 			l->mapped++;
 	}
@@ -108,10 +109,10 @@ static int long_map(struct vlong *l, struct vlink *link)
 }
 
 /* References the next pages of @from.  The caller copies what it cannot get. */
-static struct vlong *long_get(struct iov_iter *from, size_t *len)
+static struct sanx_long *long_get(struct iov_iter *from, size_t *len)
 {
 	struct page *pages[LONG_PAGES];
-	struct vlong *l;
+	struct sanx_long *l;
 	size_t start;
 	ssize_t got;
 	u32 i;
@@ -138,12 +139,13 @@ static struct vlong *long_get(struct iov_iter *from, size_t *len)
 }
 
 /**
- * vlong_source() - let a write read from a program's pages
+ * sanx_long_source() - let a write read from a program's pages
  * @l: the pages, mapped
  * @offset: stream offset of the first byte
  * @w: the write
  */
-void vlong_source(const struct vlong *l, u64 offset, struct sanx_wire_write *w)
+void sanx_long_source(const struct sanx_long *l, u64 offset,
+		      struct sanx_wire_write *w)
 {
 	w->from = NULL;
 	w->pages = l->page;
@@ -151,137 +153,140 @@ void vlong_source(const struct vlong *l, u64 offset, struct sanx_wire_write *w)
 }
 
 /**
- * vlong_room() - bytes that can be sent from a program's pages in one go
- * @vc: the connection
+ * sanx_long_room() - bytes that can be sent from a program's pages in one go
+ * @lc: the connection
  * @from: the data to send
  *
  * Context: process, tx_mutex held.
  * Return: bytes.
  */
-size_t vlong_room(struct vconn *vc, const struct iov_iter *from)
+size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from)
 {
-	return min3(iov_iter_single_seg_count(from), (size_t)vsndbuf_room(vc),
-		    (size_t)sanx_txq_room(&vconn_conn(vc)->tx));
+	return min3(iov_iter_single_seg_count(from),
+		    (size_t)sanx_sndbuf_room(lc),
+		    (size_t)sanx_txq_room(&sanx_lconn_conn(lc)->tx));
 }
 
 /**
- * vlong_wants() - should a send() lend its pages?
- * @vc: the connection
+ * sanx_long_wants() - should a send() lend its pages?
+ * @lc: the connection
  * @from: the data to send
  * @len: bytes of it
  * @flags: as of sanx_transport_ops.send
  *
  * Context: process, tx_mutex held.
- * Return: true if so; a hint, as vlong_send() may still find that it cannot.
+ * Return: true if so; a hint, as sanx_long_send() may still find that it
+ * cannot.
  */
-bool vlong_wants(struct vconn *vc, const struct iov_iter *from, size_t len,
-		 int flags)
+bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
+		     size_t len, int flags)
 {
 	const int never = MSG_OOB | MSG_DONTWAIT | MSG_MORE;
-	struct vlink *link;
+	struct sanx_link *link;
 	bool wants;
 
 	if (likely(len < LONG_LEAST) || (flags & never) ||
-	    !user_backed_iter(from) || vc->early ||
-	    !READ_ONCE(vc->win.size) || vc->posted != vc->end)
+	    !user_backed_iter(from) || lc->early ||
+	    !READ_ONCE(lc->win.size) || lc->posted != lc->end)
 		return false;
 	rcu_read_lock();
-	link = READ_ONCE(vc->link);
-	wants = len >= vlong_cutoff(link) && vxmit_ok(link) &&
+	link = READ_ONCE(lc->link);
+	wants = len >= sanx_long_cutoff(link) && sanx_xmit_ok(link) &&
 		time_before(jiffies, READ_ONCE(link->heard) + LONG_HEARD);
 	rcu_read_unlock();
-	return wants && vlong_room(vc, from) >= LONG_LEAST;
+	return wants && sanx_long_room(lc, from) >= LONG_LEAST;
 }
 
 /**
- * vlong_send() - send from the program's pages
- * @vc: the connection, with a send buffer
+ * sanx_long_send() - send from the program's pages
+ * @lc: the connection, with a send buffer
  * @from: the data to send; advanced by the bytes that were sent
  * @len: bytes of it that there is room for
  *
- * Moves conn->lent.  The core waits for the pages afterwards, with vlong_wait()
- * (sanx_transport_ops.wait_pages).
+ * Moves conn->lent.  The core waits for the pages afterwards, with
+ * sanx_long_wait() (sanx_transport_ops.wait_pages).
  *
  * Context: process, tx_mutex held; may fault; takes tx_lock.
  * Return: bytes that were sent; 0 if they have to be copied instead.
  */
-size_t vlong_send(struct vconn *vc, struct iov_iter *from, size_t len)
+size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 {
 	/* This may fault, so it comes before the link is used. */
-	struct vlong *l = long_get(from, &len);
-	struct vlink *link;
+	struct sanx_long *l = long_get(from, &len);
+	struct sanx_link *link;
 	u32 n = 0;
 
 	if (!l)
 		return 0;
-	l->from = vc->end;
-	link = vconn_link_get(vc);
+	l->from = lc->end;
+	link = sanx_lconn_link_get(lc);
 	if (link && !long_map(l, link))
-		n = vpayload_long(vc, link, l, len);
+		n = sanx_payload_long(lc, link, l, len);
 	iov_iter_revert(from, len - n);
 	/* The device may have read the pages already, and @l be freed. */
 	if (n)
-		vconn_conn(vc)->lent = vc->end;
+		sanx_lconn_conn(lc)->lent = lc->end;
 	else
 		long_give_back(l);
 	if (link)
-		vlink_user_put(link);
+		sanx_link_user_put(link);
 	return n;
 }
 
 /**
- * vlong_lent() - the device reads these pages now
- * @vc: the connection
- * @l: the pages, which belong to vc->longs afterwards
+ * sanx_long_posted() - the device reads these pages now
+ * @lc: the connection
+ * @l: the pages, which belong to lc->longs afterwards
  * @to: stream offset behind the last byte that was posted
  *
  * Context: tx_lock held.
  */
-void vlong_lent(struct vconn *vc, struct vlong *l, u64 to)
+void sanx_long_posted(struct sanx_lconn *lc, struct sanx_long *l, u64 to)
 {
 	l->to = to;
-	list_add_tail(&l->node, &vc->longs);
+	list_add_tail(&l->node, &lc->longs);
 }
 
-static void long_over(struct vlong *l)
+static void long_over(struct sanx_long *l)
 {
 	list_del_init(&l->node);
 	long_give_back(l);
 }
 
 /**
- * vlong_acked() - take off the pages that the device has read
- * @vc: the connection
- * @read: list to which those pages are added, for vlong_read()
+ * sanx_long_acked() - take off the pages that the device has read
+ * @lc: the connection
+ * @read: list to which those pages are added, for sanx_long_read()
  *
  * Context: tx_lock held.
  */
-void vlong_acked(struct vconn *vc, struct list_head *read)
+void sanx_long_acked(struct sanx_lconn *lc, struct list_head *read)
 {
-	struct vlong *l, *next;
+	struct sanx_long *l, *next;
 
-	lockdep_assert_held(&vc->link->tx_lock);
-	list_for_each_entry_safe(l, next, &vc->longs, node) {
-		if (l->to > vc->acked)
+	lockdep_assert_held(&lc->link->tx_lock);
+	list_for_each_entry_safe(l, next, &lc->longs, node) {
+		if (l->to > lc->acked)
 			break;
 		list_move_tail(&l->node, read);
 	}
 }
 
 /**
- * vlong_read() - give programs their pages back
- * @read: list that vlong_acked() filled
+ * sanx_long_read() - give programs their pages back
+ * @read: list that sanx_long_acked() filled
  *
  * Context: any, without tx_lock, still in sanx_wire_sent(): so stop() of the
  * wire returns only after the pages were unmapped.
  */
-void vlong_read(struct list_head *read)
+void sanx_long_read(struct list_head *read)
 {
 	while (!list_empty(read))
-		long_over(list_first_entry(read, struct vlong, node));
+		long_over(list_first_entry(read, struct sanx_long, node));
 }
 
-static void long_copy(struct vconn *vc, const struct vlong *l, u64 offset)
+static void long_copy(struct sanx_lconn *lc, const struct sanx_long *l,
+		      u64 offset)
 {
 	size_t pos = l->start + (offset - l->from);
 	u64 to = l->to;
@@ -291,30 +296,32 @@ static void long_copy(struct vconn *vc, const struct vlong *l, u64 offset)
 	for (; offset < to; offset += n, pos += n) {
 		n = min_t(u64, to - offset, PAGE_SIZE - offset_in_page(pos));
 		p = kmap_local_page(l->page[pos >> PAGE_SHIFT].page);
-		vring_keep(&vc->sndbuf, offset, p + offset_in_page(pos), n);
+		sanx_lring_keep(&lc->sndbuf, offset, p + offset_in_page(pos),
+				n);
 		kunmap_local(p);
 	}
 }
 
 /**
- * vlong_save() - copy lent pages that the peer may not have to the send buffer
- * @vc: a suspended connection; its link is drained, and nobody attaches it yet
+ * sanx_long_save() - copy lent pages that the peer may not have to the send
+ * buffer
+ * @lc: a suspended connection; its link is drained, and nobody attaches it yet
  *
- * Context: process, vnet.lock held; takes tx_lock.
+ * Context: process, lnet.lock held; takes tx_lock.
  */
-void vlong_save(struct vconn *vc)
+void sanx_long_save(struct sanx_lconn *lc)
 {
-	struct vlink *link = vconn_lock(vc);
-	struct vlong *l;
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	struct sanx_long *l;
 
-	while (!list_empty(&vc->longs)) {
-		l = list_first_entry(&vc->longs, struct vlong, node);
+	while (!list_empty(&lc->longs)) {
+		l = list_first_entry(&lc->longs, struct sanx_long, node);
 		spin_unlock_bh(&link->tx_lock);
 		/*
 		 * Copy without tx_lock.  The pages stay in the list until they
-		 * were copied, so vlong_wait() finds them.
+		 * were copied, so sanx_long_wait() finds them.
 		 */
-		long_copy(vc, l, max(l->from, vsndbuf_first(vc)));
+		long_copy(lc, l, max(l->from, sanx_sndbuf_first(lc)));
 		spin_lock_bh(&link->tx_lock);
 		long_over(l);
 	}
@@ -322,22 +329,22 @@ void vlong_save(struct vconn *vc)
 }
 
 /**
- * vlong_drop() - give pages back whose bytes are not sent any more
- * @vc: a connection that is RELEASED, and that the device is done with
+ * sanx_long_drop() - give pages back whose bytes are not sent any more
+ * @lc: a connection that is RELEASED, and that the device is done with
  *
  * Context: process; takes tx_lock.
  */
-void vlong_drop(struct vconn *vc)
+void sanx_long_drop(struct sanx_lconn *lc)
 {
-	struct vlink *link = vconn_lock(vc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	while (!list_empty(&vc->longs))
-		long_over(list_first_entry(&vc->longs, struct vlong, node));
+	while (!list_empty(&lc->longs))
+		long_over(list_first_entry(&lc->longs, struct sanx_long, node));
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /**
- * vlong_wait() - sanx_transport_ops.wait_pages
+ * sanx_long_wait() - sanx_transport_ops.wait_pages
  * @conn: the connection
  * @to: stream offset up to which pages are waited for
  *
@@ -345,13 +352,13 @@ void vlong_drop(struct vconn *vc)
  *
  * Context: process, no lock held; sleeps; takes tx_lock.
  */
-void vlong_wait(struct sanx_conn *conn, u64 to)
+void sanx_long_wait(struct sanx_conn *conn, u64 to)
 {
-	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vconn_lock(vc);
-	struct vlong *l, *last = NULL;
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	struct sanx_long *l, *last = NULL;
 
-	list_for_each_entry(l, &vc->longs, node) {
+	list_for_each_entry(l, &lc->longs, node) {
 		if (l->from < to)
 			last = l;
 	}
@@ -365,18 +372,18 @@ void vlong_wait(struct sanx_conn *conn, u64 to)
 }
 
 /**
- * vlong_cutoff() - smallest send() for which LONG pays on a link
+ * sanx_long_cutoff() - smallest send() for which LONG pays on a link
  * @link: the link
  *
  * Context: any.
  * Return: bytes; U32_MAX for never.
  */
-u32 vlong_cutoff(const struct vlink *link)
+u32 sanx_long_cutoff(const struct sanx_link *link)
 {
 	u32 set = READ_ONCE(long_min);
 	u64 ns = READ_ONCE(link->rtt_ns), copy = READ_ONCE(link->copy_ns);
 
-	if (link->caps.lend_max < VPAYLOAD_PIECE)
+	if (link->caps.lend_max < PAYLOAD_PIECE)
 		return U32_MAX;
 	if (set)
 		return max(set, LONG_LEAST);
@@ -387,7 +394,7 @@ u32 vlong_cutoff(const struct vlink *link)
 }
 
 /**
- * vlong_tune() - measure how fast this node copies
+ * sanx_long_tune() - measure how fast this node copies
  * @link: a link that is being set up
  *
  * The best of three copies counts.  The first one is slow, because nothing is
@@ -395,7 +402,7 @@ u32 vlong_cutoff(const struct vlink *link)
  *
  * Context: process, may sleep.
  */
-void vlong_tune(struct vlink *link)
+void sanx_long_tune(struct sanx_link *link)
 {
 	u8 *buf = kvmalloc(2 * LONG_SAMPLE, GFP_KERNEL | __GFP_ZERO);
 	u64 start, ns, best = U64_MAX;

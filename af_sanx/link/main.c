@@ -44,25 +44,25 @@ MODULE_PARM_DESC(hold_up_ms, "debug kernels only: what is done about a link that
 #endif
 
 /*
- * Work on vlink_wq (link_end()) waits for connections to be released.
- * Connections are released on vconn_wq, so there are two workqueues.
+ * Work on sanx_link_wq (link_end()) waits for connections to be released.
+ * Connections are released on sanx_lconn_wq, so there are two workqueues.
  *
  * Memory reclaim may wait for bytes that a connection sends, and the connection
  * may wait for work on either queue, above all for another link.  So both
  * queues have a rescuer, and work that a sender may wait for allocates memory
  * without I/O (sanx_memalloc_save()).
  */
-struct workqueue_struct *vlink_wq;
-struct workqueue_struct *vconn_wq;
+struct workqueue_struct *sanx_link_wq;
+struct workqueue_struct *sanx_lconn_wq;
 
 /*
  * The wire, or NULL.  Constant from sanx_wire_register() to
  * sanx_wire_unregister(), and with it all that uses it: namespaces of the
  * engine, links and connections.
  */
-const struct sanx_wire_ops *vwire;
+const struct sanx_wire_ops *sanx_link_wire;
 
-static unsigned int vnet_id;
+static unsigned int sanx_lnet_id;
 
 /*
  * Number of checks for remaining connections of an idle namespace, and ms from
@@ -72,82 +72,83 @@ static unsigned int vnet_id;
 #define IDLE_MS		100
 
 /**
- * vnet_of() - get the engine's part of a namespace
+ * sanx_lnet_of() - get the engine's part of a namespace
  * @net: the namespace
- * Return: the &struct vnet, valid as long as @net.
+ * Return: the &struct sanx_lnet, valid as long as @net.
  */
-struct vnet *vnet_of(const struct net *net)
+struct sanx_lnet *sanx_lnet_of(const struct net *net)
 {
-	return net_generic(net, vnet_id);
+	return net_generic(net, sanx_lnet_id);
 }
 
-static bool net_wanted(const struct vnet *vnet)
+static bool net_wanted(const struct sanx_lnet *lnet)
 {
-	lockdep_assert_held(&vnet->ctl);
-	return !vnet->exiting &&
-	       (vnet->busy || net_eq(vnet->net, &init_net)) &&
-	       !sanx_nodemap_empty(vnet->net) && sanx_node_self(vnet->net);
+	lockdep_assert_held(&lnet->ctl);
+	return !lnet->exiting &&
+	       (lnet->busy || net_eq(lnet->net, &init_net)) &&
+	       !sanx_nodemap_empty(lnet->net) && sanx_node_self(lnet->net);
 }
 
-static void net_set_running(struct vnet *vnet, bool running)
+static void net_set_running(struct sanx_lnet *lnet, bool running)
 {
-	mutex_lock(&vnet->lock);
-	vnet->running = running;
-	mutex_unlock(&vnet->lock);
+	mutex_lock(&lnet->lock);
+	lnet->running = running;
+	mutex_unlock(&lnet->lock);
 }
 
-static void net_stop(struct vnet *vnet)
+static void net_stop(struct sanx_lnet *lnet)
 {
-	lockdep_assert_held(&vnet->ctl);
-	net_set_running(vnet, false);
-	if (vnet->listener)
-		vwire->unlisten(vnet->listener);
-	vnet->listener = NULL;
-	vgroup_stop(vnet);
+	lockdep_assert_held(&lnet->ctl);
+	net_set_running(lnet, false);
+	if (lnet->listener)
+		sanx_link_wire->unlisten(lnet->listener);
+	lnet->listener = NULL;
+	sanx_group_stop(lnet);
 }
 
 /* Starts or stops the namespace, as its current state requires. */
-static void net_update(struct vnet *vnet)
+static void net_update(struct sanx_lnet *lnet)
 {
-	lockdep_assert_held(&vnet->ctl);
-	if (!net_wanted(vnet)) {
-		net_stop(vnet);
+	lockdep_assert_held(&lnet->ctl);
+	if (!net_wanted(lnet)) {
+		net_stop(lnet);
 		return;
 	}
-	net_set_running(vnet, true);
+	net_set_running(lnet, true);
 	/*
 	 * Without a listener active links still work; the next change retries.
 	 */
-	vwire->listen(vnet->net, vnet, &vnet->listener);
-	vgroup_revalidate(vnet);
+	sanx_link_wire->listen(lnet->net, lnet, &lnet->listener);
+	sanx_group_revalidate(lnet);
 }
 
 static void net_idle_work(struct work_struct *work)
 {
-	struct vnet *vnet = container_of(to_delayed_work(work), struct vnet,
-					 idle);
+	struct sanx_lnet *lnet = container_of(to_delayed_work(work),
+					      struct sanx_lnet, idle);
 
-	mutex_lock(&vnet->ctl);
-	if (vnet->busy) {
+	mutex_lock(&lnet->ctl);
+	if (lnet->busy) {
 		/* in use again */
-	} else if (vgroup_has_conns(vnet) && vnet->idle_tries++ < IDLE_TRIES) {
-		queue_delayed_work(system_long_wq, &vnet->idle,
+	} else if (sanx_group_has_conns(lnet) &&
+		   lnet->idle_tries++ < IDLE_TRIES) {
+		queue_delayed_work(system_long_wq, &lnet->idle,
 				   msecs_to_jiffies(IDLE_MS));
 	} else {
-		net_update(vnet);
+		net_update(lnet);
 	}
-	mutex_unlock(&vnet->ctl);
+	mutex_unlock(&lnet->ctl);
 }
 
-static void net_exit(struct vnet *vnet)
+static void net_exit(struct sanx_lnet *lnet)
 {
-	mutex_lock(&vnet->ctl);
-	vnet->exiting = true;
-	net_stop(vnet);
-	mutex_unlock(&vnet->ctl);
-	cancel_delayed_work_sync(&vnet->idle);
+	mutex_lock(&lnet->ctl);
+	lnet->exiting = true;
+	net_stop(lnet);
+	mutex_unlock(&lnet->ctl);
+	cancel_delayed_work_sync(&lnet->idle);
 	/* The work that decremented n_links to 0 may not have returned yet. */
-	flush_workqueue(vlink_wq);
+	flush_workqueue(sanx_link_wq);
 }
 
 /*
@@ -156,58 +157,58 @@ static void net_exit(struct vnet *vnet)
  */
 static void link_net_idle(struct net *net, bool exit)
 {
-	struct vnet *vnet = vnet_of(net);
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
 	if (exit) {
-		net_exit(vnet);
+		net_exit(lnet);
 		return;
 	}
-	mutex_lock(&vnet->ctl);
-	vnet->busy = false;
-	vnet->idle_tries = 0;
+	mutex_lock(&lnet->ctl);
+	lnet->busy = false;
+	lnet->idle_tries = 0;
 	if (!net_eq(net, &init_net))
-		mod_delayed_work(system_long_wq, &vnet->idle, 0);
-	mutex_unlock(&vnet->ctl);
+		mod_delayed_work(system_long_wq, &lnet->idle, 0);
+	mutex_unlock(&lnet->ctl);
 }
 
 static void link_net_busy(struct net *net)
 {
-	struct vnet *vnet = vnet_of(net);
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
-	mutex_lock(&vnet->ctl);
-	vnet->busy = true;
-	net_update(vnet);
-	mutex_unlock(&vnet->ctl);
+	mutex_lock(&lnet->ctl);
+	lnet->busy = true;
+	net_update(lnet);
+	mutex_unlock(&lnet->ctl);
 }
 
 static void link_map_changed(struct net *net)
 {
-	struct vnet *vnet = vnet_of(net);
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
-	mutex_lock(&vnet->ctl);
-	net_update(vnet);
-	mutex_unlock(&vnet->ctl);
+	mutex_lock(&lnet->ctl);
+	net_update(lnet);
+	mutex_unlock(&lnet->ctl);
 }
 
 static int link_dump_links(struct net *net, struct sk_buff *skb,
 			   struct netlink_callback *cb, int skip)
 {
-	return vgroup_dump(vnet_of(net), skb, cb, skip);
+	return sanx_group_dump(sanx_lnet_of(net), skb, cb, skip);
 }
 
 static int link_net_init(struct net *net)
 {
-	struct vnet *vnet = vnet_of(net);
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
-	vnet->net = net;
+	lnet->net = net;
 	do
-		vnet->instance = get_random_u64();
-	while (!vnet->instance);
-	mutex_init(&vnet->ctl);
-	mutex_init(&vnet->lock);
-	INIT_LIST_HEAD(&vnet->groups);
-	INIT_DELAYED_WORK(&vnet->idle, net_idle_work);
-	init_waitqueue_head(&vnet->gone);
+		lnet->instance = get_random_u64();
+	while (!lnet->instance);
+	mutex_init(&lnet->ctl);
+	mutex_init(&lnet->lock);
+	INIT_LIST_HEAD(&lnet->groups);
+	INIT_DELAYED_WORK(&lnet->idle, net_idle_work);
+	init_waitqueue_head(&lnet->gone);
 	return 0;
 }
 
@@ -217,14 +218,14 @@ static int link_net_init(struct net *net)
  */
 static void link_net_exit(struct net *net)
 {
-	net_exit(vnet_of(net));
+	net_exit(sanx_lnet_of(net));
 }
 
 static struct pernet_operations link_net_ops = {
 	.init	= link_net_init,
 	.exit	= link_net_exit,
-	.id	= &vnet_id,
-	.size	= sizeof(struct vnet),
+	.id	= &sanx_lnet_id,
+	.size	= sizeof(struct sanx_lnet),
 };
 
 static void no_work(struct kthread_work *work)
@@ -243,29 +244,29 @@ static void flush_accept(void)
 
 static int link_connect(struct sanx_conn *conn)
 {
-	return vgroup_connect(vconn_of(conn));
+	return sanx_group_connect(sanx_lconn_of(conn));
 }
 
 /* The transport; its name and owner are those of the wire. */
-struct sanx_transport_ops vlink_transport = {
-	.priv_size	= sizeof(struct vconn),
+struct sanx_transport_ops sanx_link_transport = {
+	.priv_size	= sizeof(struct sanx_lconn),
 	.connect	= link_connect,
-	.send		= vconn_send,
-	.room		= vconn_room,
-	.push		= vconn_push,
-	.wait_pages	= vlong_wait,
-	.uncork		= vconn_uncork,
-	.unsent		= vconn_unsent,
-	.drained	= vconn_drained,
-	.consumed	= vconn_consumed,
-	.left		= vgrow_left,
-	.reclaim	= vreturn_reclaim,
-	.fin		= vconn_fin,
-	.close		= vconn_close,
-	.abort		= vconn_cut,
-	.liveness	= vconn_liveness,
-	.probe		= vconn_probe,
-	.destroy	= vconn_destroy,
+	.send		= sanx_lconn_send,
+	.room		= sanx_lconn_room,
+	.push		= sanx_lconn_push,
+	.wait_pages	= sanx_long_wait,
+	.uncork		= sanx_lconn_uncork,
+	.unsent		= sanx_lconn_unsent,
+	.drained	= sanx_lconn_drained,
+	.consumed	= sanx_lconn_consumed,
+	.left		= sanx_grow_left,
+	.reclaim	= sanx_return_reclaim,
+	.fin		= sanx_lconn_fin,
+	.close		= sanx_lconn_close,
+	.abort		= sanx_lconn_cut,
+	.liveness	= sanx_lconn_liveness,
+	.probe		= sanx_lconn_probe,
+	.destroy	= sanx_lconn_destroy,
 	.net_idle	= link_net_idle,
 	.net_busy	= link_net_busy,
 	.map_changed	= link_map_changed,
@@ -279,14 +280,16 @@ static int wire_start(void)
 {
 	int err = -ENOMEM;
 
-	vlink_wq = alloc_workqueue("sanx_link", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	vconn_wq = alloc_workqueue("sanx_conn", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!vlink_wq || !vconn_wq)
+	sanx_link_wq = alloc_workqueue("sanx_link", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				       0);
+	sanx_lconn_wq = alloc_workqueue("sanx_conn",
+					WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!sanx_link_wq || !sanx_lconn_wq)
 		goto err_wq;
 	err = register_pernet_subsys(&link_net_ops);
 	if (err)
 		goto err_wq;
-	err = sanx_transport_register(&vlink_transport);
+	err = sanx_transport_register(&sanx_link_transport);
 	if (err)
 		goto err_net;
 	link_map_changed(&init_net);
@@ -295,10 +298,10 @@ static int wire_start(void)
 err_net:
 	unregister_pernet_subsys(&link_net_ops);
 err_wq:
-	if (vconn_wq)
-		destroy_workqueue(vconn_wq);
-	if (vlink_wq)
-		destroy_workqueue(vlink_wq);
+	if (sanx_lconn_wq)
+		destroy_workqueue(sanx_lconn_wq);
+	if (sanx_link_wq)
+		destroy_workqueue(sanx_link_wq);
 	return err;
 }
 
@@ -314,13 +317,13 @@ int sanx_wire_register(const struct sanx_wire_ops *ops)
 	int err = -EBUSY;
 
 	mutex_lock(&wire_mutex);
-	if (!vwire) {
-		vwire = ops;
-		vlink_transport.name = ops->name;
-		vlink_transport.owner = ops->owner;
+	if (!sanx_link_wire) {
+		sanx_link_wire = ops;
+		sanx_link_transport.name = ops->name;
+		sanx_link_transport.owner = ops->owner;
 		err = wire_start();
 		if (err)
-			vwire = NULL;
+			sanx_link_wire = NULL;
 	}
 	mutex_unlock(&wire_mutex);
 	return err;
@@ -340,14 +343,14 @@ EXPORT_SYMBOL_GPL(sanx_wire_register);
 void sanx_wire_unregister(const struct sanx_wire_ops *ops)
 {
 	mutex_lock(&wire_mutex);
-	if (!WARN_ON_ONCE(vwire != ops)) {
-		sanx_transport_unregister(&vlink_transport);
+	if (!WARN_ON_ONCE(sanx_link_wire != ops)) {
+		sanx_transport_unregister(&sanx_link_transport);
 		unregister_pernet_subsys(&link_net_ops);
 		flush_accept();
-		destroy_workqueue(vconn_wq);
-		destroy_workqueue(vlink_wq);
+		destroy_workqueue(sanx_lconn_wq);
+		destroy_workqueue(sanx_link_wq);
 		rcu_barrier();
-		vwire = NULL;
+		sanx_link_wire = NULL;
 	}
 	mutex_unlock(&wire_mutex);
 }

@@ -6,7 +6,7 @@
  * So it is copied and queued to the accept thread.  Memory for as many requests
  * as the peer may have unanswered (SANX_OPENS_MAX) is allocated with the link.
  *
- * link->tx_lock guards vlink.opens_free and .rejects.  Each request in the
+ * link->tx_lock guards link.opens_free and .rejects.  Each request in the
  * accept thread, or parked, holds a user of its link.
  */
 #include <linux/memcontrol.h>
@@ -15,7 +15,7 @@
 #include "internal.h"
 
 /**
- * vopen_put() - a request is answered, or never will be
+ * sanx_request_put() - a request is answered, or never will be
  * @o: the request; free for the next one afterwards.  The caller keeps its link
  *	by other means
  *
@@ -23,27 +23,27 @@
  *
  * Context: any, tx_lock held.
  */
-void vopen_put(struct vopen *o)
+void sanx_request_put(struct sanx_request *o)
 {
-	struct vlink *link = o->link;
+	struct sanx_link *link = o->link;
 
 	lockdep_assert_held(&link->tx_lock);
 	list_move(&o->node, &link->opens_free);
-	vlink_user_put(link);
+	sanx_link_user_put(link);
 }
 
 /**
- * vopen_requeue() - have a parked request served again
+ * sanx_request_requeue() - have a parked request served again
  * @o: the request, not answered; the accept thread owns it afterwards
  *
  * Context: any.
  */
-void vopen_requeue(struct vopen *o)
+void sanx_request_requeue(struct sanx_request *o)
 {
 	sanx_accept_queue(&o->work);
 }
 
-static int open_parse(struct vopen *o, const struct sanx_frame *f)
+static int open_parse(struct sanx_request *o, const struct sanx_frame *f)
 {
 	int err;
 
@@ -53,11 +53,11 @@ static int open_parse(struct vopen *o, const struct sanx_frame *f)
 		err = sanx_open_parse(f, &o->open, &o->peer_id, &o->win);
 	o->f = *f;
 	o->f.body = NULL;
-	return err ?: vconn_window_ok(o->link, &o->win);
+	return err ?: sanx_lconn_window_ok(o->link, &o->win);
 }
 
 /**
- * vopen_take() - queue an OPEN or RESUME that has arrived
+ * sanx_request_take() - queue an OPEN or RESUME that has arrived
  * @link: the link
  * @f: the frame
  *
@@ -65,16 +65,17 @@ static int open_parse(struct vopen *o, const struct sanx_frame *f)
  * Return: 0; -EPROTO if the frame is malformed, or SANX_OPENS_MAX requests are
  * unanswered.
  */
-int vopen_take(struct vlink *link, const struct sanx_frame *f)
+int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 {
-	struct vopen *o;
+	struct sanx_request *o;
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	o = list_first_entry_or_null(&link->opens_free, struct vopen, node);
+	o = list_first_entry_or_null(&link->opens_free, struct sanx_request,
+				     node);
 	if (!o || open_parse(o, f))
 		err = -EPROTO;
-	else if (link->state != VLINK_UP)
+	else if (link->state != SANX_LINK_UP)
 		err = -ENOTCONN;
 	if (!err) {
 		list_del_init(&o->node);
@@ -91,13 +92,13 @@ int vopen_take(struct vlink *link, const struct sanx_frame *f)
  * loopback address.  So a listener there relies on being reached from this node
  * only.  No correct peer asks for such an address, because no node map has one.
  */
-static bool open_martian(const struct vopen *o)
+static bool open_martian(const struct sanx_request *o)
 {
 	if (sanx_addr_travels(&o->open.dst))
 		return false;
 	pr_debug("node %u asks for an address of its own node\n",
 		 o->link->group->peer);
-	sanx_count_protocol_error(o->link->group->vnet->net);
+	sanx_count_protocol_error(o->link->group->lnet->net);
 	return true;
 }
 
@@ -105,10 +106,10 @@ static bool open_martian(const struct vopen *o)
  * Checks the node map and the port rules.  A peer may connect from addresses
  * that the node map gives it, to addresses that are ours.
  */
-static bool open_allowed(const struct vopen *o)
+static bool open_allowed(const struct sanx_request *o)
 {
-	const struct vgroup *g = o->link->group;
-	struct net *net = g->vnet->net;
+	const struct sanx_group *g = o->link->group;
+	struct net *net = g->lnet->net;
 
 	return sanx_node_has_addr(net, g->peer, &o->open.src) &&
 	       (sanx_addr_is_local(net, &o->open.dst) ||
@@ -120,52 +121,53 @@ static bool open_allowed(const struct vopen *o)
  * Drops the connection without a frame about it: the peer does not know its id.
  * The request is still to be refused.
  */
-static void open_undo(struct vconn *vc)
+static void open_undo(struct sanx_lconn *lc)
 {
-	struct vlink *link = vconn_lock(vc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	vconn_abort(vc);
+	sanx_lconn_abort(lc);
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /* Sends OPEN_ACK, and then what became pending behind it. */
-static void open_answer(struct vconn *vc)
+static void open_answer(struct sanx_lconn *lc)
 {
-	struct vlink *link = vconn_lock(vc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	vc->flags &= ~VCONN_ACCEPTING;
-	vxmit_pend(vc, VCONN_P_OPEN_ACK);
-	vxmit_unlock(link);
+	lc->flags &= ~LCONN_ACCEPTING;
+	sanx_xmit_pend(lc, LCONN_P_OPEN_ACK);
+	sanx_xmit_unlock(link);
 }
 
-static int open_conn(const struct vopen *o, struct sanx_conn *conn, u32 size)
+static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
+		     u32 size)
 {
-	struct vconn *vc = vconn_of(conn);
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	int err;
 
-	vconn_init(vc);
-	vc->peer_id = o->peer_id;
-	vc->win = o->win;
+	sanx_lconn_init(lc);
+	lc->peer_id = o->peer_id;
+	lc->win = o->win;
 	conn->rx_max = size;
 	sanx_txq_init(&conn->tx, o->win.size ?: SANX_RING_FIRST);
-	err = vconn_attach(vc, o->link, VCONN_OPEN | VCONN_ACCEPTING);
+	err = sanx_lconn_attach(lc, o->link, LCONN_OPEN | LCONN_ACCEPTING);
 	if (err)
 		return err;
 	/* The listener's reference; the caller's is still needed. */
 	sanx_conn_get(conn);
 	err = sanx_conn_incoming(conn);
 	if (!err) {
-		open_answer(vc);
+		open_answer(lc);
 		return 0;
 	}
 	sanx_conn_put(conn);
-	open_undo(vc);
+	open_undo(lc);
 	return err;
 }
 
-static int open_serve(const struct vopen *o)
+static int open_serve(const struct sanx_request *o)
 {
-	struct net *net = o->link->group->vnet->net;
+	struct net *net = o->link->group->lnet->net;
 	struct sanx_endpoint local = {
 		.addr = o->open.dst, .port = o->open.dport,
 	};
@@ -182,7 +184,7 @@ static int open_serve(const struct vopen *o)
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
-	conn = sanx_conn_alloc(&vlink_transport, net, &local, &remote);
+	conn = sanx_conn_alloc(&sanx_link_transport, net, &local, &remote);
 	if (!conn) {
 		mem_cgroup_put(memcg);
 		return SANX_REJECT_DENIED;
@@ -206,50 +208,50 @@ static int open_serve(const struct vopen *o)
  * NOIO: memory reclaim may wait for I/O over a connection that is to be resumed
  * here (sanx_memalloc_save()).
  */
-static int open_dispatch(struct vopen *o)
+static int open_dispatch(struct sanx_request *o)
 {
 	unsigned int noio = memalloc_noio_save();
-	struct vlink *link = o->link;
+	struct sanx_link *link = o->link;
 	int reject = 0;
 
 	/*
 	 * The first frame of a link may be a request, and may be served before
-	 * vlink.up has run.  The instance must be compared first.
+	 * link.up has run.  The instance must be compared first.
 	 */
-	vgroup_link_up(link);
-	if (READ_ONCE(link->state) == VLINK_UP)
-		reject = o->f.type == SANX_FRAME_RESUME ? vresume_serve(o) :
+	sanx_group_link_up(link);
+	if (READ_ONCE(link->state) == SANX_LINK_UP)
+		reject = o->f.type == SANX_FRAME_RESUME ? sanx_resume_serve(o) :
 							  open_serve(o);
 	memalloc_noio_restore(noio);
 	return reject;
 }
 
 /**
- * vopen_work() - serve a request
- * @work: of a &struct vopen
+ * sanx_request_work() - serve a request
+ * @work: of a &struct sanx_request
  *
- * Context: the accept thread; may sleep; takes vnet.lock, tx_lock.
+ * Context: the accept thread; may sleep; takes lnet.lock, tx_lock.
  */
-void vopen_work(struct kthread_work *work)
+void sanx_request_work(struct kthread_work *work)
 {
-	struct vopen *o = container_of(work, struct vopen, work);
-	struct vlink *link = o->link;
+	struct sanx_request *o = container_of(work, struct sanx_request, work);
+	struct sanx_link *link = o->link;
 	int reject;
 
 	kref_get(&link->refs);
 	reject = open_dispatch(o);
 	if (reject == -EINPROGRESS) {
-		vlink_put(link);
+		sanx_link_put(link);
 		return;
 	}
 	spin_lock_bh(&link->tx_lock);
-	if (!reject || link->state != VLINK_UP) {
-		vopen_put(o);
+	if (!reject || link->state != SANX_LINK_UP) {
+		sanx_request_put(o);
 	} else {
 		o->reject = reject;
 		list_add_tail(&o->node, &link->rejects);
-		vxmit_run(link);
+		sanx_xmit_run(link);
 	}
-	vxmit_unlock(link);
-	vlink_put(link);
+	sanx_xmit_unlock(link);
+	sanx_link_put(link);
 }

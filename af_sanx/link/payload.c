@@ -2,9 +2,9 @@
 /*
  * Payload: which bytes of a stream the next frame carries, and how.
  *
- * Invariant: bytes are sent in stream order, from vc->posted on.  vc->posted
- * never exceeds vc->end (the bytes taken from the program) nor conn->tx.limit
- * (the peer's credit).  link->tx_lock guards vc->posted and changes of vc->end.
+ * Invariant: bytes are sent in stream order, from lc->posted on.  lc->posted
+ * never exceeds lc->end (the bytes taken from the program) nor conn->tx.limit
+ * (the peer's credit).  link->tx_lock guards lc->posted and changes of lc->end.
  *
  * A few bytes travel in the frame itself.  The wire writes everything else into
  * the peer's ring, from the send buffer or from the program's own pages, and a
@@ -12,7 +12,7 @@
  * express all that the frame would say, the write carries them and the frame is
  * saved, on wires that have writes with immediate data.
  *
- * "Send buffer" is vc->sndbuf.
+ * "Send buffer" is lc->sndbuf.
  */
 #include "xmit.h"
 
@@ -20,18 +20,19 @@
  * A range that does not wrap in the smaller of the send buffer and the peer's
  * ring wraps in neither, because both sizes are powers of two.
  */
-static u32 payload_wraps(const struct vconn *vc)
+static u32 payload_wraps(const struct sanx_lconn *lc)
 {
-	return min(vc->sndbuf.size, vc->win.size);
+	return min(lc->sndbuf.size, lc->win.size);
 }
 
 /*
  * Is a grant or a stream credit about to be due?  The limits are at most half
  * of those at which a PING or a CREDIT would be sent for it.
  */
-static bool payload_news(const struct vlink *link, const struct vconn *vc)
+static bool payload_news(const struct sanx_link *link,
+			 const struct sanx_lconn *lc)
 {
-	const struct sanx_rxq *q = &vconn_conn((struct vconn *)vc)->rx;
+	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
 	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
 
 	return link_credit_unadvertised(&link->credit) >= SANX_WIRE_RECVS / 8 ||
@@ -43,26 +44,26 @@ static bool payload_news(const struct vlink *link, const struct vconn *vc)
  * neither credit nor grant.  If one of them is about to be due, a frame now
  * saves a CREDIT or a PING of its own later.
  */
-static bool payload_imm_ok(const struct vlink *link, const struct vconn *vc,
-			   u8 flags, int writes)
+static bool payload_imm_ok(const struct sanx_link *link,
+			   const struct sanx_lconn *lc, u8 flags, int writes)
 {
 	return link->caps.imm && writes == 1 && !(flags & ~SANX_IMM_FLAGS) &&
-	       vc->peer_id <= SANX_IMM_CONN_MAX && !payload_news(link, vc);
+	       lc->peer_id <= SANX_IMM_CONN_MAX && !payload_news(link, lc);
 }
 
 /* Return: the number of writes, 1 or 2. */
-static int payload_writes(struct sanx_wire_msg *m, struct vconn *vc,
-			  const struct vlong *l, u64 offset, u32 len)
+static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
+			  const struct sanx_long *l, u64 offset, u32 len)
 {
 	struct sanx_span span[2];
 	int i, n;
 
 	if (!l)
-		vwr_enable(m, &vc->sndbuf);
-	n = sanx_ring_spans(l ? vc->win.size : payload_wraps(vc), offset, len,
+		sanx_msg_enable(m, &lc->sndbuf);
+	n = sanx_ring_spans(l ? lc->win.size : payload_wraps(lc), offset, len,
 			    span);
 	for (i = 0; i < n; i++) {
-		vwr_write(m, vc, l, offset, span[i].len);
+		sanx_msg_write(m, lc, l, offset, span[i].len);
 		offset += span[i].len;
 	}
 	return n;
@@ -72,134 +73,136 @@ static int payload_writes(struct sanx_wire_msg *m, struct vconn *vc,
  * Posts the next @len bytes of the stream: from @data in the frame if it is not
  * NULL, else from the program's pages @l, else from the send buffer.
  */
-static void payload_post(struct vlink *link, struct vconn *vc, const void *data,
-			 const struct vlong *l, u32 len, u8 flags)
+static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
+			 const void *data,
+			 const struct sanx_long *l, u32 len, u8 flags)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vslot *slot = vwr_slot(link);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_slot *slot = sanx_msg_slot(link);
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_DATA,
 		.flags	= flags,
-		.conn	= vc->peer_id,
-		.offset	= vc->posted,
+		.conn	= lc->peer_id,
+		.offset	= lc->posted,
 		.count	= len,
 	};
 	struct sanx_wire_msg m;
 	int n = 0;
 
-	vwr_init(&m);
+	sanx_msg_init(&m);
 	if (data) {
 		f.len = len;
 		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
 	} else {
 		f.flags |= SANX_FRAME_F_RING;
-		n = payload_writes(&m, vc, l, vc->posted, len);
+		n = payload_writes(&m, lc, l, lc->posted, len);
 	}
-	vc->posted += len;
-	if (vc->tx_gen)
+	lc->posted += len;
+	if (lc->tx_gen)
 		f.flags |= SANX_FRAME_F_GEN;
-	if (vc->posted == conn->tx.limit)
+	if (lc->posted == conn->tx.limit)
 		f.flags |= SANX_FRAME_F_FULL;
 	/*
 	 * Before posting: the peer may answer with a credit before
 	 * ib_post_send() returns, and the credit is checked against tx.next.
 	 * Bytes that are sent again are counted already.
 	 */
-	if (vc->posted > conn->tx.next)
-		sanx_txq_advance(&conn->tx, vc->posted - conn->tx.next);
-	if (payload_imm_ok(link, vc, f.flags, n)) {
-		vwr_post_imm(link, slot, &m, vc, &f);
+	if (lc->posted > conn->tx.next)
+		sanx_txq_advance(&conn->tx, lc->posted - conn->tx.next);
+	if (payload_imm_ok(link, lc, f.flags, n)) {
+		sanx_msg_post_imm(link, slot, &m, lc, &f);
 		return;
 	}
 	f.credit = sanx_rxq_grant(&conn->rx);
-	vc->pending &= ~VCONN_P_CREDIT;
-	vframe_post(link, slot, &m, vc, &f);
+	lc->pending &= ~LCONN_P_CREDIT;
+	sanx_emit_frame(link, slot, &m, lc, &f);
 }
 
 /*
  * Ends the frame at the urgent byte, because URGENT marks the last byte of a
  * frame.
  */
-static u32 payload_urgent(const struct vconn *vc, u32 len, u8 *flags)
+static u32 payload_urgent(const struct sanx_lconn *lc, u32 len, u8 *flags)
 {
-	if (vc->urgent <= vc->posted || vc->urgent - vc->posted > len)
+	if (lc->urgent <= lc->posted || lc->urgent - lc->posted > len)
 		return len;
 	*flags = SANX_FRAME_F_URGENT;
-	return vc->urgent - vc->posted;
+	return lc->urgent - lc->posted;
 }
 
 /**
- * vpayload_next() - send the next bytes of the send buffer
+ * sanx_payload_next() - send the next bytes of the send buffer
  * @link: the link
- * @vc: the connection, with VCONN_P_DATA pending and stream credit for it
+ * @lc: the connection, with LCONN_P_DATA pending and stream credit for it
  *
  * The bytes go in the frame if they are few, or if the peer has no ring.
- * Clears VCONN_P_DATA with the last byte.  If the mapping of the send buffer
- * has to be enabled alone first, nothing is sent and vxmit_enable() has been
- * called.
+ * Clears LCONN_P_DATA with the last byte.  If the mapping of the send buffer
+ * has to be enabled alone first, nothing is sent and sanx_xmit_enable() has
+ * been called.
  *
- * Context: tx_lock held, after vxmit_ok().
+ * Context: tx_lock held, after sanx_xmit_ok().
  */
-void vpayload_next(struct vlink *link, struct vconn *vc)
+void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	u32 len = min_t(u64, SANX_WIRE_PAYLOAD_MAX, vc->end - vc->posted);
+	u32 len = min_t(u64, SANX_WIRE_PAYLOAD_MAX, lc->end - lc->posted);
 	const void *data = NULL;
 	struct sanx_span span[2];
 	u8 flags = 0;
 
-	len = min_t(u64, len, vconn_conn(vc)->tx.limit - vc->posted);
-	len = payload_urgent(vc, len, &flags);
-	if (!vc->win.size || len <= link->inline_max) {
-		sanx_ring_spans(vc->sndbuf.size, vc->posted,
+	len = min_t(u64, len, sanx_lconn_conn(lc)->tx.limit - lc->posted);
+	len = payload_urgent(lc, len, &flags);
+	if (!lc->win.size || len <= link->inline_max) {
+		sanx_ring_spans(lc->sndbuf.size, lc->posted,
 				min(len, link->inline_max), span);
-		data = vc->sndbuf.buf + span[0].pos;
+		data = lc->sndbuf.buf + span[0].pos;
 		if (span[0].len < len)
 			flags = 0;
 		len = span[0].len;
-	} else if (link->caps.enable_alone && vring_disabled(&vc->sndbuf)) {
-		vxmit_enable(vc);
+	} else if (link->caps.enable_alone &&
+		   sanx_lring_disabled(&lc->sndbuf)) {
+		sanx_xmit_enable(lc);
 		return;
-	} else if (len > payload_wraps(vc)) {
-		len = payload_wraps(vc);
+	} else if (len > payload_wraps(lc)) {
+		len = payload_wraps(lc);
 		flags = 0;
 	}
-	payload_post(link, vc, data, NULL, len, flags);
-	if (vc->posted == vc->end)
-		vc->pending &= ~VCONN_P_DATA;
+	payload_post(link, lc, data, NULL, len, flags);
+	if (lc->posted == lc->end)
+		lc->pending &= ~LCONN_P_DATA;
 }
 
 /*
  * Return: 0 if the connection takes payload; -EAGAIN if it was closed or reset,
  * of which the core learns by other means; -EPIPE if it is not open.
  */
-static int payload_takes(const struct vconn *vc)
+static int payload_takes(const struct sanx_lconn *lc)
 {
-	const u32 over = VCONN_CLOSED | VCONN_PEER_CLOSED | VCONN_OVER;
+	const u32 over = LCONN_CLOSED | LCONN_PEER_CLOSED | LCONN_OVER;
 
-	if (!(vc->flags & VCONN_OPEN))
+	if (!(lc->flags & LCONN_OPEN))
 		return -EPIPE;
-	return vc->flags & over ? -EAGAIN : 0;
+	return lc->flags & over ? -EAGAIN : 0;
 }
 
 /*
  * Bytes that can be sent at once, without the send buffer.  None on iWARP,
- * where sent bytes have to be kept (vc->early).
+ * where sent bytes have to be kept (lc->early).
  */
-static u32 payload_directly(const struct vconn *vc)
+static u32 payload_directly(const struct sanx_lconn *lc)
 {
-	const u32 later = VCONN_ACCEPTING | VCONN_SUSPENDED | VCONN_RESUMING;
-	const u32 first = VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK;
-	const struct sanx_conn *conn = vconn_conn((struct vconn *)vc);
+	const u32 later = LCONN_ACCEPTING | LCONN_SUSPENDED | LCONN_RESUMING;
+	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
+	const struct sanx_conn *conn = sanx_lconn_conn(lc);
 
-	if (vc->posted != vc->end || !vxmit_ok(vc->link) ||
-	    (vc->flags & later) || (vc->pending & first) || vc->early)
+	if (lc->posted != lc->end || !sanx_xmit_ok(lc->link) ||
+	    (lc->flags & later) || (lc->pending & first) || lc->early)
 		return 0;
-	return min(vsndbuf_room(vc), sanx_txq_room(&conn->tx));
+	return min(sanx_sndbuf_room(lc), sanx_txq_room(&conn->tx));
 }
 
 /**
- * vpayload_inline() - send payload in a frame, at once
- * @vc: the connection
+ * sanx_payload_inline() - send payload in a frame, at once
+ * @lc: the connection
  * @data: the bytes
  * @len: number of bytes, at least 1
  * @urgent: the last byte is urgent
@@ -208,31 +211,32 @@ static u32 payload_directly(const struct vconn *vc)
  * Return: 0; -EAGAIN if it cannot be sent now, or the connection was closed;
  * -EPIPE if the connection is not open.
  */
-int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
+int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
+			bool urgent)
 {
-	struct vlink *link = vconn_lock(vc);
-	int err = payload_takes(vc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	int err = payload_takes(lc);
 
-	if (!err && (len > link->inline_max || len > payload_directly(vc)))
+	if (!err && (len > link->inline_max || len > payload_directly(lc)))
 		err = -EAGAIN;
 	if (!err) {
-		WRITE_ONCE(vc->end, vc->end + len);
+		WRITE_ONCE(lc->end, lc->end + len);
 		if (urgent)
-			vc->urgent = vc->end;
-		payload_post(link, vc, data, NULL, len,
+			lc->urgent = lc->end;
+		payload_post(link, lc, data, NULL, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
-		if (!vc->pending)
-			list_del_init(&vc->pend);
+		if (!lc->pending)
+			list_del_init(&lc->pend);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 	return err;
 }
 
 /**
- * vpayload_long() - send payload from a program's pages, at once
- * @vc: the connection
- * @link: the link that @l is mapped for; nothing is sent if @vc has left it
- * @l: the pages, mapped; if anything is sent, they belong to vc->longs
+ * sanx_payload_long() - send payload from a program's pages, at once
+ * @lc: the connection
+ * @link: the link that @l is mapped for; nothing is sent if @lc has left it
+ * @l: the pages, mapped; if anything is sent, they belong to lc->longs
  *	afterwards, else to the caller
  * @len: bytes to send, at least 1
  *
@@ -242,36 +246,37 @@ int vpayload_inline(struct vconn *vc, const void *data, u32 len, bool urgent)
  * Context: process, conn->tx_mutex held; takes tx_lock.
  * Return: bytes that were sent, 0 if none can be sent now.
  */
-u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len)
+u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
+		      struct sanx_long *l, u32 len)
 {
 	u32 most = min(link->caps.lend_max, SANX_WIRE_PAYLOAD_MAX);
-	struct vlink *now = vconn_lock(vc);
+	struct sanx_link *now = sanx_lconn_lock(lc);
 	u32 n, done = 0;
 
-	if (now != link || payload_takes(vc))
+	if (now != link || payload_takes(lc))
 		len = 0;
 	while (done < len) {
-		n = min3(len - done, most, payload_directly(vc));
-		n = min(n, vc->win.size);
+		n = min3(len - done, most, payload_directly(lc));
+		n = min(n, lc->win.size);
 		if (!n)
 			break;
-		WRITE_ONCE(vc->end, vc->end + n);
-		payload_post(link, vc, NULL, l, n, 0);
+		WRITE_ONCE(lc->end, lc->end + n);
+		payload_post(link, lc, NULL, l, n, 0);
 		done += n;
 	}
 	if (done) {
-		vlong_lent(vc, l, vc->end);
-		if (!vc->pending)
-			list_del_init(&vc->pend);
+		sanx_long_posted(lc, l, lc->end);
+		if (!lc->pending)
+			list_del_init(&lc->pend);
 	}
-	vxmit_unlock(now);
+	sanx_xmit_unlock(now);
 	return done;
 }
 
 /**
- * vpayload_taken() - publish payload that was copied to the send buffer
- * @vc: the connection
- * @len: bytes copied behind vc->end, at least 1
+ * sanx_payload_taken() - publish payload that was copied to the send buffer
+ * @lc: the connection
+ * @len: bytes copied behind lc->end, at least 1
  * @urgent: the last byte is urgent
  * @when: when to send the bytes
  *
@@ -279,22 +284,23 @@ u32 vpayload_long(struct vconn *vc, struct vlink *link, struct vlong *l, u32 len
  * Return: 0; -EAGAIN if the connection was closed or reset, of which the core
  * learns by other means; -EPIPE if it is not open.
  */
-int vpayload_taken(struct vconn *vc, u32 len, bool urgent, enum vpayload_when when)
+int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
+		       enum sanx_payload_when when)
 {
-	struct vlink *link = vconn_lock(vc);
-	int err = payload_takes(vc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	int err = payload_takes(lc);
 
 	if (!err) {
 		/* Bytes before this call are not corked. */
-		if (when == VPAYLOAD_CORKED)
-			vxmit_flush(vc);
-		vc->corked = when == VPAYLOAD_CORKED;
-		WRITE_ONCE(vc->end, vc->end + len);
+		if (when == PAYLOAD_CORKED)
+			sanx_xmit_flush(lc);
+		lc->corked = when == PAYLOAD_CORKED;
+		WRITE_ONCE(lc->end, lc->end + len);
 		if (urgent)
-			vc->urgent = vc->end;
-		if (when == VPAYLOAD_NOW)
-			vxmit_flush(vc);
+			lc->urgent = lc->end;
+		if (when == PAYLOAD_NOW)
+			sanx_xmit_flush(lc);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 	return err;
 }

@@ -9,13 +9,13 @@
 #include "internal.h"
 
 /* In these states the peer sends no frame about the connection, or not yet. */
-#define NEVER	(VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED | \
-		 VCONN_CLOSE_ACKED | VCONN_ACCEPTING | VCONN_SUSPENDED | \
-		 VCONN_RESUMING)
+#define NEVER	(LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED | \
+		 LCONN_CLOSE_ACKED | LCONN_ACCEPTING | LCONN_SUSPENDED | \
+		 LCONN_RESUMING)
 
-static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
+static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	const struct sanx_rxq *q = &vconn_conn(vc)->rx;
+	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
 	int err = -EPROTO;
 
 	/*
@@ -23,9 +23,10 @@ static int frame_check_data(struct vconn *vc, const struct sanx_frame *f)
 	 * sanx_conn_arrive() checks it.
 	 */
 	if (f->offset == q->tail && f->count <= q->granted - q->tail)
-		err = vgrow_arrival(vc, f);
+		err = sanx_grow_arrival(lc, f);
 	if (!err && (f->flags & SANX_FRAME_F_RING))
-		vring_sync(&vc->ring, f->offset, min(f->count, vc->ring.size));
+		sanx_lring_sync(&lc->ring, f->offset,
+				min(f->count, lc->ring.size));
 	return err;
 }
 
@@ -40,23 +41,23 @@ static bool frame_after_fin(const struct sanx_frame *f)
  * May the peer send @f about this connection now? @ignore: our side has closed,
  * and nobody reads payload any more.
  */
-static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
+static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
 			    bool *ignore)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(vc->flags & VCONN_OPEN) || (vc->flags & NEVER) ||
-	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK)) ||
-	    ((vc->flags & VCONN_FIN_RCVD) && !frame_after_fin(f)))
+	if (!(lc->flags & LCONN_OPEN) || (lc->flags & NEVER) ||
+	    (lc->pending & (LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK)) ||
+	    ((lc->flags & LCONN_FIN_RCVD) && !frame_after_fin(f)))
 		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA && !(vc->flags & VCONN_RESET))
-		err = frame_check_data(vc, f);
+	else if (f->type == SANX_FRAME_DATA && !(lc->flags & LCONN_RESET))
+		err = frame_check_data(lc, f);
 	else if (f->type == SANX_FRAME_FIN)
-		vc->flags |= VCONN_FIN_RCVD;
+		lc->flags |= LCONN_FIN_RCVD;
 	/* The peer may have sent it before it received our CLOSE. */
-	*ignore = vc->flags & VCONN_CLOSED;
+	*ignore = lc->flags & LCONN_CLOSED;
 	spin_unlock_bh(&link->tx_lock);
 	return err;
 }
@@ -66,10 +67,10 @@ static int frame_check_open(struct vconn *vc, const struct sanx_frame *f,
  * completions instead.  Only on devices that complete early (iWARP) a
  * completion says nothing about the peer, and senders wait for credits.
  */
-static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
+static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vlink *link = vc->link;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = lc->link;
 	int n = 0;
 
 	if (f->credit == READ_ONCE(conn->tx.limit) &&
@@ -77,11 +78,11 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 		return 0;
 	spin_lock_bh(&link->tx_lock);
 	/* RETURN gave up the room that this credit is about: ring_return.c. */
-	if (!vc->return_sent)
+	if (!lc->return_sent)
 		n = sanx_txq_credit(&conn->tx, f->credit);
-	if (n > 0 && vc->pending & VCONN_P_DATA)
-		vxmit_pend(vc, VCONN_P_DATA);
-	vxmit_unlock(link);
+	if (n > 0 && lc->pending & LCONN_P_DATA)
+		sanx_xmit_pend(lc, LCONN_P_DATA);
+	sanx_xmit_unlock(link);
 	if (n <= 0)
 		return n;
 	/*
@@ -89,50 +90,51 @@ static int frame_credit(struct vconn *vc, const struct sanx_frame *f)
 	 */
 	if (f->type != SANX_FRAME_WINDOW && f->type != SANX_FRAME_RETURN_ACK)
 		WRITE_ONCE(conn->drain_time, jiffies);
-	if (vc->full && !vc->early)
+	if (lc->full && !lc->early)
 		WRITE_ONCE(conn->ack_time, jiffies);
 	else
-		vspill_tx_ready(vc);
+		sanx_spill_tx_ready(lc);
 	return 0;
 }
 
 /*
  * Takes payload for a program that has closed.  Nobody reads it, but it counts
- * as received, also in a later RESUME (vframe_resume()).  Bytes of the program
- * that are still unsent are dropped, as by TCP.
+ * as received, also in a later RESUME (sanx_emit_resume()).  Bytes of the
+ * program that are still unsent are dropped, as by TCP.
  */
-static int frame_unheard(struct vconn *vc, const struct sanx_frame *f)
+static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 	int err = 0;
 
 	/*
 	 * A reset connection is not resumed, and the bytes before these may not
-	 * have been counted (vconn_reset_unread()).
+	 * have been counted (sanx_lconn_reset_unread()).
 	 */
-	if (!(READ_ONCE(vc->flags) & VCONN_RESET))
-		err = sanx_rxq_arrive(&vconn_conn(vc)->rx, f->offset, f->count);
+	if (!(READ_ONCE(lc->flags) & LCONN_RESET))
+		err = sanx_rxq_arrive(&sanx_lconn_conn(lc)->rx, f->offset,
+				      f->count);
 	spin_lock_bh(&link->tx_lock);
 	if (!err)
-		vconn_give_up(vc);
-	vxmit_unlock(link);
-	return err ?: frame_credit(vc, f);
+		sanx_lconn_give_up(lc);
+	sanx_xmit_unlock(link);
+	return err ?: frame_credit(lc, f);
 }
 
-static int frame_data(struct vconn *vc, const struct sanx_frame *f)
+static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	bool ignore;
 	int err;
 
-	err = frame_check_open(vc, f, &ignore);
+	err = frame_check_open(lc, f, &ignore);
 	if (err)
 		return err;
 	if (ignore)
-		return frame_unheard(vc, f);
+		return frame_unheard(lc, f);
 	/* The bytes cause a reset, so they must not become readable. */
 	if (sanx_conn_discards(conn)) {
-		vconn_reset_unread(vc);
+		sanx_lconn_reset_unread(lc);
 		return 0;
 	}
 	if (f->flags & SANX_FRAME_F_URGENT)
@@ -140,7 +142,7 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	if (!(f->flags & SANX_FRAME_F_RING))
 		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
 	err = sanx_conn_arrive(conn, f->offset, f->count) ?:
-	      frame_credit(vc, f);
+	      frame_credit(lc, f);
 	if (err)
 		return err;
 	if (f->flags & SANX_FRAME_F_URGENT)
@@ -149,18 +151,18 @@ static int frame_data(struct vconn *vc, const struct sanx_frame *f)
 	return 0;
 }
 
-static int frame_news(struct vconn *vc, const struct sanx_frame *f)
+static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	bool ignore;
 	int err;
 
-	err = frame_check_open(vc, f, &ignore);
+	err = frame_check_open(lc, f, &ignore);
 	if (err)
 		return err;
 	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail)
 		return -EPROTO;
-	err = frame_credit(vc, f);
+	err = frame_credit(lc, f);
 	if (err || ignore || f->type != SANX_FRAME_FIN)
 		return err;
 	/* Not an error, even if our program has closed meanwhile. */
@@ -169,7 +171,7 @@ static int frame_news(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /* WINDOW: the peer has its first ring, or a larger one. */
-static int frame_window(struct vconn *vc, const struct sanx_frame *f)
+static int frame_window(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	struct sanx_window_info win;
 	bool ignore;
@@ -178,66 +180,66 @@ static int frame_window(struct vconn *vc, const struct sanx_frame *f)
 
 	if (sanx_window_parse(f, &id, &win))
 		return -EPROTO;
-	err = frame_check_open(vc, f, &ignore);
+	err = frame_check_open(lc, f, &ignore);
 	if (err)
 		return err;
-	spin_lock_bh(&vc->link->tx_lock);
-	if (id != vc->peer_id || !vreturn_crossed(vc, &win)) {
+	spin_lock_bh(&lc->link->tx_lock);
+	if (id != lc->peer_id || !sanx_return_crossed(lc, &win)) {
 		err = -EPROTO;
 	} else {
-		vconn_set_window(vc, &win);
-		vc->tx_gen = !vc->tx_gen;
+		sanx_lconn_set_window(lc, &win);
+		lc->tx_gen = !lc->tx_gen;
 	}
-	spin_unlock_bh(&vc->link->tx_lock);
-	return err ?: frame_credit(vc, f);
+	spin_unlock_bh(&lc->link->tx_lock);
+	return err ?: frame_credit(lc, f);
 }
 
 /*
  * RETURN: the peer does not write our ring any more.  RETURN_ACK: the peer
  * knows that we do not write its ring any more.
  */
-static int frame_return(struct vconn *vc, const struct sanx_frame *f)
+static int frame_return(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	bool ours = f->type == SANX_FRAME_RETURN_ACK;
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 	bool ignore;
 	int err;
 
-	err = frame_check_open(vc, f, &ignore);
+	err = frame_check_open(lc, f, &ignore);
 	/* Bytes sent before our program closed may wait for the answer. */
 	if (err || (ignore && !ours))
 		return err;
 	spin_lock_bh(&link->tx_lock);
-	err = ours ? vreturn_answer(vc, f) : vreturn_serve(vc, f);
-	vxmit_unlock(link);
-	return err ?: ours ? frame_credit(vc, f) : 0;
+	err = ours ? sanx_return_answer(lc, f) : sanx_return_serve(lc, f);
+	sanx_xmit_unlock(link);
+	return err ?: ours ? frame_credit(lc, f) : 0;
 }
 
-static int frame_close(struct vconn *vc, const struct sanx_frame *f)
+static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vlink *link = vc->link;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = lc->link;
 	bool unsent;
 	u32 flags;
 
 	spin_lock_bh(&link->tx_lock);
-	flags = vc->flags;
-	if (!(flags & VCONN_OPEN) || (flags & NEVER) ||
-	    (vc->pending & (VCONN_P_OPEN_ACK | VCONN_P_RESUME_ACK))) {
+	flags = lc->flags;
+	if (!(flags & LCONN_OPEN) || (flags & NEVER) ||
+	    (lc->pending & (LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK))) {
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	vc->flags |= VCONN_PEER_CLOSED;
+	lc->flags |= LCONN_PEER_CLOSED;
 	/* The peer reads no more, so pending frames are dropped. */
-	unsent = (vc->posted != vc->end && !vc->corked) ||
-		 vc->spilled;
-	vc->pending = 0;
-	vxmit_pend(vc, VCONN_P_CLOSE_ACK);
-	vxmit_unlock(link);
+	unsent = (lc->posted != lc->end && !lc->corked) ||
+		 lc->spilled;
+	lc->pending = 0;
+	sanx_xmit_pend(lc, LCONN_P_CLOSE_ACK);
+	sanx_xmit_unlock(link);
 
 	/* The worker frees the spilled bytes, which are not sent any more. */
-	vspill_kick(vc);
-	if (flags & VCONN_CLOSED)
+	sanx_spill_kick(lc);
+	if (flags & LCONN_CLOSED)
 		return 0;
 	if (f->flags & SANX_FRAME_F_RESET)
 		sanx_conn_reset(conn, ECONNRESET);
@@ -249,18 +251,18 @@ static int frame_close(struct vconn *vc, const struct sanx_frame *f)
 	return 0;
 }
 
-static int frame_close_ack(struct vconn *vc)
+static int frame_close_ack(struct sanx_lconn *lc)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(vc->flags & VCONN_CLOSE_SENT) ||
-	    (vc->flags & (VCONN_CLOSE_ACKED | VCONN_RELEASED))) {
+	if (!(lc->flags & LCONN_CLOSE_SENT) ||
+	    (lc->flags & (LCONN_CLOSE_ACKED | LCONN_RELEASED))) {
 		err = -EPROTO;
 	} else {
-		vc->flags |= VCONN_CLOSE_ACKED;
-		vconn_check_over(vc);
+		lc->flags |= LCONN_CLOSE_ACKED;
+		sanx_lconn_check_over(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
 	return err;
@@ -270,72 +272,73 @@ static int frame_close_ack(struct vconn *vc)
  * Takes the answer to an OPEN.
  * Return: true if an answer was due.
  */
-static bool frame_answers(struct vconn *vc)
+static bool frame_answers(struct sanx_lconn *lc)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (!(vc->flags & VCONN_OPENING) || (vc->pending & VCONN_P_OPEN) ||
-	    (vc->flags & (VCONN_OVER | VCONN_RELEASED)))
+	if (!(lc->flags & LCONN_OPENING) || (lc->pending & LCONN_P_OPEN) ||
+	    (lc->flags & (LCONN_OVER | LCONN_RELEASED)))
 		return false;
-	vc->flags &= ~VCONN_OPENING;
-	vask_answered(vc);
+	lc->flags &= ~LCONN_OPENING;
+	sanx_ask_answered(lc);
 	WRITE_ONCE(link->opening, link->opening - 1);
 	return true;
 }
 
-static int frame_open_ack(struct vconn *vc, const struct sanx_frame *f)
+static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vlink *link = vc->link;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = lc->link;
 	struct sanx_window_info win;
 	bool closed;
 	u32 id;
 
-	if (sanx_open_ack_parse(f, &id, &win) || vconn_window_ok(link, &win))
+	if (sanx_open_ack_parse(f, &id, &win) ||
+	    sanx_lconn_window_ok(link, &win))
 		return -EPROTO;
 	spin_lock_bh(&link->tx_lock);
-	if (!frame_answers(vc)) {
+	if (!frame_answers(lc)) {
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	vc->peer_id = id;
-	vc->win = win;
+	lc->peer_id = id;
+	lc->win = win;
 	sanx_txq_init(&conn->tx, win.size ?: SANX_RING_FIRST);
-	vc->flags |= VCONN_OPEN;
-	closed = vc->flags & VCONN_CLOSED;
+	lc->flags |= LCONN_OPEN;
+	closed = lc->flags & LCONN_CLOSED;
 	if (closed) {
-		vc->flags |= VCONN_RESET;
-		vxmit_pend(vc, VCONN_P_CLOSE);
+		lc->flags |= LCONN_RESET;
+		sanx_xmit_pend(lc, LCONN_P_CLOSE);
 	} else {
-		vxmit_run(link);
+		sanx_xmit_run(link);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 	/* If this fails, close() was called or will be. */
 	if (!closed)
 		sanx_conn_established(conn);
 	return 0;
 }
 
-static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
+static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	bool busy = f->count == SANX_REJECT_BUSY;
-	struct sanx_conn *conn = vconn_conn(vc);
-	struct vlink *link = vc->link;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = lc->link;
 	bool closed;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!frame_answers(vc)) {
+	if (!frame_answers(lc)) {
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	closed = vc->flags & VCONN_CLOSED;
+	closed = lc->flags & LCONN_CLOSED;
 	if (busy && !closed)
-		vc->flags |= VCONN_IDLE;
+		lc->flags |= LCONN_IDLE;
 	else
-		vconn_abort(vc);
-	vxmit_run(link);
-	vxmit_unlock(link);
+		sanx_lconn_abort(lc);
+	sanx_xmit_run(link);
+	sanx_xmit_unlock(link);
 	if (closed)
 		return 0;
 	if (busy)
@@ -346,8 +349,8 @@ static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
 }
 
 /**
- * vconn_frame() - take a frame about a connection
- * @vc: the connection; the caller has a reference; it may be not yet, or not
+ * sanx_lconn_frame() - take a frame about a connection
+ * @lc: the connection; the caller has a reference; it may be not yet, or not
  *	any more, attached
  * @link: the link that the frame arrived on
  * @f: the frame
@@ -355,39 +358,39 @@ static int frame_open_rej(struct vconn *vc, const struct sanx_frame *f)
  * Context: softirq, one at a time for a link; takes tx_lock.
  * Return: 0, or -EPROTO if no correct peer sends the frame now.
  */
-int vconn_frame(struct vconn *vc, const struct vlink *link,
-		const struct sanx_frame *f)
+int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
+		     const struct sanx_frame *f)
 {
 	/*
 	 * A connection on @link does not move while frames arrive there: it
 	 * moves after @link was drained.  Pairs with smp_store_release() in
 	 * resume_switch().
 	 */
-	if (smp_load_acquire(&vc->link) != link)
+	if (smp_load_acquire(&lc->link) != link)
 		return -EPROTO;
 	switch (f->type) {
 	case SANX_FRAME_DATA:
-		return frame_data(vc, f);
+		return frame_data(lc, f);
 	case SANX_FRAME_CREDIT:
 	case SANX_FRAME_FIN:
-		return frame_news(vc, f);
+		return frame_news(lc, f);
 	case SANX_FRAME_WINDOW:
-		return frame_window(vc, f);
+		return frame_window(lc, f);
 	case SANX_FRAME_RETURN:
 	case SANX_FRAME_RETURN_ACK:
-		return frame_return(vc, f);
+		return frame_return(lc, f);
 	case SANX_FRAME_CLOSE:
-		return frame_close(vc, f);
+		return frame_close(lc, f);
 	case SANX_FRAME_CLOSE_ACK:
-		return frame_close_ack(vc);
+		return frame_close_ack(lc);
 	case SANX_FRAME_OPEN_ACK:
-		return frame_open_ack(vc, f);
+		return frame_open_ack(lc, f);
 	case SANX_FRAME_OPEN_REJ:
-		return frame_open_rej(vc, f);
+		return frame_open_rej(lc, f);
 	case SANX_FRAME_RESUME_ACK:
-		return vresume_answer(vc, f);
+		return sanx_resume_answer(lc, f);
 	case SANX_FRAME_RESUME_REJ:
-		return vresume_refused(vc);
+		return sanx_resume_refused(lc);
 	default:
 		return -EPROTO;
 	}

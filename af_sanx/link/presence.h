@@ -42,7 +42,7 @@ enum presence_state {
  * @state: the state
  * @since: PEER_ABSENT: time of the first refusal, in the caller's unit
  *
- * The caller serialises all calls for one object (vnet.lock).
+ * The caller serialises all calls for one object (lnet.lock).
  */
 struct presence {
 	enum presence_state	state;

@@ -13,32 +13,33 @@
 #include "internal.h"
 
 /* Processes a frame about a connection; @imm: it arrived as immediate data. */
-static int recv_conn_frame(struct vlink *link, struct sanx_frame *f, bool imm)
+static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
+			   bool imm)
 {
-	struct vconn *vc = vconn_find(link->group, f->conn);
+	struct sanx_lconn *lc = sanx_lconn_find(link->group, f->conn);
 	int err;
 
-	if (!vc)
+	if (!lc)
 		return -EPROTO;
 	/*
 	 * Immediate data has neither offset nor credit.  The order of frames
 	 * gives them: the next offset of the stream, and an unchanged credit.
 	 */
 	if (imm) {
-		f->offset = vconn_conn(vc)->rx.tail;
-		f->credit = READ_ONCE(vconn_conn(vc)->tx.limit);
+		f->offset = sanx_lconn_conn(lc)->rx.tail;
+		f->credit = READ_ONCE(sanx_lconn_conn(lc)->tx.limit);
 	}
-	err = vconn_frame(vc, link, f);
-	sanx_conn_put(vconn_conn(vc));
+	err = sanx_lconn_frame(lc, link, f);
+	sanx_conn_put(sanx_lconn_conn(lc));
 	return err;
 }
 
-static int recv_frame(struct vlink *link, struct sanx_frame *f)
+static int recv_frame(struct sanx_link *link, struct sanx_frame *f)
 {
 	switch (f->type) {
 	case SANX_FRAME_OPEN:
 	case SANX_FRAME_RESUME:
-		return vopen_take(link, f);
+		return sanx_request_take(link, f);
 	case SANX_FRAME_PING:
 		spin_lock_bh(&link->tx_lock);
 		link->pong = true;
@@ -56,19 +57,22 @@ static int recv_frame(struct vlink *link, struct sanx_frame *f)
  * before a link was lost count, because the peer may have seen their
  * completions.
  */
-static bool recv_state_ok(struct vlink *link)
+static bool recv_state_ok(struct sanx_link *link)
 {
-	enum vlink_state state;
+	enum sanx_link_state state;
 
-	if (READ_ONCE(link->state) == VLINK_ACCEPTING)
-		vlink_came_up(link);
-	/* Pairs with vlink_set_state(), so that link->err is that of VLINK_DYING. */
+	if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
+		sanx_link_came_up(link);
+	/*
+	 * Pairs with sanx_link_set_state(), so that link->err is that of
+	 * SANX_LINK_DYING.
+	 */
 	state = smp_load_acquire(&link->state);
-	return state == VLINK_UP ||
-	       (state == VLINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
+	return state == SANX_LINK_UP ||
+	       (state == SANX_LINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
 }
 
-static int recv_buf(struct vlink *link, const void *buf, u32 bytes)
+static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
 {
 	struct sanx_frame f;
 	int err;
@@ -85,7 +89,7 @@ static int recv_buf(struct vlink *link, const void *buf, u32 bytes)
 	return err ?: recv_frame(link, &f);
 }
 
-static int recv_imm(struct vlink *link, u32 imm, u32 bytes)
+static int recv_imm(struct sanx_link *link, u32 imm, u32 bytes)
 {
 	struct sanx_frame f;
 	int err;
@@ -101,15 +105,15 @@ static int recv_imm(struct vlink *link, u32 imm, u32 bytes)
 	return recv_conn_frame(link, &f, true);
 }
 
-static bool recv_done(struct vlink *link, int err)
+static bool recv_done(struct sanx_link *link, int err)
 {
 	if (!err)
 		return true;
 	if (err == -EPROTO) {
 		pr_debug("node %u sent what it must not\n", link->group->peer);
-		sanx_count_protocol_error(link->group->vnet->net);
+		sanx_count_protocol_error(link->group->lnet->net);
 	}
-	vlink_kill(link, ECONNRESET);
+	sanx_link_kill(link, ECONNRESET);
 	return false;
 }
 
@@ -124,7 +128,7 @@ static bool recv_done(struct vlink *link, int err)
  * Return: true if the receive may be posted again; sanx_wire_received() must
  * follow.  False if the link ends.
  */
-bool sanx_wire_arrived(struct vlink *link, const void *buf, u32 bytes)
+bool sanx_wire_arrived(struct sanx_link *link, const void *buf, u32 bytes)
 {
 	return recv_done(link, recv_buf(link, buf, bytes));
 }
@@ -139,7 +143,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_arrived);
  * Context: as sanx_wire_arrived().
  * Return: as sanx_wire_arrived().
  */
-bool sanx_wire_written(struct vlink *link, u32 imm, u32 bytes)
+bool sanx_wire_written(struct sanx_link *link, u32 imm, u32 bytes)
 {
 	return recv_done(link, recv_imm(link, imm, bytes));
 }
@@ -151,11 +155,11 @@ EXPORT_SYMBOL_GPL(sanx_wire_written);
  *
  * Context: as sanx_wire_arrived(); takes tx_lock.
  */
-void sanx_wire_received(struct vlink *link)
+void sanx_wire_received(struct sanx_link *link)
 {
 	spin_lock_bh(&link->tx_lock);
 	link_credit_posted(&link->credit);
-	vxmit_run(link);
-	vxmit_unlock(link);
+	sanx_xmit_run(link);
+	sanx_xmit_unlock(link);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_received);

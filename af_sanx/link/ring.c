@@ -18,7 +18,7 @@
 
 #include "internal.h"
 
-static u32 ring_pages(const struct vring *ring)
+static u32 ring_pages(const struct sanx_lring *ring)
 {
 	return DIV_ROUND_UP(ring->size, PAGE_SIZE);
 }
@@ -30,8 +30,8 @@ static void *ring_buf(u32 size, gfp_t gfp)
 	return buf ?: __vmalloc(size, gfp);
 }
 
-static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
-		      bool remote)
+static int ring_alloc(struct sanx_lring *ring, u32 size,
+		      struct mem_cgroup *memcg, bool remote)
 {
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
 
@@ -48,7 +48,7 @@ static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 }
 
 /**
- * vring_alloc() - allocate memory for a ring
+ * sanx_lring_alloc() - allocate memory for a ring
  * @ring: a ring without memory
  * @size: bytes, a power of two
  * @memcg: the memory cgroup that is charged, or NULL for the caller's
@@ -60,10 +60,10 @@ static int ring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
  * allocation, so no process is killed for it (__GFP_RETRY_MAYFAIL).
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM.  The caller owns the memory: vring_free().
+ * Return: 0 or -ENOMEM.  The caller owns the memory: sanx_lring_free().
  */
-int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
-		bool remote)
+int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
+		     struct mem_cgroup *memcg, bool remote)
 {
 	return ring_alloc(ring, size, memcg, remote);
 }
@@ -77,7 +77,7 @@ int vring_alloc(struct vring *ring, u32 size, struct mem_cgroup *memcg,
 static atomic_long_t ring_grown;
 
 /**
- * vring_alloc_grown() - allocate memory for a ring that has grown
+ * sanx_lring_alloc_grown() - allocate memory for a ring that has grown
  * @ring: a ring without memory
  * @size: bytes, a power of two
  * @memcg: the memory cgroup that is charged, or NULL for the caller's
@@ -86,9 +86,10 @@ static atomic_long_t ring_grown;
  * part of the node's memory (ring_grown), as TCP has tcp_mem for its windows.
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM.  The caller owns the memory: vring_free().
+ * Return: 0 or -ENOMEM.  The caller owns the memory: sanx_lring_free().
  */
-int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
+int sanx_lring_alloc_grown(struct sanx_lring *ring, u32 size,
+			   struct mem_cgroup *memcg)
 {
 	long most = totalram_pages() / GROWN_PART;
 	long n = DIV_ROUND_UP(size, PAGE_SIZE);
@@ -103,24 +104,24 @@ int vring_alloc_grown(struct vring *ring, u32 size, struct mem_cgroup *memcg)
 }
 
 /**
- * vring_free_sleeps() - does vring_free() need to sleep?
+ * sanx_lring_free_sleeps() - does sanx_lring_free() need to sleep?
  * @ring: a ring
- * Return: true if vring_free() may sleep.
+ * Return: true if sanx_lring_free() may sleep.
  */
-bool vring_free_sleeps(const struct vring *ring)
+bool sanx_lring_free_sleeps(const struct sanx_lring *ring)
 {
 	return is_vmalloc_addr(ring->buf);
 }
 
 /**
- * vring_free() - free the memory of a ring
+ * sanx_lring_free() - free the memory of a ring
  * @ring: a ring that is not mapped; may be without memory
  *
- * Context: any; process if vring_free_sleeps().
+ * Context: any; process if sanx_lring_free_sleeps().
  */
-void vring_free(struct vring *ring)
+void sanx_lring_free(struct sanx_lring *ring)
 {
-	WARN_ON_ONCE(vring_mapped(ring));
+	WARN_ON_ONCE(sanx_lring_mapped(ring));
 	if (is_vmalloc_addr(ring->buf))
 		vfree(ring->buf);
 	else if (ring->buf)
@@ -132,7 +133,7 @@ void vring_free(struct vring *ring)
 }
 
 /**
- * vring_keep() - copy bytes to a send buffer
+ * sanx_lring_keep() - copy bytes to a send buffer
  * @ring: the send buffer; without memory nothing happens
  * @offset: stream offset of the first byte
  * @data: the bytes
@@ -143,7 +144,8 @@ void vring_free(struct vring *ring)
  *
  * Context: any.
  */
-void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len)
+void sanx_lring_keep(struct sanx_lring *ring, u64 offset, const void *data,
+		     u32 len)
 {
 	struct sanx_rxq q = { .in = { .buf = ring->buf, .size = ring->size } };
 
@@ -152,31 +154,31 @@ void vring_keep(struct vring *ring, u64 offset, const void *data, u32 len)
 }
 
 /**
- * vring_mapped() - is a ring mapped?
+ * sanx_lring_mapped() - is a ring mapped?
  * @ring: a ring; may be without memory
  *
  * Context: tx_lock held, or nothing else maps or unmaps the ring.
  * Return: true if so.
  */
-bool vring_mapped(const struct vring *ring)
+bool sanx_lring_mapped(const struct sanx_lring *ring)
 {
 	return ring->map.priv;
 }
 
 /**
- * vring_disabled() - does a message have to enable the mapping of a ring?
+ * sanx_lring_disabled() - does a message have to enable the mapping of a ring?
  * @ring: a ring; may be without memory
  *
  * Context: tx_lock held.
  * Return: true if it is mapped and was not enabled yet.
  */
-bool vring_disabled(const struct vring *ring)
+bool sanx_lring_disabled(const struct sanx_lring *ring)
 {
 	return ring->map.priv && !ring->map.enabled;
 }
 
 /**
- * vring_map() - map a ring for a link
+ * sanx_lring_map() - map a ring for a link
  * @ring: a ring with memory, not mapped
  * @link: the link; it still has its wire's part
  * @addr: address of the first byte for the peer; a multiple of the page size
@@ -186,15 +188,15 @@ bool vring_disabled(const struct vring *ring)
  * Context: process, may sleep.
  * Return: 0 or -errno.
  */
-int vring_map(struct vring *ring, struct vlink *link, u64 addr)
+int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 addr)
 {
 	ring->map.enabled = false;
-	return vwire->map(link->wl, &ring->map, ring->buf, ring->size,
-			  ring->remote, addr);
+	return sanx_link_wire->map(link->wl, &ring->map, ring->buf, ring->size,
+				   ring->remote, addr);
 }
 
 /**
- * vring_unmap() - end the access of a link's wire to a ring
+ * sanx_lring_unmap() - end the access of a link's wire to a ring
  * @ring: a ring; may be not mapped
  *
  * Called when the peer has said that it does not write there any more, or the
@@ -202,23 +204,23 @@ int vring_map(struct vring *ring, struct vlink *link, u64 addr)
  *
  * Context: process, may sleep.
  */
-void vring_unmap(struct vring *ring)
+void sanx_lring_unmap(struct sanx_lring *ring)
 {
-	if (!vring_mapped(ring))
+	if (!sanx_lring_mapped(ring))
 		return;
-	vwire->unmap(&ring->map);
+	sanx_link_wire->unmap(&ring->map);
 	ring->map.priv = NULL;
 }
 
 /**
- * vring_sync() - let the CPU see what the peer wrote
+ * sanx_lring_sync() - let the CPU see what the peer wrote
  * @ring: a mapped ring
  * @offset: stream offset of the first byte
  * @len: bytes, at most the size of the ring
  *
  * Context: any.
  */
-void vring_sync(const struct vring *ring, u64 offset, u32 len)
+void sanx_lring_sync(const struct sanx_lring *ring, u64 offset, u32 len)
 {
 	struct sanx_span span[2];
 	int i, n;
@@ -227,16 +229,16 @@ void vring_sync(const struct vring *ring, u64 offset, u32 len)
 		return;
 	n = sanx_ring_spans(ring->size, offset, len, span);
 	for (i = 0; i < n; i++)
-		vwire->sync(&ring->map, span[i].pos, span[i].len);
+		sanx_link_wire->sync(&ring->map, span[i].pos, span[i].len);
 }
 
 /**
- * vring_max() - the largest ring that the wire of a link can map
+ * sanx_lring_max() - the largest ring that the wire of a link can map
  * @link: the link, set up
  *
  * Return: bytes, a power of two.
  */
-u32 vring_max(const struct vlink *link)
+u32 sanx_lring_max(const struct sanx_link *link)
 {
 	return rounddown_pow_of_two(clamp_t(u64, link->caps.map_max, PAGE_SIZE,
 					    SANX_RING_MAX));

@@ -10,7 +10,7 @@
  * there (coalesce.c of the core), and corked bytes wait there too (cork.c).
  *
  * conn->tx_mutex serialises the senders of a connection.  link->tx_lock guards
- * vc->posted, and changes of vc->end.  The sender loads vc->posted under
+ * lc->posted, and changes of lc->end.  The sender loads lc->posted under
  * tx_mutex alone, as a hint.
  */
 #include <linux/uio.h>
@@ -26,8 +26,8 @@ static bool send_urgent(size_t n, size_t len, u32 room, int flags)
 	return (flags & MSG_OOB) && (n == len || n == room);
 }
 
-static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
-			  u32 most, int flags)
+static ssize_t send_frame(struct sanx_lconn *lc, struct iov_iter *from,
+			  size_t len, u32 most, int flags)
 {
 	u8 buf[SANX_INLINE_MAX];
 	size_t n;
@@ -40,7 +40,7 @@ static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
 	n = copy_from_iter(buf, min_t(size_t, len, most), from);
 	if (!n)
 		return -EFAULT;
-	err = vpayload_inline(vc, buf, n, send_urgent(n, len, 0, flags));
+	err = sanx_payload_inline(lc, buf, n, send_urgent(n, len, 0, flags));
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
@@ -49,14 +49,14 @@ static ssize_t send_frame(struct vconn *vc, struct iov_iter *from, size_t len,
 }
 
 /* Return: bytes that were sent; if none, the error. */
-static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
-			   u32 most, int flags)
+static ssize_t send_inline(struct sanx_lconn *lc, struct iov_iter *from,
+			   size_t len, u32 most, int flags)
 {
 	size_t done = 0;
 	ssize_t n;
 
 	do {
-		n = send_frame(vc, from, len - done, most, flags);
+		n = send_frame(lc, from, len - done, most, flags);
 		if (n < 0)
 			return done ?: n;
 		done += n;
@@ -64,8 +64,8 @@ static ssize_t send_inline(struct vconn *vc, struct iov_iter *from, size_t len,
 	return done;
 }
 
-static ssize_t send_buffered(struct vconn *vc, struct iov_iter *from,
-			     size_t len, int flags, enum vpayload_when when)
+static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
+			     size_t len, int flags, enum sanx_payload_when when)
 {
 	struct sanx_rxq sndbuf = {};
 	u32 room;
@@ -73,75 +73,77 @@ static ssize_t send_buffered(struct vconn *vc, struct iov_iter *from,
 	int err;
 
 	/*
-	 * vconn_room() arms the wake-up.  If there is room after that, no
+	 * sanx_lconn_room() arms the wake-up.  If there is room after that, no
 	 * wake-up need come, so try again.
 	 */
 	do {
-		err = vsndbuf_make(vc, len);
+		err = sanx_sndbuf_make(lc, len);
 		if (err == -ENOMEM)
-			sanx_conn_set_short(vconn_conn(vc));
+			sanx_conn_set_short(sanx_lconn_conn(lc));
 		if (err && err != -EAGAIN)
 			return -EAGAIN;
-		room = err ? 0 : vsndbuf_room(vc);
-	} while (!room && vconn_room(vconn_conn(vc), SANX_ROOM_WINDOW));
+		room = err ? 0 : sanx_sndbuf_room(lc);
+	} while (!room &&
+		 sanx_lconn_room(sanx_lconn_conn(lc), SANX_ROOM_WINDOW));
 	if (!room)
 		return -EAGAIN;
-	sndbuf.in.buf = vc->sndbuf.buf;
-	sndbuf.in.size = vc->sndbuf.size;
+	sndbuf.in.buf = lc->sndbuf.buf;
+	sndbuf.in.size = lc->sndbuf.size;
 	n = min3(len, (size_t)room, (size_t)SANX_WIRE_PAYLOAD_MAX);
-	n = sanx_rxq_fill(&sndbuf, vc->end, from, n);
+	n = sanx_rxq_fill(&sndbuf, lc->end, from, n);
 	if (!n)
 		return -EFAULT;
-	err = vpayload_taken(vc, n, send_urgent(n, len, room, flags), when);
+	err = sanx_payload_taken(lc, n, send_urgent(n, len, room, flags), when);
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
 	}
-	if (when == VPAYLOAD_CORKED)
-		sanx_cork_hold(vconn_conn(vc), n);
+	if (when == PAYLOAD_CORKED)
+		sanx_cork_hold(sanx_lconn_conn(lc), n);
 	else
-		sanx_cork_release(vconn_conn(vc));
-	if (when == VPAYLOAD_SOON)
-		sanx_coalesce_arm(&vc->coalesce);
+		sanx_cork_release(sanx_lconn_conn(lc));
+	if (when == PAYLOAD_SOON)
+		sanx_coalesce_arm(&lc->coalesce);
 	return n;
 }
 
 /*
  * Bytes that each of one or more frames may carry; 0 if frames are not to be
- * used.  This is a hint: vpayload_inline() decides.  Without a ring, frames may
- * be all that the peer has room for.  Not on iWARP, where sent bytes have to be
- * kept.
+ * used.  This is a hint: sanx_payload_inline() decides.  Without a ring, frames
+ * may be all that the peer has room for.  Not on iWARP, where sent bytes have
+ * to be kept.
  */
-static u32 send_small(struct vconn *vc, size_t len)
+static u32 send_small(struct sanx_lconn *lc, size_t len)
 {
 	u32 most;
 
-	if (vc->early || vc->posted != vc->end)
+	if (lc->early || lc->posted != lc->end)
 		return 0;
 	rcu_read_lock();
-	most = READ_ONCE(vc->link)->inline_max;
+	most = READ_ONCE(lc->link)->inline_max;
 	rcu_read_unlock();
-	if (len > most && (READ_ONCE(vc->win.size) ||
-			   len > sanx_txq_room(&vconn_conn(vc)->tx)))
+	if (len > most && (READ_ONCE(lc->win.size) ||
+			   len > sanx_txq_room(&sanx_lconn_conn(lc)->tx)))
 		return 0;
 	return most;
 }
 
-static enum vpayload_when send_when(struct vconn *vc, size_t len, int flags)
+static enum sanx_payload_when send_when(struct sanx_lconn *lc, size_t len,
+					int flags)
 {
 	bool urgent = flags & MSG_OOB;
 
 	if ((flags & MSG_MORE) && !urgent &&
-	    vc->end - READ_ONCE(vc->posted) + len <= SANX_CORK_MAX &&
-	    len < vsndbuf_room(vc))
-		return VPAYLOAD_CORKED;
-	return sanx_coalesce_wants(&vc->coalesce, vconn_conn(vc), len, urgent,
-				   !(flags & MSG_BATCH)) ?
-	       VPAYLOAD_SOON : VPAYLOAD_NOW;
+	    lc->end - READ_ONCE(lc->posted) + len <= SANX_CORK_MAX &&
+	    len < sanx_sndbuf_room(lc))
+		return PAYLOAD_CORKED;
+	return sanx_coalesce_wants(&lc->coalesce, sanx_lconn_conn(lc), len,
+				   urgent, !(flags & MSG_BATCH)) ?
+	       PAYLOAD_SOON : PAYLOAD_NOW;
 }
 
 /**
- * vconn_send() - sanx_transport_ops.send
+ * sanx_lconn_send() - sanx_transport_ops.send
  * @conn: the connection
  * @from: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
@@ -152,39 +154,41 @@ static enum vpayload_when send_when(struct vconn *vc, size_t len, int flags)
  * tx_lock.
  * Return: as send().
  */
-ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
-		   int flags)
+ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
+			size_t len, int flags)
 {
-	struct vconn *vc = vconn_of(conn);
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	ssize_t n, done = 0;
-	enum vpayload_when when;
+	enum sanx_payload_when when;
 	u32 most;
 
-	vsndbuf_bound(vc);
-	if (vspill_any(vc))
+	sanx_sndbuf_bound(lc);
+	if (sanx_spill_any(lc))
 		return flags & SANX_MSG_SPARE ?
-		       vspill_send(vc, from, len, flags) : -EAGAIN;
-	if (vlong_wants(vc, from, len, flags) && !vsndbuf_make(vc, len)) {
-		n = vlong_send(vc, from, min(len, vlong_room(vc, from)));
+		       sanx_spill_send(lc, from, len, flags) : -EAGAIN;
+	if (sanx_long_wants(lc, from, len, flags) &&
+	    !sanx_sndbuf_make(lc, len)) {
+		n = sanx_long_send(lc, from,
+				   min(len, sanx_long_room(lc, from)));
 		if (n)
 			return n;
 	}
-	when = send_when(vc, len, flags);
-	most = when == VPAYLOAD_NOW ? send_small(vc, len) : 0;
+	when = send_when(lc, len, flags);
+	most = when == PAYLOAD_NOW ? send_small(lc, len) : 0;
 	if (most) {
-		n = send_inline(vc, from, len, most, flags);
+		n = send_inline(lc, from, len, most, flags);
 		if (n == len)
-			sanx_coalesce_sent(&vc->coalesce, !(flags & MSG_BATCH));
+			sanx_coalesce_sent(&lc->coalesce, !(flags & MSG_BATCH));
 		if (n == len || (n < 0 && n != -EAGAIN))
 			return n;
 		done = max(n, 0L);
 	}
 	/* The rest follows in the same call, before another writer's bytes. */
-	n = send_buffered(vc, from, len - done, flags, when);
+	n = send_buffered(lc, from, len - done, flags, when);
 	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
-		n = vspill_send(vc, from, len, flags);
-	if (when == VPAYLOAD_NOW)
-		sanx_coalesce_sent(&vc->coalesce, !(flags & MSG_BATCH));
+		n = sanx_spill_send(lc, from, len, flags);
+	if (when == PAYLOAD_NOW)
+		sanx_coalesce_sent(&lc->coalesce, !(flags & MSG_BATCH));
 	return n < 0 ? done ?: n : done + n;
 }
 
@@ -192,37 +196,37 @@ ssize_t vconn_send(struct sanx_conn *conn, struct iov_iter *from, size_t len,
  * There is no send buffer.  Could the next send() make one?  If not, the sender
  * is woken when that has changed.
  */
-static bool room_first(struct vconn *vc)
+static bool room_first(struct sanx_lconn *lc)
 {
-	const u32 no_use = VCONN_SUSPENDED | VCONN_RESUMING | VCONN_RELEASED |
-			   VCONN_OVER | VCONN_PEER_CLOSED | VCONN_CLOSED;
+	const u32 no_use = LCONN_SUSPENDED | LCONN_RESUMING | LCONN_RELEASED |
+			   LCONN_OVER | LCONN_PEER_CLOSED | LCONN_CLOSED;
 
-	lockdep_assert_held(&vc->link->tx_lock);
-	return vc->link->state == VLINK_UP && !(vc->flags & no_use);
+	lockdep_assert_held(&lc->link->tx_lock);
+	return lc->link->state == SANX_LINK_UP && !(lc->flags & no_use);
 }
 
 /* Room in the send buffer, without bytes that could be spilled. */
-static u32 room_buffered(struct vconn *vc)
+static u32 room_buffered(struct sanx_lconn *lc)
 {
-	u32 room = vsndbuf_room(vc);
-	struct vlink *link;
+	u32 room = sanx_sndbuf_room(lc);
+	struct sanx_link *link;
 
-	if (room && vc->sndbuf.buf)
+	if (room && lc->sndbuf.buf)
 		return room;
-	link = vconn_lock(vc);
-	room = vsndbuf_room(vc);
-	if (!vc->sndbuf.buf)
-		room = room_first(vc) ? max(room, 1U) : 0;
+	link = sanx_lconn_lock(lc);
+	room = sanx_sndbuf_room(lc);
+	if (!lc->sndbuf.buf)
+		room = room_first(lc) ? max(room, 1U) : 0;
 	else if (!room)
-		vsndbuf_await(vc);
-	vxmit_unlock(link);
-	if (room && !vc->sndbuf.buf && sanx_conn_short(vconn_conn(vc)))
+		sanx_sndbuf_await(lc);
+	sanx_xmit_unlock(link);
+	if (room && !lc->sndbuf.buf && sanx_conn_short(sanx_lconn_conn(lc)))
 		room = 0;
 	return room;
 }
 
 /**
- * vconn_room() - sanx_transport_ops.room
+ * sanx_lconn_room() - sanx_transport_ops.room
  * @conn: the connection
  * @which: with SANX_ROOM_WINDOW, only the send buffer counts; else spilled
  *	bytes as well
@@ -232,47 +236,47 @@ static u32 room_buffered(struct vconn *vc)
  * Context: any; takes tx_lock.
  * Return: bytes, as room().
  */
-u32 vconn_room(struct sanx_conn *conn, enum sanx_room which)
+u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which)
 {
-	struct vconn *vc = vconn_of(conn);
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	u32 room = 0;
 
-	vsndbuf_bound(vc);
+	sanx_sndbuf_bound(lc);
 	/*
-	 * While bytes are spilled there is none, and vspill_work() wakes the
-	 * sender.
+	 * While bytes are spilled there is none, and sanx_spill_work() wakes
+	 * the sender.
 	 */
-	if (!vspill_any(vc))
-		room = room_buffered(vc);
+	if (!sanx_spill_any(lc))
+		room = room_buffered(lc);
 	if (which == SANX_ROOM_WINDOW)
 		return room;
 	if (!room)
-		return vspill_room(vc);
+		return sanx_spill_room(lc);
 	/*
 	 * send() may find that the send buffer has to be replaced first, and
 	 * then has to spill the bytes.
 	 */
-	sanx_conn_promise(conn, vspill_end(vc));
+	sanx_conn_promise(conn, sanx_spill_end(lc));
 	return room;
 }
 
 /**
- * vconn_unsent() - sanx_transport_ops.unsent
+ * sanx_lconn_unsent() - sanx_transport_ops.unsent
  * @conn: the connection
  *
  * Context: any.
  * Return: bytes; a hint.
  */
-u32 vconn_unsent(struct sanx_conn *conn)
+u32 sanx_lconn_unsent(struct sanx_conn *conn)
 {
-	const struct vconn *vc = vconn_of(conn);
+	const struct sanx_lconn *lc = sanx_lconn_of(conn);
 	u64 next = READ_ONCE(conn->tx.next);
 
-	return max_t(s64, vspill_end(vc) - next, 0);
+	return max_t(s64, sanx_spill_end(lc) - next, 0);
 }
 
 /**
- * vconn_drained() - sanx_transport_ops.drained
+ * sanx_lconn_drained() - sanx_transport_ops.drained
  * @conn: the connection
  *
  * A return value of false arms a wake-up.
@@ -281,65 +285,68 @@ u32 vconn_unsent(struct sanx_conn *conn)
  * Return: true if the device has completed all bytes and no FIN is pending, or
  * if nothing will be sent any more.
  */
-bool vconn_drained(struct sanx_conn *conn)
+bool sanx_lconn_drained(struct sanx_conn *conn)
 {
-	const u32 over = VCONN_PEER_CLOSED | VCONN_OVER | VCONN_RELEASED;
-	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vconn_lock(vc);
+	const u32 over = LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED;
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 	bool drained;
 
-	drained = (vc->flags & over) ||
-		  (vc->acked == vspill_end(vc) && !(vc->pending & VCONN_P_FIN));
-	/* vsndbuf_await() would send corked bytes.  They stay corked here. */
-	if (!drained && vc->corked)
-		vc->full = true;
+	drained = (lc->flags & over) ||
+		  (lc->acked == sanx_spill_end(lc) &&
+		   !(lc->pending & LCONN_P_FIN));
+	/*
+	 * sanx_sndbuf_await() would send corked bytes.  They stay corked here.
+	 */
+	if (!drained && lc->corked)
+		lc->full = true;
 	else if (!drained)
-		vsndbuf_await(vc);
-	vxmit_unlock(link);
+		sanx_sndbuf_await(lc);
+	sanx_xmit_unlock(link);
 	return drained;
 }
 
 /**
- * vconn_flush() - sanx_coalesce.flush: send bytes that are coalesced
+ * sanx_lconn_flush() - sanx_coalesce.flush: send bytes that are coalesced
  * @g: of a connection
  *
  * Context: any; takes tx_lock.
  */
-void vconn_flush(struct sanx_coalesce *g)
+void sanx_lconn_flush(struct sanx_coalesce *g)
 {
-	struct vconn *vc = container_of(g, struct vconn, coalesce);
-	struct vlink *link = vconn_lock(vc);
+	struct sanx_lconn *lc = container_of(g, struct sanx_lconn, coalesce);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	vxmit_flush(vc);
-	vxmit_unlock(link);
+	sanx_xmit_flush(lc);
+	sanx_xmit_unlock(link);
 }
 
 /**
- * vconn_push() - sanx_transport_ops.push
+ * sanx_lconn_push() - sanx_transport_ops.push
  * @conn: the connection
  *
  * Context: process; takes tx_lock.
  */
-void vconn_push(struct sanx_conn *conn)
+void sanx_lconn_push(struct sanx_conn *conn)
 {
-	sanx_coalesce_push(&vconn_of(conn)->coalesce);
+	sanx_coalesce_push(&sanx_lconn_of(conn)->coalesce);
 }
 
 /**
- * vconn_uncork() - sanx_transport_ops.uncork
+ * sanx_lconn_uncork() - sanx_transport_ops.uncork
  * @conn: the connection
  *
  * Context: process, tx_mutex held; takes tx_lock.
  */
-void vconn_uncork(struct sanx_conn *conn)
+void sanx_lconn_uncork(struct sanx_conn *conn)
 {
-	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vconn_lock(vc);
-	bool late = vc->flags & VCONN_PEER_CLOSED && vc->corked &&
-		    vc->posted != vc->end;
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool late = lc->flags & LCONN_PEER_CLOSED && lc->corked &&
+		    lc->posted != lc->end;
 
-	vxmit_uncork(vc);
-	vxmit_unlock(link);
+	sanx_xmit_uncork(lc);
+	sanx_xmit_unlock(link);
 	/*
 	 * The peer closed before it got the corked bytes.  TCP's peer would
 	 * answer them with a reset.
@@ -349,43 +356,43 @@ void vconn_uncork(struct sanx_conn *conn)
 }
 
 /**
- * vconn_consumed() - sanx_transport_ops.consumed
+ * sanx_lconn_consumed() - sanx_transport_ops.consumed
  * @conn: the connection
  *
  * Context: process, rx_mutex held; takes tx_lock.
  */
-void vconn_consumed(struct sanx_conn *conn)
+void sanx_lconn_consumed(struct sanx_conn *conn)
 {
-	const u32 no_use = VCONN_FIN_RCVD | VCONN_PEER_CLOSED | VCONN_CLOSED;
-	struct vconn *vc = vconn_of(conn);
-	struct vlink *link;
+	const u32 no_use = LCONN_FIN_RCVD | LCONN_PEER_CLOSED | LCONN_CLOSED;
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	struct sanx_link *link;
 
-	sanx_coalesce_received(&vc->coalesce);
-	if (unlikely(READ_ONCE(vc->rwnd_limited)))
-		vgrow_read(vc);
+	sanx_coalesce_received(&lc->coalesce);
+	if (unlikely(READ_ONCE(lc->rwnd_limited)))
+		sanx_grow_read(lc);
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;
-	link = vconn_lock(vc);
-	if (!(vc->flags & no_use))
-		vxmit_pend(vc, VCONN_P_CREDIT);
-	vxmit_unlock(link);
+	link = sanx_lconn_lock(lc);
+	if (!(lc->flags & no_use))
+		sanx_xmit_pend(lc, LCONN_P_CREDIT);
+	sanx_xmit_unlock(link);
 }
 
 /**
- * vconn_fin() - sanx_transport_ops.fin
+ * sanx_lconn_fin() - sanx_transport_ops.fin
  * @conn: the connection
  *
  * Context: process, tx_mutex held; takes tx_lock.
  */
-void vconn_fin(struct sanx_conn *conn)
+void sanx_lconn_fin(struct sanx_conn *conn)
 {
-	struct vconn *vc = vconn_of(conn);
-	struct vlink *link = vconn_lock(vc);
+	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	/* FIN may not follow CLOSE, which vconn_cut() may have sent. */
-	if (!(vc->flags & (VCONN_PEER_CLOSED | VCONN_CLOSED))) {
-		vxmit_uncork(vc);
-		vxmit_pend(vc, VCONN_P_FIN);
+	/* FIN may not follow CLOSE, which sanx_lconn_cut() may have sent. */
+	if (!(lc->flags & (LCONN_PEER_CLOSED | LCONN_CLOSED))) {
+		sanx_xmit_uncork(lc);
+		sanx_xmit_pend(lc, LCONN_P_FIN);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 }

@@ -36,15 +36,15 @@ static_assert(SANX_WIRE_FRAME_MAX <= SANX_WIRE_STRIDE);
  * @local: our address
  * @remote: the peer's address
  *
- * Context: process, may sleep; takes vnet.lock.
+ * Context: process, may sleep; takes lnet.lock.
  */
-void sanx_wire_set_addrs(struct vlink *link, const struct in6_addr *local,
+void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
 			 const struct in6_addr *remote)
 {
-	mutex_lock(&link->group->vnet->lock);
+	mutex_lock(&link->group->lnet->lock);
 	link->local = *local;
 	link->remote = *remote;
-	mutex_unlock(&link->group->vnet->lock);
+	mutex_unlock(&link->group->lnet->lock);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
 
@@ -55,7 +55,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
  *
  * Context: any.
  */
-void sanx_wire_hello(struct vlink *link, void *hello)
+void sanx_wire_hello(struct sanx_link *link, void *hello)
 {
 	struct sanx_hello_info info = {
 		.from		= link->self,
@@ -63,7 +63,7 @@ void sanx_wire_hello(struct vlink *link, void *hello)
 		.recvs		= SANX_WIRE_RECVS,
 		.inline_max	= SANX_INLINE_MAX,
 		.lane		= link->group->lane,
-		.instance	= link->group->vnet->instance,
+		.instance	= link->group->lnet->instance,
 	};
 
 	sanx_hello_build(hello, &info);
@@ -71,7 +71,8 @@ void sanx_wire_hello(struct vlink *link, void *hello)
 EXPORT_SYMBOL_GPL(sanx_wire_hello);
 
 /* Takes the values of the peer's hello, before frames are sent or received. */
-static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
+static void hello_take(struct sanx_link *link,
+		       const struct sanx_hello_info *info)
 {
 	spin_lock_bh(&link->tx_lock);
 	link_credit_init_tx(&link->credit, info->recvs);
@@ -80,7 +81,7 @@ static void hello_take(struct vlink *link, const struct sanx_hello_info *info)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-static int setup_reply(struct vlink *link, const void *data, size_t len)
+static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 {
 	struct sanx_hello_info info;
 	int err;
@@ -92,7 +93,7 @@ static int setup_reply(struct vlink *link, const void *data, size_t len)
 	    info.lane != link->group->lane)
 		return -EPROTO;
 	hello_take(link, &info);
-	vlink_came_up(link);
+	sanx_link_came_up(link);
 	return 0;
 }
 
@@ -104,14 +105,14 @@ static int setup_reply(struct vlink *link, const void *data, size_t len)
  *
  * Context: process, may sleep; takes tx_lock.
  */
-void sanx_wire_connected(struct vlink *link, const void *data, size_t len)
+void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 {
 	int err = setup_reply(link, data, len);
 
 	if (err == -EPROTO)
-		sanx_count_protocol_error(link->group->vnet->net);
+		sanx_count_protocol_error(link->group->lnet->net);
 	if (err)
-		vlink_kill(link, ECONNRESET);
+		sanx_link_kill(link, ECONNRESET);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_connected);
 
@@ -136,22 +137,22 @@ static u32 reject_word(const void *data, size_t len)
  * has no AF_SANX any more, or its device is new and AF_SANX does not listen
  * there yet.
  *
- * Context: process, may sleep; takes vnet.lock, tx_lock.
+ * Context: process, may sleep; takes lnet.lock, tx_lock.
  */
-void sanx_wire_refused(struct vlink *link, const void *data, size_t len)
+void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 {
 	u32 why = reject_word(data, len);
-	struct vgroup *g = link->group;
+	struct sanx_group *g = link->group;
 
-	mutex_lock(&g->vnet->lock);
+	mutex_lock(&g->lnet->lock);
 	/* Both sides tried, and the peer's request has precedence. */
 	if (why == REJECT_TIE)
 		link->yields = true;
 	/* A peer that gives up its own attempt has AF_SANX. */
 	else if (why != REJECT_LATER && link->active)
-		vsuspend_refused(g, why == REJECT_NEVER);
-	mutex_unlock(&g->vnet->lock);
-	vlink_kill(link, ECONNREFUSED);
+		sanx_suspend_refused(g, why == REJECT_NEVER);
+	mutex_unlock(&g->lnet->lock);
+	sanx_link_kill(link, ECONNREFUSED);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
@@ -159,14 +160,14 @@ EXPORT_SYMBOL_GPL(sanx_wire_refused);
  * Chooses our rail for a rail of the peer: the one of the same number, or the
  * next one of the same address family.
  */
-static bool setup_source(const struct vlink *link, const struct in6_addr *dst,
-			 struct in6_addr *src)
+static bool setup_source(const struct sanx_link *link,
+			 const struct in6_addr *dst, struct in6_addr *src)
 {
 	bool v4 = ipv6_addr_v4mapped(dst);
 	struct sanx_node_info self;
 	unsigned int i, n;
 
-	if (!sanx_node_by_id(link->group->vnet->net, link->self, &self))
+	if (!sanx_node_by_id(link->group->lnet->net, link->self, &self))
 		return false;
 	for (i = 0; i < self.n_rails; i++) {
 		n = (link->rail + i) % self.n_rails;
@@ -178,11 +179,11 @@ static bool setup_source(const struct vlink *link, const struct in6_addr *dst,
 	return false;
 }
 
-static int setup_path(const struct vlink *link, struct sanx_wire_path *path)
+static int setup_path(const struct sanx_link *link, struct sanx_wire_path *path)
 {
 	struct sanx_node_info info;
 
-	if (!sanx_node_by_id(link->group->vnet->net, link->group->peer, &info) ||
+	if (!sanx_node_by_id(link->group->lnet->net, link->group->peer, &info) ||
 	    link->rail >= info.n_rails)
 		return -ENOENT;
 	path->dst = info.rail[link->rail];
@@ -193,42 +194,43 @@ static int setup_path(const struct vlink *link, struct sanx_wire_path *path)
 }
 
 /**
- * vsetup_start() - start to set up an active link
- * @work: vlink.start
+ * sanx_setup_start() - start to set up an active link
+ * @work: link.start
  *
  * Context: process, may sleep.
  */
-void vsetup_start(struct work_struct *work)
+void sanx_setup_start(struct work_struct *work)
 {
-	struct vlink *link = container_of(work, struct vlink, start);
+	struct sanx_link *link = container_of(work, struct sanx_link, start);
 	unsigned int noio = memalloc_noio_save();
 	struct sanx_wire_path path;
 	struct sanx_wire_link *wl;
 	int err;
 
-	wl = vwire->create(link, link->group->vnet->net);
+	wl = sanx_link_wire->create(link, link->group->lnet->net);
 	err = PTR_ERR_OR_ZERO(wl);
 	if (!err) {
 		link->wl = wl;
 		err = setup_path(link, &path);
 	}
 	if (!err)
-		err = vwire->connect(wl, &path);
+		err = sanx_link_wire->connect(wl, &path);
 	if (err)
-		vlink_kill(link, ETIMEDOUT);
+		sanx_link_kill(link, ETIMEDOUT);
 	memalloc_noio_restore(noio);
 }
 
-static bool setup_peer_ok(struct vnet *vnet, const struct sanx_hello_info *hello,
+static bool setup_peer_ok(struct sanx_lnet *lnet,
+			  const struct sanx_hello_info *hello,
 			  const struct in6_addr *remote)
 {
-	return hello->to == sanx_node_self(vnet->net) &&
-	       sanx_node_has_rail(vnet->net, hello->from, remote);
+	return hello->to == sanx_node_self(lnet->net) &&
+	       sanx_node_has_rail(lnet->net, hello->from, remote);
 }
 
 /**
  * sanx_wire_request() - a peer asks for a link
- * @vnet: as passed to sanx_wire_ops.listen()
+ * @lnet: as passed to sanx_wire_ops.listen()
  * @wl: the wire's part.  On success the link owns it, wl->link is set, and
  *	sanx_wire_ops.free() frees it
  * @remote: the peer's address
@@ -239,23 +241,24 @@ static bool setup_peer_ok(struct vnet *vnet, const struct sanx_hello_info *hello
  * The wire accepts or refuses the request.  If it refuses after success, it
  * calls sanx_wire_failed() as well.
  *
- * Context: process, may sleep; NOIO; takes vnet.lock.
+ * Context: process, may sleep; NOIO; takes lnet.lock.
  * Return: the link, until sanx_wire_request_put(); or an error pointer for
  * sanx_wire_refusal().
  */
-struct vlink *sanx_wire_request(struct vnet *vnet, struct sanx_wire_link *wl,
-				const struct in6_addr *remote, bool genuine,
-				const void *data, size_t len)
+struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
+				    struct sanx_wire_link *wl,
+				    const struct in6_addr *remote, bool genuine,
+				    const void *data, size_t len)
 {
 	struct sanx_hello_info info;
-	struct vlink *link;
+	struct sanx_link *link;
 
 	if (sanx_hello_parse(&info, data, len) || !genuine ||
-	    !setup_peer_ok(vnet, &info, remote)) {
+	    !setup_peer_ok(lnet, &info, remote)) {
 		pr_debug("refused a link: not in the node map\n");
 		return ERR_PTR(-EACCES);
 	}
-	link = vgroup_accept(vnet, info.from, info.lane, wl);
+	link = sanx_group_accept(lnet, info.from, info.lane, wl);
 	if (!IS_ERR(link))
 		hello_take(link, &info);
 	return link;
@@ -268,9 +271,9 @@ EXPORT_SYMBOL_GPL(sanx_wire_request);
  *
  * Context: any.
  */
-void sanx_wire_request_put(struct vlink *link)
+void sanx_wire_request_put(struct sanx_link *link)
 {
-	vlink_put(link);
+	sanx_link_put(link);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request_put);
 

@@ -18,8 +18,8 @@
  * until all of them were moved (xmit_todo()).  The loss of a link does not
  * affect them.
  *
- * link->tx_lock guards vc->spill, vc->filling and changes of vc->spilled, and
- * changes of vc->end too.
+ * link->tx_lock guards lc->spill, lc->filling and changes of lc->spilled, and
+ * changes of lc->end too.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -30,21 +30,21 @@
 #define SPILL_PIECE	65536U
 
 /**
- * struct vpiece - memory with spilled bytes
- * @node: in vconn.spill
+ * struct sanx_piece - memory with spilled bytes
+ * @node: in lconn.spill
  * @from: position in @buf of the first byte that was not moved; written by the
  *	worker under tx_lock
  * @to: position behind the last byte; written by the sender under tx_lock
  * @buf: SPILL_PIECE bytes
  */
-struct vpiece {
+struct sanx_piece {
 	struct list_head	node;
 	u32			from;
 	u32			to;
 	u8			*buf;
 };
 
-static void piece_free(struct vpiece *piece)
+static void piece_free(struct sanx_piece *piece)
 {
 	if (!piece)
 		return;
@@ -55,7 +55,7 @@ static void piece_free(struct vpiece *piece)
 
 static void pieces_free(struct list_head *pieces)
 {
-	struct vpiece *piece, *next;
+	struct sanx_piece *piece, *next;
 
 	list_for_each_entry_safe(piece, next, pieces, node)
 		piece_free(piece);
@@ -63,10 +63,10 @@ static void pieces_free(struct list_head *pieces)
 }
 
 /* __GFP_NORETRY: no process is killed for this memory.  The sender waits. */
-static struct vpiece *piece_alloc(struct mem_cgroup *payer)
+static struct sanx_piece *piece_alloc(struct mem_cgroup *payer)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
-	struct vpiece *piece;
+	struct sanx_piece *piece;
 
 	if (!sanx_mem_charge(SPILL_PIECE / PAGE_SIZE))
 		return NULL;
@@ -83,77 +83,77 @@ static struct vpiece *piece_alloc(struct mem_cgroup *payer)
 }
 
 /**
- * vspill_any() - are there spilled bytes?
- * @vc: the connection
+ * sanx_spill_any() - are there spilled bytes?
+ * @lc: the connection
  *
  * Context: any; under tx_mutex, false does not change.
  * Return: true if so.
  */
-bool vspill_any(const struct vconn *vc)
+bool sanx_spill_any(const struct sanx_lconn *lc)
 {
 	/*
 	 * Pairs with the release in move_done(): a sender that sees 0 sees the
-	 * final vc->end, and all bytes before it in the send buffer.
+	 * final lc->end, and all bytes before it in the send buffer.
 	 */
-	return smp_load_acquire(&vc->spilled);
+	return smp_load_acquire(&lc->spilled);
 }
 
 /**
- * vspill_end() - stream offset behind the last byte taken from the program
- * @vc: the connection
+ * sanx_spill_end() - stream offset behind the last byte taken from the program
+ * @lc: the connection
  *
  * Context: any; exact under tx_lock, else a hint.
  * Return: the stream offset.
  */
-u64 vspill_end(const struct vconn *vc)
+u64 sanx_spill_end(const struct sanx_lconn *lc)
 {
-	u32 spilled = READ_ONCE(vc->spilled);
+	u32 spilled = READ_ONCE(lc->spilled);
 
-	return READ_ONCE(vc->end) + spilled;
+	return READ_ONCE(lc->end) + spilled;
 }
 
 /**
- * vspill_waits() - are there spilled bytes that are still to be sent?
- * @vc: the connection
+ * sanx_spill_waits() - are there spilled bytes that are still to be sent?
+ * @lc: the connection
  *
  * Context: tx_lock held.
  * Return: true if so.
  */
-bool vspill_waits(const struct vconn *vc)
+bool sanx_spill_waits(const struct sanx_lconn *lc)
 {
-	const u32 never = VCONN_RESET | VCONN_PEER_CLOSED | VCONN_OVER |
-			  VCONN_RELEASED;
+	const u32 never = LCONN_RESET | LCONN_PEER_CLOSED | LCONN_OVER |
+			  LCONN_RELEASED;
 
-	return vc->spilled && !(vc->flags & never);
+	return lc->spilled && !(lc->flags & never);
 }
 
 /**
- * vspill_kick() - have the worker look for room in the send buffer
- * @vc: a connection with a reference
+ * sanx_spill_kick() - have the worker look for room in the send buffer
+ * @lc: a connection with a reference
  *
  * The work gets a reference of its own.
  *
  * Context: any.
  */
-void vspill_kick(struct vconn *vc)
+void sanx_spill_kick(struct sanx_lconn *lc)
 {
-	if (!vspill_any(vc))
+	if (!sanx_spill_any(lc))
 		return;
-	sanx_conn_get(vconn_conn(vc));
-	if (!queue_work(vconn_wq, &vc->move))
-		sanx_conn_put(vconn_conn(vc));
+	sanx_conn_get(sanx_lconn_conn(lc));
+	if (!queue_work(sanx_lconn_wq, &lc->move))
+		sanx_conn_put(sanx_lconn_conn(lc));
 }
 
 /**
- * vspill_tx_ready() - wake the worker and the sender: there is room
- * @vc: a connection with a reference
+ * sanx_spill_tx_ready() - wake the worker and the sender: there is room
+ * @lc: a connection with a reference
  *
  * Context: any.
  */
-void vspill_tx_ready(struct vconn *vc)
+void sanx_spill_tx_ready(struct sanx_lconn *lc)
 {
-	vspill_kick(vc);
-	sanx_conn_tx_ready(vconn_conn(vc));
+	sanx_spill_kick(lc);
+	sanx_conn_tx_ready(sanx_lconn_conn(lc));
 }
 
 /*
@@ -161,90 +161,90 @@ void vspill_tx_ready(struct vconn *vc)
  * take.  Over iWARP a ring does not grow, and SO_RCVBUF of the peer is not
  * known here: it may be anything up to tcp_rmem[2].
  */
-static u32 spill_for_ring(const struct vconn *vc)
+static u32 spill_for_ring(const struct sanx_lconn *lc)
 {
-	const struct net *net = vconn_conn((struct vconn *)vc)->net;
-	u32 size = READ_ONCE(vc->win.size), most;
+	const struct net *net = sanx_lconn_conn(lc)->net;
+	u32 size = READ_ONCE(lc->win.size), most;
 
-	if (!vc->early)
+	if (!lc->early)
 		return 0;
 	most = max(READ_ONCE(net->ipv4.sysctl_tcp_rmem[2]), 0);
 	return most - min(most, size);
 }
 
 /**
- * vspill_room() - bytes that can be spilled now
- * @vc: the connection
+ * sanx_spill_room() - bytes that can be spilled now
+ * @lc: the connection
  *
  * Context: any.
  * Return: bytes, enough for any small message; or 0, and the sender is woken
  * when that may have changed.
  */
-u32 vspill_room(struct vconn *vc)
+u32 sanx_spill_room(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	u64 end = vspill_end(vc), used = end - vsndbuf_first(vc), most;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	u64 end = sanx_spill_end(lc), used = end - sanx_sndbuf_first(lc), most;
 
-	if (!READ_ONCE(vc->sndbuf.buf) || !sanx_conn_spares(conn, end))
+	if (!READ_ONCE(lc->sndbuf.buf) || !sanx_conn_spares(conn, end))
 		return 0;
 	/*
 	 * The size of a ring is rounded down to a power of two, so spilled
 	 * bytes may make up for the rest.
 	 */
-	most = (u64)sanx_conn_spare(conn, spill_for_ring(vc)) +
-	       READ_ONCE(vc->win.size);
+	most = (u64)sanx_conn_spare(conn, spill_for_ring(lc)) +
+	       READ_ONCE(lc->win.size);
 	return used + SANX_SLACK_MAX <= most ?
 	       min_t(u64, most - used, U32_MAX) : 0;
 }
 
 /*
- * Returns the last piece if it has room for @n bytes.  vc->filling keeps the
+ * Returns the last piece if it has room for @n bytes.  lc->filling keeps the
  * worker from freeing it until spill_publish().
  */
-static struct vpiece *spill_last(struct vconn *vc, u32 n)
+static struct sanx_piece *spill_last(struct sanx_lconn *lc, u32 n)
 {
-	struct vlink *link = vconn_lock(vc);
-	struct vpiece *last = NULL;
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	struct sanx_piece *last = NULL;
 
-	if (!list_empty(&vc->spill))
-		last = list_last_entry(&vc->spill, struct vpiece, node);
+	if (!list_empty(&lc->spill))
+		last = list_last_entry(&lc->spill, struct sanx_piece, node);
 	if (last && SPILL_PIECE - last->to < n)
 		last = NULL;
-	vc->filling = last;
+	lc->filling = last;
 	spin_unlock_bh(&link->tx_lock);
 	return last;
 }
 
-/* Return: 0, or an error as of vpayload_taken(). */
-static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
+/* Return: 0, or an error as of sanx_payload_taken(). */
+static int spill_publish(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n,
 			 bool urgent)
 {
-	const u32 closed = VCONN_CLOSED | VCONN_PEER_CLOSED | VCONN_OVER;
-	struct vlink *link = vconn_lock(vc);
+	const u32 closed = LCONN_CLOSED | LCONN_PEER_CLOSED | LCONN_OVER;
+	struct sanx_link *link = sanx_lconn_lock(lc);
 	int err = 0;
 
-	if (!(vc->flags & VCONN_OPEN))
+	if (!(lc->flags & LCONN_OPEN))
 		err = -EPIPE;
-	else if (vc->flags & closed)
+	else if (lc->flags & closed)
 		err = -EAGAIN;
 	if (!err && n) {
 		/* Bytes before these are not corked. */
-		vxmit_uncork(vc);
-		if (piece != vc->filling)
-			list_add_tail(&piece->node, &vc->spill);
+		sanx_xmit_uncork(lc);
+		if (piece != lc->filling)
+			list_add_tail(&piece->node, &lc->spill);
 		piece->to += n;
-		WRITE_ONCE(vc->spilled, vc->spilled + n);
+		WRITE_ONCE(lc->spilled, lc->spilled + n);
 		if (urgent)
-			vc->urgent = vspill_end(vc);
+			lc->urgent = sanx_spill_end(lc);
 	}
-	vc->filling = NULL;
-	vxmit_unlock(link);
+	lc->filling = NULL;
+	sanx_xmit_unlock(link);
 	return err;
 }
 
 /**
- * vspill_send() - take bytes that the send buffer has no room for
- * @vc: the connection, with a send buffer
+ * sanx_spill_send() - take bytes that the send buffer has no room for
+ * @lc: the connection, with a send buffer
  * @from: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
  * @flags: as of sanx_transport_ops.send
@@ -253,19 +253,19 @@ static int spill_publish(struct vconn *vc, struct vpiece *piece, u32 n,
  * tx_lock.
  * Return: as send().
  */
-ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
-		    int flags)
+ssize_t sanx_spill_send(struct sanx_lconn *lc, struct iov_iter *from,
+			size_t len, int flags)
 {
-	struct sanx_conn *conn = vconn_conn(vc);
-	u32 room = vspill_room(vc), n, got;
-	struct vpiece *piece, *fresh = NULL;
+	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	u32 room = sanx_spill_room(lc), n, got;
+	struct sanx_piece *piece, *fresh = NULL;
 	bool urgent;
 	int err;
 
 	n = min3(len, (size_t)room, (size_t)SPILL_PIECE);
 	if (!n)
 		return -EAGAIN;
-	piece = spill_last(vc, n);
+	piece = spill_last(lc, n);
 	if (!piece) {
 		fresh = piece_alloc(conn->memcg);
 		piece = fresh;
@@ -277,15 +277,15 @@ ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
 	/* Without tx_lock: the worker reads only bytes before piece->to. */
 	got = _copy_from_iter(piece->buf + piece->to, n, from);
 	urgent = (flags & MSG_OOB) && (got == len || got == room);
-	err = spill_publish(vc, piece, got, urgent);
+	err = spill_publish(lc, piece, got, urgent);
 	if (err || !got) {
 		piece_free(fresh);
 		iov_iter_revert(from, got);
-		vspill_kick(vc);
+		sanx_spill_kick(lc);
 		return err ?: -EFAULT;
 	}
 	sanx_cork_release(conn);
-	vspill_kick(vc);
+	sanx_spill_kick(lc);
 	return got;
 }
 
@@ -293,15 +293,15 @@ ssize_t vspill_send(struct vconn *vc, struct iov_iter *from, size_t len,
  * Takes out pieces that are empty or whose bytes are not sent any more; none
  * while a sender copies to one.
  */
-static void move_clean(struct vconn *vc, struct list_head *empty)
+static void move_clean(struct sanx_lconn *lc, struct list_head *empty)
 {
-	struct vpiece *piece, *next;
+	struct sanx_piece *piece, *next;
 
-	lockdep_assert_held(&vc->link->tx_lock);
-	if (vc->filling)
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (lc->filling)
 		return;
-	list_for_each_entry_safe(piece, next, &vc->spill, node) {
-		if (piece->from != piece->to && vspill_waits(vc))
+	list_for_each_entry_safe(piece, next, &lc->spill, node) {
+		if (piece->from != piece->to && sanx_spill_waits(lc))
 			break;
 		list_move_tail(&piece->node, empty);
 	}
@@ -311,84 +311,86 @@ static void move_clean(struct vconn *vc, struct list_head *empty)
  * Returns the piece with the next bytes to move, and their number in @n; NULL
  * if there is no room, or nothing to move.
  */
-static struct vpiece *move_next(struct vconn *vc, u32 *n)
+static struct sanx_piece *move_next(struct sanx_lconn *lc, u32 *n)
 {
-	struct vlink *link = vconn_lock(vc);
-	struct vpiece *piece = NULL;
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	struct sanx_piece *piece = NULL;
 	LIST_HEAD(empty);
 
-	move_clean(vc, &empty);
+	move_clean(lc, &empty);
 	*n = 0;
-	if (vspill_waits(vc)) {
+	if (sanx_spill_waits(lc)) {
 		/*
 		 * While bytes are spilled the send buffer is not replaced, so
 		 * it need not become empty first.
 		 */
-		WRITE_ONCE(vc->draining, false);
-		piece = list_first_entry(&vc->spill, struct vpiece, node);
-		*n = min(vsndbuf_room(vc), piece->to - piece->from);
+		WRITE_ONCE(lc->draining, false);
+		piece = list_first_entry(&lc->spill, struct sanx_piece, node);
+		*n = min(sanx_sndbuf_room(lc), piece->to - piece->from);
 		/*
-		 * A completion then queues the worker again (vxmit_unlock()).
+		 * A completion then queues the worker again
+		 * (sanx_xmit_unlock()).
 		 */
 		if (!*n)
-			vsndbuf_await(vc);
+			sanx_sndbuf_await(lc);
 	}
-	vxmit_unlock(link);
+	sanx_xmit_unlock(link);
 	pieces_free(&empty);
 	return *n ? piece : NULL;
 }
 
 /* Publishes bytes that were copied to the send buffer. */
-static void move_done(struct vconn *vc, struct vpiece *piece, u32 n)
+static void move_done(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n)
 {
-	struct vlink *link = vconn_lock(vc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
 	piece->from += n;
-	WRITE_ONCE(vc->end, vc->end + n);
+	WRITE_ONCE(lc->end, lc->end + n);
 	/*
-	 * After vc->end and the copy.  Pairs with the acquire in vspill_any().
+	 * After lc->end and the copy.  Pairs with the acquire in
+	 * sanx_spill_any().
 	 */
-	smp_store_release(&vc->spilled, vc->spilled - n);
-	vxmit_flush(vc);
-	vxmit_unlock(link);
+	smp_store_release(&lc->spilled, lc->spilled - n);
+	sanx_xmit_flush(lc);
+	sanx_xmit_unlock(link);
 }
 
 /**
- * vspill_work() - move spilled bytes to the send buffer
- * @work: vconn.move; owns a reference of the connection, which this puts
+ * sanx_spill_work() - move spilled bytes to the send buffer
+ * @work: lconn.move; owns a reference of the connection, which this puts
  *
  * Context: process, may sleep; takes tx_lock.
  */
-void vspill_work(struct work_struct *work)
+void sanx_spill_work(struct work_struct *work)
 {
-	struct vconn *vc = container_of(work, struct vconn, move);
-	struct vpiece *piece;
+	struct sanx_lconn *lc = container_of(work, struct sanx_lconn, move);
+	struct sanx_piece *piece;
 	bool moved = false;
 	u32 n;
 
-	while ((piece = move_next(vc, &n))) {
+	while ((piece = move_next(lc, &n))) {
 		struct sanx_rxq sndbuf = {
-			.in = { .buf = vc->sndbuf.buf,
-				.size = vc->sndbuf.size },
+			.in = { .buf = lc->sndbuf.buf,
+				.size = lc->sndbuf.size },
 		};
 
-		sanx_rxq_store(&sndbuf, vc->end, piece->buf + piece->from, n);
-		move_done(vc, piece, n);
+		sanx_rxq_store(&sndbuf, lc->end, piece->buf + piece->from, n);
+		move_done(lc, piece, n);
 		moved = true;
 		cond_resched();
 	}
 	if (moved)
-		sanx_conn_tx_ready(vconn_conn(vc));
-	sanx_conn_put(vconn_conn(vc));
+		sanx_conn_tx_ready(sanx_lconn_conn(lc));
+	sanx_conn_put(sanx_lconn_conn(lc));
 }
 
 /**
- * vspill_free() - free all pieces
- * @vc: a connection without senders
+ * sanx_spill_free() - free all pieces
+ * @lc: a connection without senders
  *
  * Context: process.
  */
-void vspill_free(struct vconn *vc)
+void sanx_spill_free(struct sanx_lconn *lc)
 {
-	pieces_free(&vc->spill);
+	pieces_free(&lc->spill);
 }

@@ -5,7 +5,7 @@
  * A program notices nothing when a cable is cut or a peer falls silent, as with
  * TCP.  Its data waits, and the connection ends by keepalive, by
  * TCP_USER_TIMEOUT, or after as many retries as TCP would make.  So the
- * connections of a lost link (vlink.err is ETIMEDOUT) are suspended.  A
+ * connections of a lost link (link.err is ETIMEDOUT) are suspended.  A
  * suspended connection keeps its id, its rings, and the payload that the peer
  * may not have.  It gives back everything that belongs to a device.  Both nodes
  * try for a new link while they have suspended connections, and continue them
@@ -16,8 +16,8 @@
  * has no AF_SANX any more, does not know the connection, or has a link and does
  * not ask for a connection that it opened.
  *
- * vnet.lock guards vgroup.suspended, .n_suspended, .tries, .resumed and
- * .presence, and vconn.wait, .lost and .parked.  VCONN_SUSPENDED is set under
+ * lnet.lock guards group.suspended, .n_suspended, .tries, .resumed and
+ * .presence, and lconn.wait, .lost and .parked.  LCONN_SUSPENDED is set under
  * link->tx_lock.
  */
 #include <linux/sched/mm.h>
@@ -45,68 +45,68 @@
  * frames is copied there, as if it had been sent from there.  Without memory
  * the connection becomes RESET, and so ends with its link.
  */
-static void save_sndbuf(struct vlink *link, struct vconn *vc)
+static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	struct vring ring = {};
+	struct sanx_lring ring = {};
 	int err;
 
-	err = vring_alloc(&ring, vsndbuf_size(vc, 0), vconn_conn(vc)->memcg,
-			  false);
+	err = sanx_lring_alloc(&ring, sanx_sndbuf_size(lc, 0),
+			       sanx_lconn_conn(lc)->memcg, false);
 	spin_lock_bh(&link->tx_lock);
 	if (err) {
-		vc->flags |= VCONN_RESET;
-	} else if (!vc->sndbuf.buf) {
-		vc->sndbuf.size = ring.size;
-		vc->sndbuf.remote = ring.remote;
+		lc->flags |= LCONN_RESET;
+	} else if (!lc->sndbuf.buf) {
+		lc->sndbuf.size = ring.size;
+		lc->sndbuf.remote = ring.remote;
 		/*
-		 * Pairs with the acquire of vc->sndbuf.buf in sndbuf_good(): a
+		 * Pairs with the acquire of lc->sndbuf.buf in sndbuf_good(): a
 		 * sender that sees the buffer sees its size.
 		 */
-		smp_store_release(&vc->sndbuf.buf, ring.buf);
+		smp_store_release(&lc->sndbuf.buf, ring.buf);
 		ring.buf = NULL;
 	}
 	spin_unlock_bh(&link->tx_lock);
-	vring_free(&ring);
+	sanx_lring_free(&ring);
 }
 
-static bool save_wants_sndbuf(const struct vlink *link,
-			      const struct vslot *slot)
+static bool save_wants_sndbuf(const struct sanx_link *link,
+			      const struct sanx_slot *slot)
 {
-	return link->err == ETIMEDOUT && slot->vc && slot->len &&
-	       !slot->vc->sndbuf.buf && !(slot->vc->flags & VCONN_RESET);
+	return link->err == ETIMEDOUT && slot->lc && slot->len &&
+	       !slot->lc->sndbuf.buf && !(slot->lc->flags & LCONN_RESET);
 }
 
 /*
  * Copies payload of a frame to the send buffer, but no byte before
- * vsndbuf_first(): the peer has those, and the position of such a byte may hold
- * a later one.
+ * sanx_sndbuf_first(): the peer has those, and the position of such a byte may
+ * hold a later one.
  */
-static void save_payload(struct vconn *vc, const struct vslot *slot)
+static void save_payload(struct sanx_lconn *lc, const struct sanx_slot *slot)
 {
 	const void *data = slot->buf + sizeof(struct sanx_frame_hdr);
-	u64 from = max(slot->end - slot->len, vsndbuf_first(vc));
+	u64 from = max(slot->end - slot->len, sanx_sndbuf_first(lc));
 
 	if (slot->len && from < slot->end)
-		vring_keep(&vc->sndbuf, from,
-			   data + slot->len - (slot->end - from),
-			   slot->end - from);
+		sanx_lring_keep(&lc->sndbuf, from,
+				data + slot->len - (slot->end - from),
+				slot->end - from);
 }
 
-static void save_slot(struct vlink *link, struct vslot *slot)
+static void save_slot(struct sanx_link *link, struct sanx_slot *slot)
 {
-	struct vconn *vc = slot->vc;
+	struct sanx_lconn *lc = slot->lc;
 
 	list_move(&slot->node, &link->free);
 	slot->posted = false;
-	slot->vc = NULL;
-	if (!vc)
+	slot->lc = NULL;
+	if (!lc)
 		return;
-	vc->inflight--;
-	save_payload(vc, slot);
+	lc->inflight--;
+	save_payload(lc, slot);
 }
 
 /**
- * vsuspend_save() - keep payload that the peer may not have received
+ * sanx_suspend_save() - keep payload that the peer may not have received
  * @link: a link whose wire has stopped
  *
  * Afterwards all slots are free, and the payload of frames that were not
@@ -114,55 +114,55 @@ static void save_slot(struct vlink *link, struct vslot *slot)
  *
  * Context: process, may sleep; takes tx_lock.
  */
-void vsuspend_save(struct vlink *link)
+void sanx_suspend_save(struct sanx_link *link)
 {
-	struct vslot *slot;
-	struct vconn *vc;
+	struct sanx_slot *slot;
+	struct sanx_lconn *lc;
 
 	spin_lock_bh(&link->tx_lock);
 	while (!list_empty(&link->posted)) {
-		slot = list_first_entry(&link->posted, struct vslot, node);
+		slot = list_first_entry(&link->posted, struct sanx_slot, node);
 		if (!save_wants_sndbuf(link, slot)) {
 			save_slot(link, slot);
 			continue;
 		}
 		/*
-		 * vc->inflight is not 0, so the connection stays attached
+		 * lc->inflight is not 0, so the connection stays attached
 		 * without tx_lock.
 		 */
-		vc = slot->vc;
+		lc = slot->lc;
 		spin_unlock_bh(&link->tx_lock);
-		save_sndbuf(link, vc);
+		save_sndbuf(link, lc);
 		spin_lock_bh(&link->tx_lock);
 	}
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /* FIN and CLOSE may be lost with the link, so they are sent again. */
-static void suspend_pend_again(struct vconn *vc)
+static void suspend_pend_again(struct sanx_lconn *lc)
 {
-	vc->pending &= VCONN_P_FIN | VCONN_P_CLOSE;
-	if (vc->flags & VCONN_FIN_SENT)
-		vc->pending |= VCONN_P_FIN;
-	if (vc->flags & VCONN_CLOSED)
-		vc->pending |= VCONN_P_CLOSE;
+	lc->pending &= LCONN_P_FIN | LCONN_P_CLOSE;
+	if (lc->flags & LCONN_FIN_SENT)
+		lc->pending |= LCONN_P_FIN;
+	if (lc->flags & LCONN_CLOSED)
+		lc->pending |= LCONN_P_CLOSE;
 }
 
-static bool suspend_detach(struct vconn *vc, struct vlink *link)
+static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = !(vc->flags & VCONN_RELEASED) && vconn_survives(vc);
+	ours = !(lc->flags & LCONN_RELEASED) && sanx_lconn_survives(lc);
 	if (ours) {
-		vc->flags |= VCONN_SUSPENDED;
-		vc->flags &= ~(VCONN_RESUMING | VCONN_CLOSE_SENT);
-		vc->peer_has = vsndbuf_first(vc);
-		suspend_pend_again(vc);
-		list_del_init(&vc->reg);
-		list_del_init(&vc->pend);
-		list_del_init(&vc->room);
-		list_del_init(&vc->node);
+		lc->flags |= LCONN_SUSPENDED;
+		lc->flags &= ~(LCONN_RESUMING | LCONN_CLOSE_SENT);
+		lc->peer_has = sanx_sndbuf_first(lc);
+		suspend_pend_again(lc);
+		list_del_init(&lc->reg);
+		list_del_init(&lc->pend);
+		list_del_init(&lc->room);
+		list_del_init(&lc->node);
 		WRITE_ONCE(link->n_conns, link->n_conns - 1);
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -170,129 +170,129 @@ static bool suspend_detach(struct vconn *vc, struct vlink *link)
 }
 
 /**
- * vsuspend_take() - suspend a connection
- * @vc: an open connection; the caller has a reference
+ * sanx_suspend_take() - suspend a connection
+ * @lc: an open connection; the caller has a reference
  * @link: its link, drained and with its slots free
  *
- * The reference of the attachment becomes that of vgroup.suspended, and @link
+ * The reference of the attachment becomes that of group.suspended, and @link
  * loses a user.  Nothing happens if the connection was RELEASED or reset
  * meanwhile.
  *
- * Context: process, may sleep; takes vnet.lock, tx_lock.
+ * Context: process, may sleep; takes lnet.lock, tx_lock.
  */
-void vsuspend_take(struct vconn *vc, struct vlink *link)
+void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	struct vgroup *g = link->group;
+	struct sanx_group *g = link->group;
 	bool ours;
 
-	mutex_lock(&g->vnet->lock);
-	ours = suspend_detach(vc, link);
+	mutex_lock(&g->lnet->lock);
+	ours = suspend_detach(lc, link);
 	if (ours) {
-		vlong_save(vc);
-		vgrow_unmap(vc);
-		vring_unmap(&vc->sndbuf);
-		vc->lost = jiffies;
-		list_add_tail(&vc->wait, &g->suspended);
+		sanx_long_save(lc);
+		sanx_grow_unmap(lc);
+		sanx_lring_unmap(&lc->sndbuf);
+		lc->lost = jiffies;
+		list_add_tail(&lc->wait, &g->suspended);
 		if (!g->n_suspended++) {
 			g->tries = 0;
 			presence_renew(&g->presence);
 		}
-		if (vc->parked)
-			vopen_requeue(vc->parked);
-		vc->parked = NULL;
-		mod_delayed_work(vlink_wq, &g->retry, 0);
+		if (lc->parked)
+			sanx_request_requeue(lc->parked);
+		lc->parked = NULL;
+		mod_delayed_work(sanx_link_wq, &g->retry, 0);
 	}
-	mutex_unlock(&g->vnet->lock);
+	mutex_unlock(&g->lnet->lock);
 	if (ours) {
-		sanx_conn_quiet(vconn_conn(vc));
-		vlink_user_put(link);
+		sanx_conn_quiet(sanx_lconn_conn(lc));
+		sanx_link_user_put(link);
 	}
 }
 
 /**
- * vsuspend_release() - take a suspended connection off the list, for good
- * @vc: a connection that the caller has marked RELEASED
+ * sanx_suspend_release() - take a suspended connection off the list, for good
+ * @lc: a connection that the caller has marked RELEASED
  *
- * Puts the reference of vgroup.suspended.
+ * Puts the reference of group.suspended.
  *
- * Context: process, may sleep; takes vnet.lock.
+ * Context: process, may sleep; takes lnet.lock.
  */
-void vsuspend_release(struct vconn *vc)
+void sanx_suspend_release(struct sanx_lconn *lc)
 {
-	struct vgroup *g = vc->link->group;
+	struct sanx_group *g = lc->link->group;
 
 	/*
 	 * resume_attach() fails for a RELEASED connection, and leaves it
 	 * unmapped.
 	 */
-	mutex_lock(&g->vnet->lock);
-	list_del_init(&vc->wait);
+	mutex_lock(&g->lnet->lock);
+	list_del_init(&lc->wait);
 	g->n_suspended--;
-	mutex_unlock(&g->vnet->lock);
-	sanx_conn_put(vconn_conn(vc));
+	mutex_unlock(&g->lnet->lock);
+	sanx_conn_put(sanx_lconn_conn(lc));
 }
 
 /**
- * vsuspend_reset() - end a suspended connection
- * @vc: the connection; valid until vnet.lock is released
+ * sanx_suspend_reset() - end a suspended connection
+ * @lc: the connection; valid until lnet.lock is released
  * @err: errno (positive) for its program
  *
- * Context: process, vnet.lock held; takes tx_lock.
+ * Context: process, lnet.lock held; takes tx_lock.
  */
-void vsuspend_reset(struct vconn *vc, int err)
+void sanx_suspend_reset(struct sanx_lconn *lc, int err)
 {
-	struct vlink *link = vconn_lock(vc);
-	u32 flags = vc->flags;
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	u32 flags = lc->flags;
 
-	if (!(flags & VCONN_RELEASED))
-		vconn_abort(vc);
+	if (!(flags & LCONN_RELEASED))
+		sanx_lconn_abort(lc);
 	spin_unlock_bh(&link->tx_lock);
-	if (!(flags & (VCONN_RELEASED | VCONN_CLOSED)))
-		sanx_conn_reset(vconn_conn(vc), err);
+	if (!(flags & (LCONN_RELEASED | LCONN_CLOSED)))
+		sanx_conn_reset(sanx_lconn_conn(lc), err);
 }
 
 /**
- * vsuspend_reset_all() - end all suspended connections of a group
+ * sanx_suspend_reset_all() - end all suspended connections of a group
  * @g: the group
  * @err: errno (positive) for their programs
  *
- * Context: process, vnet.lock held; takes tx_lock.
+ * Context: process, lnet.lock held; takes tx_lock.
  */
-void vsuspend_reset_all(struct vgroup *g, int err)
+void sanx_suspend_reset_all(struct sanx_group *g, int err)
 {
-	struct vconn *vc, *next;
+	struct sanx_lconn *lc, *next;
 
-	lockdep_assert_held(&g->vnet->lock);
-	list_for_each_entry_safe(vc, next, &g->suspended, wait)
-		vsuspend_reset(vc, err);
+	lockdep_assert_held(&g->lnet->lock);
+	list_for_each_entry_safe(lc, next, &g->suspended, wait)
+		sanx_suspend_reset(lc, err);
 }
 
 /**
- * vsuspend_refused() - the peer has rejected a link
+ * sanx_suspend_refused() - the peer has rejected a link
  * @g: the group
  * @never: the peer's AF_SANX has refused; else no AF_SANX answered, this time
  *
- * Context: process, vnet.lock held.
+ * Context: process, lnet.lock held.
  */
-void vsuspend_refused(struct vgroup *g, bool never)
+void sanx_suspend_refused(struct sanx_group *g, bool never)
 {
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	if (presence_refused(&g->presence, never, jiffies, ABSENT_MAX))
-		vsuspend_reset_all(g, ECONNRESET);
+		sanx_suspend_reset_all(g, ECONNRESET);
 }
 
 /**
- * vsuspend_stop() - end a group's suspended connections, and wait for that
+ * sanx_suspend_stop() - end a group's suspended connections, and wait for that
  * @g: a group without links, of a namespace that is not running
  *
- * Context: process, may sleep; takes vnet.lock.
+ * Context: process, may sleep; takes lnet.lock.
  */
-void vsuspend_stop(struct vgroup *g)
+void sanx_suspend_stop(struct sanx_group *g)
 {
-	mutex_lock(&g->vnet->lock);
-	vsuspend_reset_all(g, ECONNRESET);
-	mutex_unlock(&g->vnet->lock);
-	flush_workqueue(vconn_wq);
+	mutex_lock(&g->lnet->lock);
+	sanx_suspend_reset_all(g, ECONNRESET);
+	mutex_unlock(&g->lnet->lock);
+	flush_workqueue(sanx_lconn_wq);
 	cancel_delayed_work_sync(&g->retry);
 }
 
@@ -300,22 +300,22 @@ void vsuspend_stop(struct vgroup *g)
  * Asks the peer to continue a connection.  Without a link or without memory, a
  * later attempt may succeed; other errors end the connection.
  */
-static void suspend_ask(struct vconn *vc, struct vlink *link)
+static void suspend_ask(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	int err = vresume_ask(vc, link);
+	int err = sanx_resume_ask(lc, link);
 
 	if (err && err != -ENOTCONN && err != -ENOMEM)
-		vsuspend_reset(vc, ECONNRESET);
+		sanx_suspend_reset(lc, ECONNRESET);
 }
 
 /*
  * Asks for a connection that we opened if there is a link, and ends a
  * connection whose time is over.
  */
-static void suspend_look_after(struct vgroup *g, struct vconn *vc)
+static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 {
-	bool closed = READ_ONCE(vc->flags) & VCONN_CLOSED;
-	unsigned long since = vc->lost;
+	bool closed = READ_ONCE(lc->flags) & LCONN_CLOSED;
+	unsigned long since = lc->lost;
 
 	if (time_after(g->resumed, since))
 		since = g->resumed;
@@ -324,38 +324,38 @@ static void suspend_look_after(struct vgroup *g, struct vconn *vc)
 	 * sent.
 	 */
 	if (!closed)
-		sanx_conn_quiet(vconn_conn(vc));
-	if (closed && time_after(jiffies, vc->lost + CLOSED_MAX))
-		vsuspend_reset(vc, ETIMEDOUT);
-	else if (g->out && !vconn_accepted(vc))
-		suspend_ask(vc, g->out);
+		sanx_conn_quiet(sanx_lconn_conn(lc));
+	if (closed && time_after(jiffies, lc->lost + CLOSED_MAX))
+		sanx_suspend_reset(lc, ETIMEDOUT);
+	else if (g->out && !sanx_lconn_accepted(lc))
+		suspend_ask(lc, g->out);
 	else if (g->out && time_after(jiffies, since + RESUME_MAX))
-		vsuspend_reset(vc, ECONNRESET);
+		sanx_suspend_reset(lc, ECONNRESET);
 }
 
 /**
- * vsuspend_link_up() - a group has a link again
+ * sanx_suspend_link_up() - a group has a link again
  * @g: a group
  * @link: the link that takes its connections from now on
  *
  * Ends all suspended connections if the peer has started anew.
  *
- * Context: process, vnet.lock held.
+ * Context: process, lnet.lock held.
  */
-void vsuspend_link_up(struct vgroup *g, struct vlink *link)
+void sanx_suspend_link_up(struct sanx_group *g, struct sanx_link *link)
 {
-	lockdep_assert_held(&g->vnet->lock);
+	lockdep_assert_held(&g->lnet->lock);
 	if (g->instance != link->instance)
-		vsuspend_reset_all(g, ECONNRESET);
+		sanx_suspend_reset_all(g, ECONNRESET);
 	g->instance = link->instance;
 	g->resumed = jiffies;
 	g->tries = 0;
 	presence_renew(&g->presence);
 	if (g->n_suspended)
-		mod_delayed_work(vlink_wq, &g->retry, 0);
+		mod_delayed_work(sanx_link_wq, &g->retry, 0);
 }
 
-static unsigned long suspend_delay(const struct vgroup *g)
+static unsigned long suspend_delay(const struct sanx_group *g)
 {
 	if (g->out)
 		return HZ;
@@ -363,26 +363,26 @@ static unsigned long suspend_delay(const struct vgroup *g)
 }
 
 /**
- * vsuspend_work() - look after suspended connections, and try for a link
- * @work: vgroup.retry
+ * sanx_suspend_work() - look after suspended connections, and try for a link
+ * @work: group.retry
  *
- * Context: process, may sleep; takes vnet.lock.
+ * Context: process, may sleep; takes lnet.lock.
  */
-void vsuspend_work(struct work_struct *work)
+void sanx_suspend_work(struct work_struct *work)
 {
-	struct vgroup *g = container_of(to_delayed_work(work), struct vgroup,
-					retry);
+	struct sanx_group *g = container_of(to_delayed_work(work),
+					    struct sanx_group, retry);
 	unsigned int noio = memalloc_noio_save();
-	struct vconn *vc, *next;
+	struct sanx_lconn *lc, *next;
 
-	mutex_lock(&g->vnet->lock);
-	list_for_each_entry_safe(vc, next, &g->suspended, wait)
-		suspend_look_after(g, vc);
-	if (g->n_suspended && g->vnet->running) {
+	mutex_lock(&g->lnet->lock);
+	list_for_each_entry_safe(lc, next, &g->suspended, wait)
+		suspend_look_after(g, lc);
+	if (g->n_suspended && g->lnet->running) {
 		if (!g->out)
-			vgroup_try(g, g->tries++);
-		queue_delayed_work(vlink_wq, &g->retry, suspend_delay(g));
+			sanx_group_try(g, g->tries++);
+		queue_delayed_work(sanx_link_wq, &g->retry, suspend_delay(g));
 	}
-	mutex_unlock(&g->vnet->lock);
+	mutex_unlock(&g->lnet->lock);
 	memalloc_noio_restore(noio);
 }

@@ -6,8 +6,8 @@
  *
  * - A slot is in link->free, or in link->posted in the order of posting, or
  *   belongs to a function that took it and has held tx_lock since.
- * - slot->vc of a posted slot is counted in vc->inflight.  A connection is not
- *   released while vc->inflight is not 0 (conn_over()).
+ * - slot->lc of a posted slot is counted in lc->inflight.  A connection is not
+ *   released while lc->inflight is not 0 (conn_over()).
  *
  * A completion covers all messages that were posted before it, so few
  * completions are requested (wr_signal()): one for each SANX_WIRE_SLOTS / 8
@@ -22,44 +22,45 @@
 #include "xmit.h"
 
 /**
- * vwr_slot() - take a slot for a frame
- * @link: the link, with a free slot: after vxmit_ok(), or link->free is not
+ * sanx_msg_slot() - take a slot for a frame
+ * @link: the link, with a free slot: after sanx_xmit_ok(), or link->free is not
  *	empty
  *
  * Context: tx_lock held.
- * Return: a slot.  The caller owns it until it calls vwr_post_frame() or
- * vwr_post_imm().
+ * Return: a slot.  The caller owns it until it calls sanx_msg_post_frame() or
+ * sanx_msg_post_imm().
  */
-struct vslot *vwr_slot(struct vlink *link)
+struct sanx_slot *sanx_msg_slot(struct sanx_link *link)
 {
-	struct vslot *slot;
+	struct sanx_slot *slot;
 
 	lockdep_assert_held(&link->tx_lock);
-	slot = list_first_entry(&link->free, struct vslot, node);
+	slot = list_first_entry(&link->free, struct sanx_slot, node);
 	list_del_init(&slot->node);
 	return slot;
 }
 
 /**
- * vwr_enable() - let a message enable the mapping of a ring, if that is due
+ * sanx_msg_enable() - let a message enable the mapping of a ring, if that is
+ * due
  * @m: the message
  * @ring: a ring, mapped for the link of the message or not mapped; counts as
  *	enabled afterwards
  *
  * Context: tx_lock held.
  */
-void vwr_enable(struct sanx_wire_msg *m, struct vring *ring)
+void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring)
 {
-	if (!vring_disabled(ring))
+	if (!sanx_lring_disabled(ring))
 		return;
 	m->enable = &ring->map;
 	ring->map.enabled = true;
 }
 
 /**
- * vwr_write() - add a write to the peer's ring to a message
+ * sanx_msg_write() - add a write to the peer's ring to a message
  * @m: the message, with at most one write
- * @vc: the connection
+ * @lc: the connection
  * @l: the program's pages to write from; NULL for the send buffer
  * @offset: stream offset of the first byte
  * @len: bytes; the range wraps neither in the send buffer (if that is the
@@ -67,32 +68,32 @@ void vwr_enable(struct sanx_wire_msg *m, struct vring *ring)
  *
  * Context: tx_lock held.
  */
-void vwr_write(struct sanx_wire_msg *m, struct vconn *vc, const struct vlong *l,
-	       u64 offset, u32 len)
+void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		    const struct sanx_long *l, u64 offset, u32 len)
 {
 	struct sanx_wire_write *w = &m->write[m->n_writes++];
 
-	w->to = vc->win.addr + (offset & (vc->win.size - 1));
-	w->key = vc->win.rkey;
+	w->to = lc->win.addr + (offset & (lc->win.size - 1));
+	w->key = lc->win.rkey;
 	w->len = len;
 	if (l) {
-		vlong_source(l, offset, w);
+		sanx_long_source(l, offset, w);
 	} else {
-		w->from = &vc->sndbuf.map;
-		w->pos = offset & (vc->sndbuf.size - 1);
+		w->from = &lc->sndbuf.map;
+		w->pos = offset & (lc->sndbuf.size - 1);
 	}
 }
 
 /* Does this frame have to request a completion? */
-static bool wr_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
-		      bool lent)
+static bool wr_signal(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
+		      u32 len, bool lent)
 {
 	bool due = ++link->unsignaled >= SANX_WIRE_SLOTS / 8 || lent;
 
 	switch (type) {
 	case SANX_FRAME_DATA:
-		vc->unsignaled += len;
-		due |= vsndbuf_signal(vc);
+		lc->unsignaled += len;
+		due |= sanx_sndbuf_signal(lc);
 		break;
 	/*
 	 * A program sees the connection as over only after its last bytes and
@@ -113,32 +114,32 @@ static bool wr_signal(struct vlink *link, struct vconn *vc, u8 type, u32 len,
 	}
 	if (due) {
 		link->unsignaled = 0;
-		if (vc)
-			vc->unsignaled = 0;
+		if (lc)
+			lc->unsignaled = 0;
 	}
 	return due;
 }
 
-static void slot_fill(struct vslot *slot, struct vconn *vc,
+static void slot_fill(struct sanx_slot *slot, struct sanx_lconn *lc,
 		      const struct sanx_frame *f, bool signal)
 {
-	slot->vc = vc;
+	slot->lc = lc;
 	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
 	slot->len = f->type == SANX_FRAME_DATA ? f->len : 0;
 	slot->posted = true;
 	slot->signaled = signal;
 	slot->at = jiffies;
-	if (vc)
-		vc->inflight++;
+	if (lc)
+		lc->inflight++;
 }
 
 /*
  * Posts a message that delivers @f to the peer.  If posting fails, the link
  * ends, and the slot counts as posted: taking the link down handles it
- * (vsuspend_save()).  So the caller does not see the error.
+ * (sanx_suspend_save()).  So the caller does not see the error.
  */
-static void wr_post(struct vlink *link, struct vslot *slot,
-		    struct sanx_wire_msg *m, struct vconn *vc,
+static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
+		    struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		    const struct sanx_frame *f)
 {
 	bool lent = m->n_writes && !m->write[0].from;
@@ -146,8 +147,8 @@ static void wr_post(struct vlink *link, struct vslot *slot,
 
 	lockdep_assert_held(&link->tx_lock);
 	m->slot = slot - link->slots;
-	m->signal = wr_signal(link, vc, f->type, f->count, lent);
-	slot_fill(slot, vc, f, m->signal);
+	m->signal = wr_signal(link, lc, f->type, f->count, lent);
+	slot_fill(slot, lc, f, m->signal);
 	list_add_tail(&slot->node, &link->posted);
 	link_credit_sent(&link->credit);
 	if (f->type == SANX_FRAME_PING && !link->timed) {
@@ -156,108 +157,108 @@ static void wr_post(struct vlink *link, struct vslot *slot,
 	}
 
 	/* Posted frames of a lost link are sent again: suspend.c. */
-	err = vwire->post(link->wl, m);
+	err = sanx_link_wire->post(link->wl, m);
 	if (!err)
 		return;
 	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
-	vlink_kill_locked(link, ETIMEDOUT);
+	sanx_link_kill_locked(link, ETIMEDOUT);
 }
 
 /**
- * vwr_post_frame() - post a message that ends with a frame
+ * sanx_msg_post_frame() - post a message that ends with a frame
  * @link: the link, with a link credit for the frame
  * @slot: slot with the frame in slot->buf; belongs to @link afterwards
  * @m: the message, with its writes
- * @vc: the connection that the frame is about, or NULL; it is not released
+ * @lc: the connection that the frame is about, or NULL; it is not released
  *	before the completion
  * @f: the frame, parsed
  * @bytes: bytes of the frame in slot->buf
  *
  * Context: tx_lock held.
  */
-void vwr_post_frame(struct vlink *link, struct vslot *slot,
-		    struct sanx_wire_msg *m, struct vconn *vc,
-		    const struct sanx_frame *f, u32 bytes)
+void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
+			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
+			 const struct sanx_frame *f, u32 bytes)
 {
 	m->bytes = bytes;
-	wr_post(link, slot, m, vc, f);
+	wr_post(link, slot, m, lc, f);
 }
 
 /**
- * vwr_post_imm() - post a message whose write carries immediate data
+ * sanx_msg_post_imm() - post a message whose write carries immediate data
  * @link: the link, with a link credit, and a wire that has immediate data
  * @slot: slot with an empty buffer; belongs to @link afterwards
  * @m: the message, with one write
- * @vc: the connection; it is not released before the completion
+ * @lc: the connection; it is not released before the completion
  * @f: a DATA frame that immediate data can express
  *
  * Context: tx_lock held.
  */
-void vwr_post_imm(struct vlink *link, struct vslot *slot,
-		  struct sanx_wire_msg *m, struct vconn *vc,
-		  const struct sanx_frame *f)
+void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
+		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		       const struct sanx_frame *f)
 {
 	m->bytes = 0;
 	m->imm = sanx_imm_build(f->conn, f->flags);
-	wr_post(link, slot, m, vc, f);
+	wr_post(link, slot, m, lc, f);
 }
 
 /**
- * vwr_post_enable() - enable the mapping of a ring alone, if that is due
+ * sanx_msg_post_enable() - enable the mapping of a ring alone, if that is due
  * @link: the link
  * @ring: a ring, mapped for @link or not mapped; counts as enabled afterwards
  *
  * Context: tx_lock held.
  */
-void vwr_post_enable(struct vlink *link, struct vring *ring)
+void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
 {
 	lockdep_assert_held(&link->tx_lock);
-	if (!vring_disabled(ring))
+	if (!sanx_lring_disabled(ring))
 		return;
 	ring->map.enabled = true;
-	if (vwire->enable(link->wl, &ring->map))
-		vlink_kill_locked(link, ETIMEDOUT);
+	if (sanx_link_wire->enable(link->wl, &ring->map))
+		sanx_link_kill_locked(link, ETIMEDOUT);
 }
 
 /*
- * Wakes a sender that waits for room.  It sets vc->full again if it has to wait
- * longer (vsndbuf_await()).
+ * Wakes a sender that waits for room.  It sets lc->full again if it has to wait
+ * longer (sanx_sndbuf_await()).
  */
-static void slot_freed_room(struct vconn *vc)
+static void slot_freed_room(struct sanx_lconn *lc)
 {
-	if (!vc->full)
+	if (!lc->full)
 		return;
-	vc->full = false;
-	if (list_empty(&vc->room))
-		list_add_tail(&vc->room, &vc->link->ready);
+	lc->full = false;
+	if (list_empty(&lc->room))
+		list_add_tail(&lc->room, &lc->link->ready);
 }
 
 /*
  * Applies the completion of @slot to its connection.  Pages that the device has
- * read go to @read (vlong_acked()).
+ * read go to @read (sanx_long_acked()).
  */
-static void slot_done(struct vslot *slot, struct list_head *read)
+static void slot_done(struct sanx_slot *slot, struct list_head *read)
 {
-	struct vconn *vc = slot->vc;
+	struct sanx_lconn *lc = slot->lc;
 
-	slot->vc = NULL;
+	slot->lc = NULL;
 	slot->posted = false;
-	if (!vc)
+	if (!lc)
 		return;
-	vc->inflight--;
+	lc->inflight--;
 	if (slot->end) {
-		WRITE_ONCE(vc->acked, slot->end);
-		vc->acked_at = jiffies;
-		vlong_acked(vc, read);
+		WRITE_ONCE(lc->acked, slot->end);
+		lc->acked_at = jiffies;
+		sanx_long_acked(lc, read);
 	}
-	slot_freed_room(vc);
-	vconn_check_over(vc);
+	slot_freed_room(lc);
+	sanx_lconn_check_over(lc);
 }
 
 /*
  * Keeps the shortest time from posting a PING to its completion (link->rtt_ns).
  */
-static void wr_timed(struct vlink *link, const struct vslot *slot)
+static void wr_timed(struct sanx_link *link, const struct sanx_slot *slot)
 {
 	u64 ns;
 
@@ -275,13 +276,13 @@ static void wr_timed(struct vlink *link, const struct vslot *slot)
  * @slot: number of its slot
  *
  * Not called for a message that failed: the slot stays in link->posted, and
- * vsuspend_save() treats it as in flight.
+ * sanx_suspend_save() treats it as in flight.
  *
  * Context: any, one at a time for a link; takes tx_lock.
  */
-void sanx_wire_sent(struct vlink *link, u32 slot)
+void sanx_wire_sent(struct sanx_link *link, u32 slot)
 {
-	struct vslot *done = &link->slots[slot], *s, *next;
+	struct sanx_slot *done = &link->slots[slot], *s, *next;
 	LIST_HEAD(read);
 
 	spin_lock_bh(&link->tx_lock);
@@ -292,8 +293,8 @@ void sanx_wire_sent(struct vlink *link, u32 slot)
 		list_move(&s->node, &link->free);
 		slot_done(s, &read);
 	}
-	vxmit_run(link);
-	vxmit_unlock(link);
-	vlong_read(&read);
+	sanx_xmit_run(link);
+	sanx_xmit_unlock(link);
+	sanx_long_read(&read);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_sent);

@@ -5,7 +5,7 @@
  *
  * Invariants, all guarded by link->tx_lock:
  *
- * - vc->pending has one bit for each frame that a connection still has to send.
+ * - lc->pending has one bit for each frame that a connection still has to send.
  *   A bit is cleared when its frame is posted, or when the frame has become
  *   pointless, never for lack of room.
  * - A connection with a pending frame that may be sent now is in link->pending,
@@ -13,7 +13,7 @@
  * - Everything else that a link has to send is in link->regs, link->rejects,
  *   link->ping or link->pong.
  *
- * vxmit_run() posts frames as long as there are slots and link credits.  It
+ * sanx_xmit_run() posts frames as long as there are slots and link credits.  It
  * runs again after each completion, after each received frame, and whenever a
  * frame becomes pending.  So a frame that found no room is sent later.
  *
@@ -38,14 +38,14 @@ static_assert(XMIT_REGS <= SANX_WIRE_SLOTS);
 static_assert(SANX_WIRE_RECVS >= LINK_CREDIT_RECVS_MIN);
 static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);
 
-static bool xmit_room(const struct vlink *link)
+static bool xmit_room(const struct sanx_link *link)
 {
-	return READ_ONCE(link->state) == VLINK_UP &&
+	return READ_ONCE(link->state) == SANX_LINK_UP &&
 	       link_credit_room(&link->credit) && !list_empty(&link->free);
 }
 
 /**
- * vxmit_ok() - can an ordinary frame be sent now?
+ * sanx_xmit_ok() - can an ordinary frame be sent now?
  * @link: the link
  *
  * Context: tx_lock held.  Without tx_lock the answer is a hint and must be
@@ -53,7 +53,7 @@ static bool xmit_room(const struct vlink *link)
  * Return: true if there is a slot and a link credit, and no registration waits
  * to be posted alone.
  */
-bool vxmit_ok(const struct vlink *link)
+bool sanx_xmit_ok(const struct sanx_link *link)
 {
 	return xmit_room(link) && list_empty(&link->regs);
 }
@@ -63,15 +63,15 @@ bool vxmit_ok(const struct vlink *link)
  * FIN and CLOSE end the stream, so they wait for all payload, spilled bytes
  * included.
  */
-static u32 xmit_todo(const struct vconn *vc)
+static u32 xmit_todo(const struct sanx_lconn *lc)
 {
-	u32 todo = vc->pending;
+	u32 todo = lc->pending;
 
-	if (todo & VCONN_P_DATA || vspill_waits(vc))
-		todo &= ~(VCONN_P_FIN | VCONN_P_CLOSE);
-	if (todo & VCONN_P_DATA) {
-		if (vc->posted == vconn_conn((struct vconn *)vc)->tx.limit)
-			todo &= ~VCONN_P_DATA;
+	if (todo & LCONN_P_DATA || sanx_spill_waits(lc))
+		todo &= ~(LCONN_P_FIN | LCONN_P_CLOSE);
+	if (todo & LCONN_P_DATA) {
+		if (lc->posted == sanx_lconn_conn(lc)->tx.limit)
+			todo &= ~LCONN_P_DATA;
 	}
 	return todo;
 }
@@ -80,73 +80,75 @@ static u32 xmit_todo(const struct vconn *vc)
  * Sends the first pending frame that may be sent.
  * Return: true if there was one.
  */
-static bool xmit_pending(struct vlink *link, struct vconn *vc)
+static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	u32 todo = xmit_todo(vc);
+	u32 todo = xmit_todo(lc);
 
-	if (todo & VCONN_P_OPEN_ACK) {
-		vc->pending &= ~VCONN_P_OPEN_ACK;
-		vframe_open_ack(link, vc);
-	} else if (todo & VCONN_P_RESUME_ACK) {
-		vc->pending &= ~VCONN_P_RESUME_ACK;
-		vframe_resume(link, vc, SANX_FRAME_RESUME_ACK);
-		vgrow_check(vc, vconn_conn(vc)->rx.tail);
-	} else if (todo & VCONN_P_RETURN_ACK) {
-		vc->pending &= ~VCONN_P_RETURN_ACK;
-		vframe_return_ack(link, vc);
-	} else if (todo & VCONN_P_WINDOW) {
+	if (todo & LCONN_P_OPEN_ACK) {
+		lc->pending &= ~LCONN_P_OPEN_ACK;
+		sanx_emit_open_ack(link, lc);
+	} else if (todo & LCONN_P_RESUME_ACK) {
+		lc->pending &= ~LCONN_P_RESUME_ACK;
+		sanx_emit_resume(link, lc, SANX_FRAME_RESUME_ACK);
+		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
+	} else if (todo & LCONN_P_RETURN_ACK) {
+		lc->pending &= ~LCONN_P_RETURN_ACK;
+		sanx_emit_return_ack(link, lc);
+	} else if (todo & LCONN_P_WINDOW) {
 		/*
-		 * vframe_window() clears VCONN_P_WINDOW (vgrow_advertised()).
+		 * sanx_emit_window() clears LCONN_P_WINDOW
+		 * (sanx_grow_advertised()).
 		 */
-		vframe_window(link, vc);
-	} else if (todo & VCONN_P_DATA) {
-		vpayload_next(link, vc);
-	} else if (todo & VCONN_P_FIN) {
-		vc->pending &= ~(VCONN_P_FIN | VCONN_P_CREDIT);
-		vc->flags |= VCONN_FIN_SENT;
-		vframe_bare(link, vc, SANX_FRAME_FIN, 0);
-	} else if (todo & VCONN_P_CREDIT) {
-		vc->pending &= ~VCONN_P_CREDIT;
-		vframe_bare(link, vc, SANX_FRAME_CREDIT, 0);
-	} else if (todo & VCONN_P_CLOSE) {
-		vc->pending &= ~VCONN_P_CLOSE;
-		vc->flags |= VCONN_CLOSE_SENT;
-		vframe_bare(link, vc, SANX_FRAME_CLOSE,
-			    vc->flags & VCONN_RESET ? SANX_FRAME_F_RESET : 0);
-	} else if (todo & VCONN_P_CLOSE_ACK) {
-		vc->pending &= ~VCONN_P_CLOSE_ACK;
-		vframe_bare(link, vc, SANX_FRAME_CLOSE_ACK, 0);
+		sanx_emit_window(link, lc);
+	} else if (todo & LCONN_P_DATA) {
+		sanx_payload_next(link, lc);
+	} else if (todo & LCONN_P_FIN) {
+		lc->pending &= ~(LCONN_P_FIN | LCONN_P_CREDIT);
+		lc->flags |= LCONN_FIN_SENT;
+		sanx_emit_bare(link, lc, SANX_FRAME_FIN, 0);
+	} else if (todo & LCONN_P_CREDIT) {
+		lc->pending &= ~LCONN_P_CREDIT;
+		sanx_emit_bare(link, lc, SANX_FRAME_CREDIT, 0);
+	} else if (todo & LCONN_P_CLOSE) {
+		lc->pending &= ~LCONN_P_CLOSE;
+		lc->flags |= LCONN_CLOSE_SENT;
+		sanx_emit_bare(link, lc, SANX_FRAME_CLOSE,
+			       lc->flags & LCONN_RESET ?
+			       SANX_FRAME_F_RESET : 0);
+	} else if (todo & LCONN_P_CLOSE_ACK) {
+		lc->pending &= ~LCONN_P_CLOSE_ACK;
+		sanx_emit_bare(link, lc, SANX_FRAME_CLOSE_ACK, 0);
 	}
 	return todo;
 }
 
-static bool reg_due(const struct vconn *vc)
+static bool reg_due(const struct sanx_lconn *lc)
 {
-	return vring_disabled(&vc->ring) ||
-	       vring_disabled(&vc->next) ||
-	       vring_disabled(&vc->sndbuf);
+	return sanx_lring_disabled(&lc->ring) ||
+	       sanx_lring_disabled(&lc->next) ||
+	       sanx_lring_disabled(&lc->sndbuf);
 }
 
 /*
  * Posts registrations, and then one PONG for each connection that has one.  The
- * PONG counts in vc->inflight, so the connection is not released before its
+ * PONG counts in lc->inflight, so the connection is not released before its
  * registration has completed.
  */
-static void reg_alone(struct vlink *link)
+static void reg_alone(struct sanx_link *link)
 {
 	u32 i, n = 0, most = min(XMIT_REGS, link_credit_room(&link->credit));
-	struct vconn *vc, *vcs[XMIT_REGS];
+	struct sanx_lconn *lc, *lcs[XMIT_REGS];
 
 	while (n < most && !list_empty(&link->regs)) {
-		vc = list_first_entry(&link->regs, struct vconn, reg);
-		list_del_init(&vc->reg);
-		vwr_post_enable(link, &vc->ring);
-		vwr_post_enable(link, &vc->next);
-		vwr_post_enable(link, &vc->sndbuf);
-		vcs[n++] = vc;
+		lc = list_first_entry(&link->regs, struct sanx_lconn, reg);
+		list_del_init(&lc->reg);
+		sanx_msg_post_enable(link, &lc->ring);
+		sanx_msg_post_enable(link, &lc->next);
+		sanx_msg_post_enable(link, &lc->sndbuf);
+		lcs[n++] = lc;
 	}
 	for (i = 0; i < n; i++)
-		vframe_pong(link, vcs[i]);
+		sanx_emit_pong(link, lcs[i]);
 }
 
 /*
@@ -154,7 +156,7 @@ static void reg_alone(struct vlink *link)
  * unacknowledged work is in the way and none of it asks for a completion, a
  * PONG, which is always signaled, gets one.
  */
-static void xmit_regs(struct vlink *link)
+static void xmit_regs(struct sanx_link *link)
 {
 	if (list_empty(&link->regs) || !xmit_room(link))
 		return;
@@ -162,94 +164,94 @@ static void xmit_regs(struct vlink *link)
 	if (list_empty(&link->posted))
 		reg_alone(link);
 	else if (link->unsignaled)
-		vframe_pong(link, NULL);
+		sanx_emit_pong(link, NULL);
 }
 
 /*
- * The peer has preallocated SANX_OPENS_MAX requests (vlink.opens), and the
+ * The peer has preallocated SANX_OPENS_MAX requests (link.opens), and the
  * protocol forbids more.  So the peer never has to allocate in softirq, nor to
  * leave a request in a receive, where it would block the frames behind it.
  */
-static void xmit_opens(struct vlink *link)
+static void xmit_opens(struct sanx_link *link)
 {
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
-	while (vxmit_ok(link) && link->opening < SANX_OPENS_MAX) {
-		vc = list_first_entry_or_null(&link->openers, struct vconn,
+	while (sanx_xmit_ok(link) && link->opening < SANX_OPENS_MAX) {
+		lc = list_first_entry_or_null(&link->openers, struct sanx_lconn,
 					      pend);
-		if (!vc)
+		if (!lc)
 			break;
-		list_del_init(&vc->pend);
-		vc->pending &= ~VCONN_P_OPEN;
+		list_del_init(&lc->pend);
+		lc->pending &= ~LCONN_P_OPEN;
 		WRITE_ONCE(link->opening, link->opening + 1);
-		if (vc->flags & VCONN_RESUMING)
-			vframe_resume(link, vc, SANX_FRAME_RESUME);
+		if (lc->flags & LCONN_RESUMING)
+			sanx_emit_resume(link, lc, SANX_FRAME_RESUME);
 		else
-			vframe_open(link, vc);
+			sanx_emit_open(link, lc);
 	}
 }
 
-static void xmit_conns(struct vlink *link)
+static void xmit_conns(struct sanx_link *link)
 {
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
-	while (vxmit_ok(link)) {
-		vc = list_first_entry_or_null(&link->pending, struct vconn,
+	while (sanx_xmit_ok(link)) {
+		lc = list_first_entry_or_null(&link->pending, struct sanx_lconn,
 					      pend);
-		if (!vc)
+		if (!lc)
 			break;
 		/*
 		 * Round robin.  A connection without stream credit leaves the
 		 * list with DATA still pending; frame_credit() queues it again.
 		 */
-		if (xmit_pending(link, vc) && vc->pending)
-			list_move_tail(&vc->pend, &link->pending);
+		if (xmit_pending(link, lc) && lc->pending)
+			list_move_tail(&lc->pend, &link->pending);
 		else
-			list_del_init(&vc->pend);
+			list_del_init(&lc->pend);
 	}
 }
 
-static void xmit_rejects(struct vlink *link)
+static void xmit_rejects(struct sanx_link *link)
 {
-	struct vopen *o;
+	struct sanx_request *o;
 
-	while (vxmit_ok(link)) {
-		o = list_first_entry_or_null(&link->rejects, struct vopen,
-					     node);
+	while (sanx_xmit_ok(link)) {
+		o = list_first_entry_or_null(&link->rejects,
+					     struct sanx_request, node);
 		if (!o)
 			break;
-		vframe_reject(link, o);
-		vopen_put(o);
+		sanx_emit_reject(link, o);
+		sanx_request_put(o);
 	}
 }
 
-static void xmit_pings(struct vlink *link)
+static void xmit_pings(struct sanx_link *link)
 {
 	bool due;
 
-	if (link->pong && vxmit_ok(link)) {
+	if (link->pong && sanx_xmit_ok(link)) {
 		link->pong = false;
-		vframe_pong(link, NULL);
+		sanx_emit_pong(link, NULL);
 	}
 	/*
 	 * A PING that carries a grant may use the reserved link credits, and
 	 * does not wait for registrations.
 	 */
 	due = link_credit_grant_due(&link->credit) &&
-	      link->state == VLINK_UP && !list_empty(&link->free);
-	if (due || (link->ping && vxmit_ok(link))) {
+	      link->state == SANX_LINK_UP && !list_empty(&link->free);
+	if (due || (link->ping && sanx_xmit_ok(link))) {
 		link->ping = false;
-		vframe_ping(link);
+		sanx_emit_ping(link);
 	}
 }
 
 /**
- * vxmit_run() - send pending frames while there are slots and link credits
+ * sanx_xmit_run() - send pending frames while there are slots and link credits
  * @link: the link
  *
- * Context: tx_lock held, and released with vxmit_unlock().
+ * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
-void vxmit_run(struct vlink *link)
+void sanx_xmit_run(struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
 	xmit_regs(link);
@@ -257,7 +259,7 @@ void vxmit_run(struct vlink *link)
 	xmit_conns(link);
 	/*
 	 * Payload may have found that the send buffer must be registered alone
-	 * first (vpayload_next()).
+	 * first (sanx_payload_next()).
 	 */
 	if (!list_empty(&link->regs)) {
 		xmit_regs(link);
@@ -268,7 +270,7 @@ void vxmit_run(struct vlink *link)
 }
 
 /**
- * vxmit_unlock() - release tx_lock and wake senders that can go on
+ * sanx_xmit_unlock() - release tx_lock and wake senders that can go on
  * @link: the link; the function does not touch it after it has released tx_lock
  *	for the last time
  *
@@ -277,10 +279,10 @@ void vxmit_run(struct vlink *link)
  *
  * Context: any; tx_lock held, and no other spinlock.
  */
-void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock)
+void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock)
 {
 	struct sanx_conn *conn;
-	struct vconn *vc;
+	struct sanx_lconn *lc;
 
 	lockdep_assert_held(&link->tx_lock);
 	if (list_empty(&link->ready)) {
@@ -289,107 +291,108 @@ void vxmit_unlock(struct vlink *link) __releases(&link->tx_lock)
 	}
 	kref_get(&link->refs);
 	while (!list_empty(&link->ready)) {
-		vc = list_first_entry(&link->ready, struct vconn, room);
-		list_del_init(&vc->room);
+		lc = list_first_entry(&link->ready, struct sanx_lconn, room);
+		list_del_init(&lc->room);
 		/*
 		 * A connection in link->ready is attached, and its attachment
 		 * holds a reference.
 		 */
-		conn = sanx_conn_get(vconn_conn(vc));
+		conn = sanx_conn_get(sanx_lconn_conn(lc));
 		spin_unlock_bh(&link->tx_lock);
-		vspill_tx_ready(vc);
+		sanx_spill_tx_ready(lc);
 		sanx_conn_put(conn);
 		spin_lock_bh(&link->tx_lock);
 	}
 	spin_unlock_bh(&link->tx_lock);
-	vlink_put(link);
+	sanx_link_put(link);
 }
 
 /**
- * vxmit_pend() - have frames of a connection sent
- * @vc: an attached connection
- * @frames: VCONN_P_*; 0 to send what is pending already
+ * sanx_xmit_pend() - have frames of a connection sent
+ * @lc: an attached connection
+ * @frames: LCONN_P_*; 0 to send what is pending already
  *
  * Does nothing for a connection that is OVER or RELEASED.
  *
- * Context: tx_lock held, and released with vxmit_unlock().
+ * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
-void vxmit_pend(struct vconn *vc, u32 frames)
+void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (vc->flags & (VCONN_OVER | VCONN_RELEASED))
+	if (lc->flags & (LCONN_OVER | LCONN_RELEASED))
 		return;
-	vc->pending |= frames;
+	lc->pending |= frames;
 	/*
 	 * An acceptor sends nothing before OPEN_ACK.  While a connection is
 	 * SUSPENDED or RESUMING, only RESUME may be sent: the answer has to
 	 * tell first what the peer has received.
 	 */
-	if (vc->flags & (VCONN_ACCEPTING | VCONN_SUSPENDED) ||
-	    (vc->flags & VCONN_RESUMING && !(frames & VCONN_P_OPEN)))
+	if (lc->flags & (LCONN_ACCEPTING | LCONN_SUSPENDED) ||
+	    (lc->flags & LCONN_RESUMING && !(frames & LCONN_P_OPEN)))
 		return;
-	if (list_empty(&vc->pend))
-		list_add_tail(&vc->pend, frames & VCONN_P_OPEN ?
+	if (list_empty(&lc->pend))
+		list_add_tail(&lc->pend, frames & LCONN_P_OPEN ?
 			      &link->openers : &link->pending);
-	vxmit_run(link);
+	sanx_xmit_run(link);
 }
 
 /**
- * vxmit_enable() - have a connection's memory registered
- * @vc: an attached connection, with a ring or a send buffer mapped
+ * sanx_xmit_enable() - have a connection's memory registered
+ * @lc: an attached connection, with a ring or a send buffer mapped
  *
  * On a device without sanx_wire_caps.enable_alone this does nothing: there the first frame
  * that needs the memory carries the registration in its chain.
  *
- * Context: tx_lock held; the caller calls vxmit_run().
+ * Context: tx_lock held; the caller calls sanx_xmit_run().
  */
-void vxmit_enable(struct vconn *vc)
+void sanx_xmit_enable(struct sanx_lconn *lc)
 {
-	struct vlink *link = vc->link;
+	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
 	/* One entry covers all memory of the connection. */
-	if (link->caps.enable_alone && list_empty(&vc->reg) && reg_due(vc))
-		list_add_tail(&vc->reg, &link->regs);
+	if (link->caps.enable_alone && list_empty(&lc->reg) && reg_due(lc))
+		list_add_tail(&lc->reg, &link->regs);
 }
 
 /**
- * vxmit_return() - send RETURN: give the peer's ring back
- * @vc: an attached connection, with nothing pending
+ * sanx_xmit_return() - send RETURN: give the peer's ring back
+ * @lc: an attached connection, with nothing pending
  *
- * Context: tx_lock held, after vxmit_ok(), and released with vxmit_unlock().
+ * Context: tx_lock held, after sanx_xmit_ok(), and released with
+ * sanx_xmit_unlock().
  */
-void vxmit_return(struct vconn *vc)
+void sanx_xmit_return(struct sanx_lconn *lc)
 {
-	vframe_bare(vc->link, vc, SANX_FRAME_RETURN,
-		    vc->tx_gen ? SANX_FRAME_F_GEN : 0);
+	sanx_emit_bare(lc->link, lc, SANX_FRAME_RETURN,
+		       lc->tx_gen ? SANX_FRAME_F_GEN : 0);
 }
 
 /**
- * vxmit_flush() - send bytes that are coalesced, unless they are corked
- * @vc: a connection that is, or was, attached
+ * sanx_xmit_flush() - send bytes that are coalesced, unless they are corked
+ * @lc: a connection that is, or was, attached
  *
- * Context: tx_lock held, and released with vxmit_unlock().
+ * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
-void vxmit_flush(struct vconn *vc)
+void sanx_xmit_flush(struct sanx_lconn *lc)
 {
-	const u32 never = VCONN_PEER_CLOSED | VCONN_RESET | VCONN_OVER;
+	const u32 never = LCONN_PEER_CLOSED | LCONN_RESET | LCONN_OVER;
 
-	lockdep_assert_held(&vc->link->tx_lock);
-	if (vc->posted != vc->end && !vc->corked && !(vc->flags & never))
-		vxmit_pend(vc, VCONN_P_DATA);
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (lc->posted != lc->end && !lc->corked && !(lc->flags & never))
+		sanx_xmit_pend(lc, LCONN_P_DATA);
 }
 
 /**
- * vxmit_uncork() - send bytes that are corked or coalesced
- * @vc: a connection that is, or was, attached
+ * sanx_xmit_uncork() - send bytes that are corked or coalesced
+ * @lc: a connection that is, or was, attached
  *
- * Context: tx_lock held, and released with vxmit_unlock().
+ * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
-void vxmit_uncork(struct vconn *vc)
+void sanx_xmit_uncork(struct sanx_lconn *lc)
 {
-	vc->corked = false;
-	vxmit_flush(vc);
+	lc->corked = false;
+	sanx_xmit_flush(lc);
 }

@@ -17,43 +17,44 @@
 #include "internal.h"
 
 /**
- * vwr_init() - start a message
+ * sanx_msg_init() - start a message
  * @m: the message; empty on return
  */
-static inline void vwr_init(struct sanx_wire_msg *m)
+static inline void sanx_msg_init(struct sanx_wire_msg *m)
 {
 	m->enable = NULL;
 	m->n_writes = 0;
 }
 
 /* wr.c */
-struct vslot *vwr_slot(struct vlink *link);
-void vwr_enable(struct sanx_wire_msg *m, struct vring *ring);
-void vwr_write(struct sanx_wire_msg *m, struct vconn *vc, const struct vlong *l,
-	       u64 offset, u32 len);
-void vwr_post_frame(struct vlink *link, struct vslot *slot,
-		    struct sanx_wire_msg *m, struct vconn *vc,
-		    const struct sanx_frame *f, u32 bytes);
-void vwr_post_imm(struct vlink *link, struct vslot *slot,
-		  struct sanx_wire_msg *m, struct vconn *vc,
-		  const struct sanx_frame *f);
-void vwr_post_enable(struct vlink *link, struct vring *ring);
+struct sanx_slot *sanx_msg_slot(struct sanx_link *link);
+void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring);
+void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		    const struct sanx_long *l, u64 offset, u32 len);
+void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
+			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
+			 const struct sanx_frame *f, u32 bytes);
+void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
+		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		       const struct sanx_frame *f);
+void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring);
 
 /* frames.c */
-void vframe_post(struct vlink *link, struct vslot *slot,
-		 struct sanx_wire_msg *m, struct vconn *vc,
-		 struct sanx_frame *f);
-void vframe_open(struct vlink *link, struct vconn *vc);
-void vframe_open_ack(struct vlink *link, struct vconn *vc);
-void vframe_window(struct vlink *link, struct vconn *vc);
-void vframe_return_ack(struct vlink *link, struct vconn *vc);
-void vframe_resume(struct vlink *link, struct vconn *vc, u8 type);
-void vframe_bare(struct vlink *link, struct vconn *vc, u8 type, u8 flags);
-void vframe_reject(struct vlink *link, const struct vopen *o);
-void vframe_ping(struct vlink *link);
-void vframe_pong(struct vlink *link, struct vconn *vc);
+void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,
+		     struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		     struct sanx_frame *f);
+void sanx_emit_open(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_open_ack(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_window(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_return_ack(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type);
+void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
+		    u8 flags);
+void sanx_emit_reject(struct sanx_link *link, const struct sanx_request *o);
+void sanx_emit_ping(struct sanx_link *link);
+void sanx_emit_pong(struct sanx_link *link, struct sanx_lconn *lc);
 
 /* payload.c */
-void vpayload_next(struct vlink *link, struct vconn *vc);
+void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc);
 
 #endif /* _SANX_LINK_XMIT_H */

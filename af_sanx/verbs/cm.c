@@ -24,12 +24,12 @@
 
 /**
  * struct verbs_listener - listeners of a namespace
- * @vnet: the namespace, as the engine knows it
+ * @lnet: the namespace, as the engine knows it
  * @id: one for each address family, because iWARP devices cannot recognise an
  *	IPv4 peer of a listener for both
  */
 struct verbs_listener {
-	struct vnet		*vnet;
+	struct sanx_lnet	*lnet;
 	struct rdma_cm_id	*id[2];
 };
 
@@ -108,7 +108,7 @@ static int cm_request_link(struct verbs_link *vl)
 static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 {
 	const struct rdma_conn_param *p = &ev->param.conn;
-	struct vlink *link = vl->wl.link;
+	struct sanx_link *link = vl->wl.link;
 	int err = 0;
 
 	switch (ev->event) {
@@ -170,7 +170,7 @@ static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
  * Context: process, may sleep.
  * Return: as there.
  */
-struct sanx_wire_link *verbs_create(struct vlink *link, struct net *net)
+struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 {
 	struct verbs_link *vl = kzalloc(sizeof(*vl), GFP_KERNEL);
 	struct rdma_cm_id *id;
@@ -260,16 +260,16 @@ static int cm_reject(struct rdma_cm_id *id, int err)
 }
 
 /* Offers the request to the engine; the link owns @id if it takes it. */
-static struct vlink *cm_offer(struct vnet *vnet, struct verbs_link *vl,
-			      struct rdma_cm_id *id,
-			      const struct rdma_conn_param *p)
+static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
+				  struct rdma_cm_id *id,
+				  const struct rdma_conn_param *p)
 {
 	struct in6_addr remote;
-	struct vlink *link;
+	struct sanx_link *link;
 
 	vl->id = id;
 	sockaddr_to_addr(&remote, &id->route.addr.dst_addr);
-	link = sanx_wire_request(vnet, &vl->wl, &remote, cm_gid_ok(id),
+	link = sanx_wire_request(lnet, &vl->wl, &remote, cm_gid_ok(id),
 				 p->private_data, p->private_data_len);
 	if (!IS_ERR(link)) {
 		id->context = vl;
@@ -282,15 +282,15 @@ static struct vlink *cm_offer(struct vnet *vnet, struct verbs_link *vl,
  * Return: 0, and the link owns @id; or -errno, and the connection manager
  * destroys @id, to which nothing of ours refers.
  */
-static int cm_request(struct vnet *vnet, struct rdma_cm_id *id,
+static int cm_request(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *p)
 {
 	struct verbs_link *vl = kzalloc(sizeof(*vl), GFP_KERNEL);
-	struct vlink *link;
+	struct sanx_link *link;
 
 	if (!vl)
 		return cm_reject(id, -ENOMEM);
-	link = cm_offer(vnet, vl, id, p);
+	link = cm_offer(lnet, vl, id, p);
 	if (IS_ERR(link)) {
 		kfree(vl);
 		return cm_reject(id, PTR_ERR(link));
@@ -314,7 +314,7 @@ static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	if (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
 	noio = memalloc_noio_save();
-	err = cm_request(l->vnet, id, &ev->param.conn);
+	err = cm_request(l->lnet, id, &ev->param.conn);
 	memalloc_noio_restore(noio);
 	return err;
 }
@@ -347,7 +347,7 @@ static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
 /**
  * verbs_listen() - sanx_wire_ops.listen
  * @net: as there
- * @vnet: as there
+ * @lnet: as there
  * @listener: as there
  *
  * A listener is bound to no device: it listens on all present and future ones.
@@ -355,7 +355,7 @@ static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
  * Context: process, may sleep; calls for one namespace are serialised.
  * Return: as there.
  */
-int verbs_listen(struct net *net, struct vnet *vnet, void **listener)
+int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 {
 	static const int family[] = { AF_INET, AF_INET6 };
 	struct verbs_listener *l = *listener;
@@ -367,7 +367,7 @@ int verbs_listen(struct net *net, struct vnet *vnet, void **listener)
 		l = kzalloc(sizeof(*l), GFP_KERNEL);
 		if (!l)
 			return -ENOMEM;
-		l->vnet = vnet;
+		l->lnet = lnet;
 		*listener = l;
 	}
 	for (i = 0; i < ARRAY_SIZE(family); i++) {

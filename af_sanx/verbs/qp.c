@@ -235,7 +235,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_cqe *e = container_of(wc->wr_cqe, struct verbs_cqe, cqe);
 	struct verbs_link *vl = e->vl;
-	struct vlink *link = vl->wl.link;
+	struct sanx_link *link = vl->wl.link;
 	u32 pos = (e - vl->recv) * SANX_WIRE_STRIDE;
 	bool again;
 

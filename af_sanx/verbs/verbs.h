@@ -98,9 +98,9 @@ static inline struct verbs_link *verbs_link_of(struct sanx_wire_link *wl)
 extern unsigned int service_port;
 
 /* cm.c */
-int verbs_listen(struct net *net, struct vnet *vnet, void **listener);
+int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener);
 void verbs_unlisten(void *listener);
-struct sanx_wire_link *verbs_create(struct vlink *link, struct net *net);
+struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net);
 int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path);
 void verbs_quiesce(struct sanx_wire_link *wl);
 

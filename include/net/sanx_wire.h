@@ -39,8 +39,8 @@
 struct module;
 struct net;
 struct page;
-struct vnet;
-struct vlink;
+struct sanx_lnet;
+struct sanx_link;
 
 /* Frames that a link may have in flight. */
 #define SANX_WIRE_SLOTS		128U
@@ -63,7 +63,7 @@ struct vlink;
  * The wire embeds it in a structure of its own, which it allocates and frees.
  */
 struct sanx_wire_link {
-	struct vlink	*link;
+	struct sanx_link	*link;
 };
 
 /**
@@ -186,7 +186,7 @@ struct sanx_wire_ops {
 	 * Context: process, may sleep.
 	 * Return: 0, or -errno if nothing listens.
 	 */
-	int (*listen)(struct net *net, struct vnet *lnet,
+	int (*listen)(struct net *net, struct sanx_lnet *lnet,
 		      void **listener);
 
 	/**
@@ -204,7 +204,8 @@ struct sanx_wire_ops {
 	 * Context: process, may sleep; NOIO.
 	 * Return: it, to be freed with free(); or an error pointer.
 	 */
-	struct sanx_wire_link *(*create)(struct vlink *link, struct net *net);
+	struct sanx_wire_link *(*create)(struct sanx_link *link,
+					 struct net *net);
 
 	/**
 	 * @connect: ask the peer for a link.  sanx_wire_connected(),
@@ -327,27 +328,27 @@ int sanx_wire_register(const struct sanx_wire_ops *ops);
 void sanx_wire_unregister(const struct sanx_wire_ops *ops);
 
 /* Set-up: setup.c */
-struct vlink *sanx_wire_request(struct vnet *lnet,
-				struct sanx_wire_link *wl,
-				const struct in6_addr *remote, bool genuine,
-				const void *data, size_t len);
-void sanx_wire_request_put(struct vlink *link);
+struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
+				    struct sanx_wire_link *wl,
+				    const struct in6_addr *remote, bool genuine,
+				    const void *data, size_t len);
+void sanx_wire_request_put(struct sanx_link *link);
 __le32 sanx_wire_refusal(int err);
-int sanx_wire_prepare(struct vlink *link, const struct sanx_wire_caps *caps,
+int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 		      void **frames);
-void sanx_wire_set_addrs(struct vlink *link, const struct in6_addr *local,
+void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
 			 const struct in6_addr *remote);
-void sanx_wire_hello(struct vlink *link, void *hello);
-void sanx_wire_connected(struct vlink *link, const void *data, size_t len);
-void sanx_wire_refused(struct vlink *link, const void *data, size_t len);
+void sanx_wire_hello(struct sanx_link *link, void *hello);
+void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len);
+void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len);
 
 /* Traffic and end: wr.c, recv.c, link.c */
-void sanx_wire_sent(struct vlink *link, u32 slot);
-bool sanx_wire_arrived(struct vlink *link, const void *buf, u32 bytes);
-bool sanx_wire_written(struct vlink *link, u32 imm, u32 bytes);
-void sanx_wire_received(struct vlink *link);
-void sanx_wire_failed(struct vlink *link, enum sanx_wire_failure why);
-bool sanx_wire_ending(const struct vlink *link);
-u32 sanx_wire_peer(const struct vlink *link);
+void sanx_wire_sent(struct sanx_link *link, u32 slot);
+bool sanx_wire_arrived(struct sanx_link *link, const void *buf, u32 bytes);
+bool sanx_wire_written(struct sanx_link *link, u32 imm, u32 bytes);
+void sanx_wire_received(struct sanx_link *link);
+void sanx_wire_failed(struct sanx_link *link, enum sanx_wire_failure why);
+bool sanx_wire_ending(const struct sanx_link *link);
+u32 sanx_wire_peer(const struct sanx_link *link);
 
 #endif /* _NET_SANX_WIRE_H */
