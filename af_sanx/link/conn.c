@@ -420,7 +420,7 @@ bool sanx_lconn_survives(const struct sanx_lconn *lc)
 	const u32 over = LCONN_ACCEPTING | LCONN_PEER_CLOSED | LCONN_OVER |
 			 LCONN_RESET | LCONN_CLOSE_ACKED;
 
-	return lc->link->err == ETIMEDOUT && (lc->flags & LCONN_OPEN) &&
+	return lc->link->why == SANX_END_LOST && (lc->flags & LCONN_OPEN) &&
 	       !(lc->flags & over) && !(lc->pending & LCONN_P_OPEN_ACK);
 }
 
@@ -481,7 +481,7 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 	while ((lc = fail_next(link, &survives, &flags))) {
 		/* If it no longer survives, it is found again and fails. */
 		if (!survives)
-			fail_conn(lc, flags, link->err);
+			fail_conn(lc, flags, sanx_link_errno(link));
 		else
 			sanx_suspend_take(lc, link);
 		sanx_conn_put(sanx_lconn_conn(lc));

@@ -428,7 +428,7 @@ static void group_timeout(struct work_struct *work)
 	mutex_lock(&g->lnet->lock);
 	/* The timer is not cancelled when an attempt succeeds. */
 	if (g->trying && time_after_eq(jiffies, g->try_end)) {
-		sanx_link_kill(g->trying, ETIMEDOUT);
+		sanx_link_kill(g->trying, SANX_END_LOST);
 		group_drop_trying(g);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
@@ -470,7 +470,7 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
 		if (sanx_node_self(lnet->net) < peer)
 			goto out;
 		g->trying->yields = true;
-		sanx_link_kill(g->trying, ECONNREFUSED);
+		sanx_link_kill(g->trying, SANX_END_REFUSED);
 	}
 	link = sanx_link_alloc(g, false);
 	if (!link) {
@@ -500,21 +500,22 @@ static void group_forgotten(struct sanx_group *g, const struct sanx_link *link)
 		list_for_each_entry(other, &g->links, node)
 			if (READ_ONCE(other->state) == SANX_LINK_UP &&
 			    other->instance != link->instance)
-				sanx_link_kill(other, ECONNRESET);
+				sanx_link_kill(other, SANX_END_RESTARTED);
 		sanx_suspend_reset_all(g, ECONNRESET);
 	}
 }
 
 static void group_replace(struct sanx_group *g, struct sanx_link *link)
 {
-	int err = g->instance == link->instance ? ETIMEDOUT : ECONNRESET;
+	enum sanx_link_end why = g->instance == link->instance ?
+				 SANX_END_LOST : SANX_END_RESTARTED;
 	struct sanx_link *other;
 
 	lockdep_assert_held(&g->lnet->lock);
 	if (!group_self(g))
 		list_for_each_entry(other, &g->links, node)
 			if (other != link)
-				sanx_link_kill(other, err);
+				sanx_link_kill(other, why);
 	group_drop_trying(g);
 	group_drop_out(g);
 	kref_get(&link->refs);
@@ -646,7 +647,7 @@ void sanx_group_revalidate(struct sanx_lnet *lnet)
 			sanx_suspend_reset_all(g, ECONNRESET);
 		list_for_each_entry(link, &g->links, node)
 			if (!link_valid(link))
-				sanx_link_kill(link, ECONNRESET);
+				sanx_link_kill(link, SANX_END_CONFIG);
 	}
 	mutex_unlock(&lnet->lock);
 }
@@ -659,7 +660,7 @@ static void group_stop(struct sanx_group *g)
 	group_drop_trying(g);
 	group_drop_out(g);
 	list_for_each_entry(link, &g->links, node)
-		sanx_link_kill(link, ECONNRESET);
+		sanx_link_kill(link, SANX_END_CONFIG);
 	group_refuse(g);
 	g->backoff = false;
 }

@@ -191,6 +191,26 @@ enum sanx_link_state {
 };
 
 /**
+ * enum sanx_link_end - why a link ends
+ * @SANX_END_LOST: the peer cannot be reached, or is silent.  Open connections are
+ *	suspended; in all other cases they are reset
+ * @SANX_END_REFUSED: the peer has refused it, or it yields to the peer's attempt
+ * @SANX_END_FAULT: one of the two nodes did what it must not
+ * @SANX_END_RESTARTED: the peer is another instance and has forgotten it
+ * @SANX_END_CONFIG: the node map does not have it any more, or the namespace
+ *	stops
+ */
+enum sanx_link_end {
+	SANX_END_LOST,
+	SANX_END_REFUSED,
+	SANX_END_FAULT,
+	SANX_END_RESTARTED,
+	SANX_END_CONFIG,
+	/* private: */
+	__SANX_ENDS
+};
+
+/**
  * struct sanx_slot - a frame to send
  * @node: in link.free; or in link.posted, in the order of posting
  * @lc: the connection that the frame is about, or NULL; it is not released
@@ -267,13 +287,12 @@ struct sanx_request {
  * @slots: frames to send
  * @opens: SANX_OPENS_MAX requests
  *
- * @tx_lock: guards @state, @err and all fields behind them except @heard,
+ * @tx_lock: guards @state, @why and all fields behind them except @heard,
  *	@swept, @users, @unused and the work items; also, for connections on
  *	this link, the fields that &struct sanx_lconn lists.  Reads without it
  *	are hints.
  * @state: changed by sanx_link_set_state() only
- * @err: errno (positive) for connections; ETIMEDOUT means that the peer was
- *	lost and may come back, and open connections are suspended
+ * @why: why the link ends, once it is SANX_LINK_DYING
  * @free: &struct sanx_slot
  * @posted: &struct sanx_slot in flight, in order
  * @unsignaled: frames posted since the last one with a completion
@@ -339,7 +358,7 @@ struct sanx_link {
 
 	spinlock_t		tx_lock; /* guards: see above */
 	enum sanx_link_state	state;
-	int			err;
+	enum sanx_link_end	why;
 	struct list_head	free;
 	struct list_head	posted;
 	u32			unsignaled;
@@ -664,8 +683,9 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
 void sanx_link_ask(struct sanx_link *link);
 bool sanx_link_quiet(const struct sanx_link *link);
-void sanx_link_kill_locked(struct sanx_link *link, int err);
-void sanx_link_kill(struct sanx_link *link, int err);
+void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why);
+int sanx_link_errno(const struct sanx_link *link);
+void sanx_link_kill(struct sanx_link *link, enum sanx_link_end why);
 const char *sanx_link_state_name(enum sanx_link_state state);
 void sanx_link_user_put(struct sanx_link *link);
 

@@ -20,6 +20,14 @@ static const char *const state_names[__SANX_LINK_STATES] = {
 	[SANX_LINK_DEAD]	= "dead",
 };
 
+static const char *const end_names[__SANX_ENDS] = {
+	[SANX_END_LOST]		= "the peer was lost",
+	[SANX_END_REFUSED]	= "refused",
+	[SANX_END_FAULT]	= "a fault of one of the nodes",
+	[SANX_END_RESTARTED]	= "the peer has restarted",
+	[SANX_END_CONFIG]	= "configuration",
+};
+
 /* For each state, the states that may follow it. */
 static const u8 state_next[__SANX_LINK_STATES] = {
 	[SANX_LINK_CONNECTING]	= BIT(SANX_LINK_UP) | BIT(SANX_LINK_DYING),
@@ -58,7 +66,7 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 	pr_debug("link to node %u: %s -> %s\n", link->group->peer,
 		 state_names[link->state], state_names[to]);
 	/*
-	 * Pairs with recv_state_ok(): sanx_link_kill_locked() stores link->err
+	 * Pairs with recv_state_ok(): sanx_link_kill_locked() stores link->why
 	 * first.
 	 */
 	smp_store_release(&link->state, to);
@@ -67,21 +75,21 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 /**
  * sanx_link_kill_locked() - start to end a link, in any state
  * @link: the link
- * @err: errno (positive) for its connections.  ETIMEDOUT means that the peer
- *	was lost; open connections are then suspended.  Any other value resets
- *	them, even if the link was lost before.
+ * @why: the cause; any but SANX_END_LOST counts even if the link was lost before
  *
  * link_end() does the rest.
  *
  * Context: tx_lock held.
  */
-void sanx_link_kill_locked(struct sanx_link *link, int err)
+void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why)
 {
 	lockdep_assert_held(&link->tx_lock);
-	if (err != ETIMEDOUT || link->state < SANX_LINK_DYING)
-		WRITE_ONCE(link->err, err);
+	if (why != SANX_END_LOST || link->state < SANX_LINK_DYING)
+		WRITE_ONCE(link->why, why);
 	if (link->state >= SANX_LINK_DYING)
 		return;
+	pr_debug("link to node %u ends: %s\n", link->group->peer,
+		 end_names[why]);
 	sanx_link_set_state(link, SANX_LINK_DYING);
 	queue_work(sanx_link_wq, &link->end);
 }
@@ -89,15 +97,34 @@ void sanx_link_kill_locked(struct sanx_link *link, int err)
 /**
  * sanx_link_kill() - start to end a link, without tx_lock
  * @link: the link
- * @err: see sanx_link_kill_locked()
+ * @why: see sanx_link_kill_locked()
  *
  * Context: any; takes tx_lock.
  */
-void sanx_link_kill(struct sanx_link *link, int err)
+void sanx_link_kill(struct sanx_link *link, enum sanx_link_end why)
 {
 	spin_lock_bh(&link->tx_lock);
-	sanx_link_kill_locked(link, err);
+	sanx_link_kill_locked(link, why);
 	spin_unlock_bh(&link->tx_lock);
+}
+
+/**
+ * sanx_link_errno() - what programs are told that a link has ended
+ * @link: a dying link, whose connections end with it
+ *
+ * Context: any.
+ * Return: errno, positive.
+ */
+int sanx_link_errno(const struct sanx_link *link)
+{
+	switch (READ_ONCE(link->why)) {
+	case SANX_END_LOST:
+		return ETIMEDOUT;
+	case SANX_END_REFUSED:
+		return ECONNREFUSED;
+	default:
+		return ECONNRESET;
+	}
 }
 
 /**
@@ -110,7 +137,7 @@ void sanx_link_kill(struct sanx_link *link, int err)
  */
 void sanx_wire_failed(struct sanx_link *link, enum sanx_wire_failure why)
 {
-	sanx_link_kill(link, why == SANX_WIRE_LOST ? ETIMEDOUT : ECONNRESET);
+	sanx_link_kill(link, why == SANX_WIRE_LOST ? SANX_END_LOST : SANX_END_FAULT);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_failed);
 
@@ -244,13 +271,13 @@ static void link_beat(struct work_struct *work)
 
 	/* A frame that arrives now may set a later time than jiffies has here. */
 	if (time_after_eq(jiffies, heard + BEATS_LOST * beat)) {
-		sanx_link_kill(link, ETIMEDOUT);
+		sanx_link_kill(link, SANX_END_LOST);
 		return;
 	}
 	link_tell_quiet(link);
 	spin_lock_bh(&link->tx_lock);
 	if (link_stuck(link, BEATS_LOST * beat))
-		sanx_link_kill_locked(link, ETIMEDOUT);
+		sanx_link_kill_locked(link, SANX_END_LOST);
 	if (time_after_eq(jiffies, heard + beat) || !link->rtt_ns)
 		sanx_link_ask(link);
 	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {

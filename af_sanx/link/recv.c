@@ -64,12 +64,12 @@ static bool recv_state_ok(struct sanx_link *link)
 	if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
 		sanx_link_came_up(link);
 	/*
-	 * Pairs with sanx_link_set_state(), so that link->err is that of
+	 * Pairs with sanx_link_set_state(), so that link->why is that of
 	 * SANX_LINK_DYING.
 	 */
 	state = smp_load_acquire(&link->state);
 	return state == SANX_LINK_UP ||
-	       (state == SANX_LINK_DYING && READ_ONCE(link->err) == ETIMEDOUT);
+	       (state == SANX_LINK_DYING && READ_ONCE(link->why) == SANX_END_LOST);
 }
 
 static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
@@ -113,7 +113,7 @@ static bool recv_done(struct sanx_link *link, int err)
 		pr_debug("node %u sent what it must not\n", link->group->peer);
 		sanx_count_protocol_error(link->group->lnet->net);
 	}
-	sanx_link_kill(link, ECONNRESET);
+	sanx_link_kill(link, SANX_END_FAULT);
 	return false;
 }
 

@@ -324,7 +324,7 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 		if (lc->parked)
 			sanx_request_requeue(lc->parked);
 		lc->parked = o;
-		sanx_link_kill_locked(link, ETIMEDOUT);
+		sanx_link_kill_locked(link, SANX_END_LOST);
 		err = -EINPROGRESS;
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -386,7 +386,7 @@ int sanx_resume_serve(struct sanx_request *o)
 	sanx_conn_put(sanx_lconn_conn(lc));
 	if (err == -EPROTO) {
 		sanx_count_protocol_error(g->lnet->net);
-		sanx_link_kill(link, ECONNRESET);
+		sanx_link_kill(link, SANX_END_FAULT);
 		err = 0;
 	}
 	return err;

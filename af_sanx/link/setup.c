@@ -112,7 +112,7 @@ void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 	if (err == -EPROTO)
 		sanx_count_protocol_error(link->group->lnet->net);
 	if (err)
-		sanx_link_kill(link, ECONNRESET);
+		sanx_link_kill(link, SANX_END_FAULT);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_connected);
 
@@ -152,7 +152,7 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 	else if (why != REJECT_LATER && link->active)
 		sanx_suspend_refused(g, why == REJECT_NEVER);
 	mutex_unlock(&g->lnet->lock);
-	sanx_link_kill(link, ECONNREFUSED);
+	sanx_link_kill(link, SANX_END_REFUSED);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
@@ -216,7 +216,7 @@ void sanx_setup_start(struct work_struct *work)
 	if (!err)
 		err = sanx_link_wire->connect(wl, &path);
 	if (err)
-		sanx_link_kill(link, ETIMEDOUT);
+		sanx_link_kill(link, SANX_END_LOST);
 	memalloc_noio_restore(noio);
 }
 

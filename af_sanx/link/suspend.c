@@ -5,7 +5,7 @@
  * A program notices nothing when a cable is cut or a peer falls silent, as with
  * TCP.  Its data waits, and the connection ends by keepalive, by
  * TCP_USER_TIMEOUT, or after as many retries as TCP would make.  So the
- * connections of a lost link (link.err is ETIMEDOUT) are suspended.  A
+ * connections of a lost link (SANX_END_LOST) are suspended.  A
  * suspended connection keeps its id, its rings, and the payload that the peer
  * may not have.  It gives back everything that belongs to a device.  Both nodes
  * try for a new link while they have suspended connections, and continue them
@@ -72,7 +72,7 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 static bool save_wants_sndbuf(const struct sanx_link *link,
 			      const struct sanx_slot *slot)
 {
-	return link->err == ETIMEDOUT && slot->lc && slot->len &&
+	return link->why == SANX_END_LOST && slot->lc && slot->len &&
 	       !slot->lc->sndbuf.buf && !(slot->lc->flags & LCONN_RESET);
 }
 

@@ -161,7 +161,7 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 	if (!err)
 		return;
 	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
-	sanx_link_kill_locked(link, ETIMEDOUT);
+	sanx_link_kill_locked(link, SANX_END_LOST);
 }
 
 /**
@@ -217,7 +217,7 @@ void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
 		return;
 	ring->map.enabled = true;
 	if (sanx_link_wire->enable(link->wl, &ring->map))
-		sanx_link_kill_locked(link, ETIMEDOUT);
+		sanx_link_kill_locked(link, SANX_END_LOST);
 }
 
 /*
