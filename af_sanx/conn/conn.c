@@ -211,7 +211,7 @@ static void conn_detach_rcu(struct rcu_head *rcu)
 void sanx_conn_detach(struct sanx_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	conn->detached = true;
+	WRITE_ONCE(conn->detached, true);
 	spin_unlock_bh(&conn->lock);
 	sanx_conn_get(conn);
 	call_rcu(&conn->detach_rcu, conn_detach_rcu);
@@ -358,6 +358,11 @@ static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
 static void conn_set_shutdown(struct sanx_conn *conn, u8 how)
 {
 	lockdep_assert_held(&conn->lock);
+	/*
+	 * A reader that sees the end of the stream sees all bytes before it.
+	 * Pairs with the second smp_rmb() in recv_end().
+	 */
+	smp_wmb();
 	WRITE_ONCE(conn->shutdown, conn->shutdown | how);
 	if (conn->sk && !conn->detached)
 		WRITE_ONCE(conn->sk->sk_shutdown, conn->shutdown);
@@ -860,7 +865,7 @@ int sanx_conn_fin(struct sanx_conn *conn)
 void sanx_conn_peer_closed(struct sanx_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	conn->peer_gone = true;
+	WRITE_ONCE(conn->peer_gone, true);
 	if (!conn_event(conn, SANX_EV_FIN_RX))
 		conn_set_shutdown(conn, RCV_SHUTDOWN);
 	spin_unlock_bh(&conn->lock);

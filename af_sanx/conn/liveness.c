@@ -44,7 +44,8 @@ static void liveness_arm(struct sanx_conn *conn, unsigned long delay)
 	struct timer_list *timer = &conn->liveness.timer;
 	unsigned long when = jiffies + max(delay, 1UL);
 
-	if (timer_pending(timer) && time_before_eq(timer->expires, when))
+	if (timer_pending(timer) &&
+	    time_before_eq(READ_ONCE(timer->expires), when))
 		return;
 	sanx_conn_get(conn);
 	if (mod_timer(timer, when))
