@@ -260,6 +260,27 @@ static bool coalesce_switch(struct sanx_coalesce *g, bool quick)
 	return true;
 }
 
+/*
+ * The sender streams.  Not inline, because requests and answers are announced
+ * without this.
+ * Context: tx_mutex held.
+ */
+static noinline bool coalesce_holds(struct sanx_coalesce *g,
+				  const struct sanx_conn *conn, size_t len,
+				  bool quick)
+{
+	/* Once the timer has expired, nothing is held back. */
+	u32 held = READ_ONCE(g->armed) ? g->held : 0;
+
+	if (quick && !coalesce_follows(g, conn))
+		return false;
+	if (held + len >= coalesce_limits[quick].bytes || !coalesce_can() ||
+	    !coalesce_switch(g, quick))
+		return false;
+	WRITE_ONCE(g->held, held + len);
+	return true;
+}
+
 /**
  * sanx_coalesce_wants() - should these bytes be held back?
  * @g: of the sender
@@ -276,20 +297,13 @@ static bool coalesce_switch(struct sanx_coalesce *g, bool quick)
 bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
 			 size_t len, bool now, bool quick)
 {
-	const struct coalesce_limit *limit = &coalesce_limits[quick];
-	/* Once the timer has expired, nothing is held back. */
-	u32 held = READ_ONCE(g->armed) ? g->held : 0;
 	int sends = READ_ONCE(g->sends);
 
 	if (sends < INT_MAX)
 		WRITE_ONCE(g->sends, ++sends);
-	if (!now && len < g->piece && sends > limit->after &&
-	    (!quick || coalesce_follows(g, conn)) &&
-	    held + len < limit->bytes && coalesce_can() &&
-	    coalesce_switch(g, quick)) {
-		WRITE_ONCE(g->held, held + len);
+	if (!now && len < g->piece && sends > coalesce_limits[quick].after &&
+	    coalesce_holds(g, conn, len, quick))
 		return true;
-	}
 	WRITE_ONCE(g->held, 0);
 	return false;
 }
