@@ -24,7 +24,7 @@ packages() {
 	check)
 		echo linux-source-6.12 bc bison flex libelf-dev libssl-dev sparse \
 			shellcheck perl python3 python3-yaml python3-jsonschema jq \
-			valgrind git man-db bash-completion secilc
+			valgrind git man-db bash-completion secilc pahole
 		;;
 	programs)
 		echo iperf3 sockperf nginx-light apache2-utils redis-server \

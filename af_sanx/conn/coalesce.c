@@ -102,6 +102,12 @@ static const struct coalesce_limit coalesce_limits[] = {
 	{ QUICK_AFTER, QUICK_FAST, QUICK_BYTES },
 };
 
+/* In ns modulo 2^32, to keep connections small. */
+static u32 coalesce_now(void)
+{
+	return ktime_get_ns();
+}
+
 /*
  * Does the sender stream?  It must fail twice in a row, because it can fail
  * once when the reader had its CPU.
@@ -120,7 +126,7 @@ static void coalesce_judge(struct sanx_coalesce *g)
 		/* The bytes were announced meanwhile, because they were many. */
 		if (!READ_ONCE(g->held))
 			return;
-		streams = ktime_get_ns() - READ_ONCE(g->last) <
+		streams = coalesce_now() - READ_ONCE(g->last) <
 			  READ_ONCE(g->ns) / 2;
 	}
 	if (streams) {
@@ -144,10 +150,10 @@ static enum hrtimer_restart coalesce_timer(struct hrtimer *timer)
 	coalesce_judge(g);
 	/* Pairs with xchg() in sanx_coalesce_arm(). */
 	smp_store_mb(g->armed, 0);
-	g->flush(g);
+	g->ops->flush(g);
 	/* This CPU is the sender's, which could not send meanwhile. */
 	if (READ_ONCE(g->quick))
-		WRITE_ONCE(g->last, ktime_get_ns());
+		WRITE_ONCE(g->last, coalesce_now());
 	return HRTIMER_NORESTART;
 }
 
@@ -155,7 +161,7 @@ static enum hrtimer_restart coalesce_timer(struct hrtimer *timer)
  * sanx_coalesce_arm() - bytes are held back: limit the delay
  * @g: of the sender; sanx_coalesce_wants() has returned true
  *
- * sanx_coalesce.flush() must find the bytes already.  An armed timer is not
+ * sanx_coalesce_ops.flush() must find the bytes already.  An armed timer is not
  * changed, even if its bytes were announced meanwhile: a timer that expires for
  * nothing now and then costs less than setting it each time.
  *
@@ -179,15 +185,12 @@ void sanx_coalesce_arm(struct sanx_coalesce *g)
 /**
  * sanx_coalesce_init() - initialise coalescing
  * @g: zeroed or stopped
- * @piece: bytes from which a piece is not coalesced, because the announcement
- *	costs little compared with it
- * @flush: announces held back bytes, if there are any; called in any context
+ * @ops: of the transport, constant
  */
-void sanx_coalesce_init(struct sanx_coalesce *g, u32 piece,
-			void (*flush)(struct sanx_coalesce *g))
+void sanx_coalesce_init(struct sanx_coalesce *g,
+			const struct sanx_coalesce_ops *ops)
 {
-	g->piece = piece;
-	g->flush = flush;
+	g->ops = ops;
 	g->pause = COALESCE_PAUSE;
 	hrtimer_init(&g->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 	g->timer.function = coalesce_timer;
@@ -204,7 +207,7 @@ static bool coalesce_can(void)
 }
 
 /* Context: tx_mutex held. */
-static void coalesce_note(struct sanx_coalesce *g, u64 now)
+static void coalesce_note(struct sanx_coalesce *g, u32 now)
 {
 	g->slept = current->nvcsw;
 	g->preempted = current->nivcsw;
@@ -227,7 +230,7 @@ static bool coalesce_follows(struct sanx_coalesce *g,
 			     const struct sanx_conn *conn)
 {
 	u32 ns = READ_ONCE(sanx_net(conn->net)->nodelay_us) * NSEC_PER_USEC;
-	u64 now = ktime_get_ns();
+	u32 now = coalesce_now();
 	bool near, follows;
 
 	near = now - g->last < ns / 4;
@@ -266,8 +269,8 @@ static bool coalesce_switch(struct sanx_coalesce *g, bool quick)
  * Context: tx_mutex held.
  */
 static noinline bool coalesce_holds(struct sanx_coalesce *g,
-				  const struct sanx_conn *conn, size_t len,
-				  bool quick)
+				    const struct sanx_conn *conn, size_t len,
+				    bool quick)
 {
 	/* Once the timer has expired, nothing is held back. */
 	u32 held = READ_ONCE(g->armed) ? g->held : 0;
@@ -301,7 +304,7 @@ bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
 
 	if (sends < INT_MAX)
 		WRITE_ONCE(g->sends, ++sends);
-	if (!now && len < g->piece && sends > coalesce_limits[quick].after &&
+	if (!now && len < g->ops->piece && sends > coalesce_limits[quick].after &&
 	    coalesce_holds(g, conn, len, quick))
 		return true;
 	WRITE_ONCE(g->held, 0);
@@ -321,7 +324,7 @@ bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
 void sanx_coalesce_sent(struct sanx_coalesce *g, bool quick)
 {
 	if (quick && READ_ONCE(g->sends) > QUICK_AFTER)
-		coalesce_note(g, ktime_get_ns());
+		coalesce_note(g, coalesce_now());
 }
 
 /**
@@ -354,7 +357,7 @@ void sanx_coalesce_push(struct sanx_coalesce *g)
 	sanx_coalesce_received(g);
 	rcu_read_lock();
 	if (READ_ONCE(g->armed))
-		g->flush(g);
+		g->ops->flush(g);
 	rcu_read_unlock();
 }
 

@@ -193,7 +193,7 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 
 static void conn_detach_rcu(struct rcu_head *rcu)
 {
-	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, detach_rcu);
+	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, rcu);
 	struct sock *sk = conn->sk;
 
 	conn->sk = NULL;
@@ -213,8 +213,9 @@ void sanx_conn_detach(struct sanx_conn *conn)
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->detached, true);
 	spin_unlock_bh(&conn->lock);
+	/* With this reference, sanx_conn_put() does not use @rcu meanwhile. */
 	sanx_conn_get(conn);
-	call_rcu(&conn->detach_rcu, conn_detach_rcu);
+	call_rcu(&conn->rcu, conn_detach_rcu);
 }
 
 /**

@@ -40,6 +40,7 @@
 struct iov_iter;
 struct mem_cgroup;
 struct netlink_callback;
+struct sanx_coalesce;
 struct sanx_listener;
 struct sanx_net;
 struct sanx_sock;
@@ -142,10 +143,20 @@ struct sanx_liveness_report {
 };
 
 /**
+ * struct sanx_coalesce_ops - what a transport tells coalesce.c
+ * @piece: bytes from which a piece is not held back, because the announcement
+ *	costs little compared with it
+ * @flush: announces held back bytes, if there are any; called in any context
+ */
+struct sanx_coalesce_ops {
+	u32	piece;
+	void	(*flush)(struct sanx_coalesce *g);
+};
+
+/**
  * struct sanx_coalesce - coalescing of a sender's small pieces: coalesce.c
  * @timer: ends the delay
- * @flush: announces the bytes that are held back; any context
- * @piece: pieces of at least so many bytes are not held back
+ * @ops: of the transport
  * @armed: @timer is set, or has not looked for bytes yet; written with full
  *	barriers by sanx_coalesce_arm() and coalesce_timer()
  * @slow: few sends came before @timer last ran; used by @timer only
@@ -163,16 +174,16 @@ struct sanx_liveness_report {
  * @slept: voluntary context switches of the task that has sent last with
  *	TCP_NODELAY; tx_mutex
  * @preempted: likewise its involuntary ones; tx_mutex
- * @last: when it did so, or @timer announced bytes, ktime_get_ns(); no lock
+ * @last: when it did so, or @timer announced bytes, in ns modulo 2^32; no lock
  * @since: when @timer was set with @quick, likewise; tx_mutex
  *
  * Several CPUs write @sends without a lock.  A lost count or a lost reset moves
- * an announcement by at most COALESCE_NS.
+ * an announcement by at most COALESCE_NS.  So does a time that is taken for one
+ * of 4.3 s later.
  */
 struct sanx_coalesce {
 	struct hrtimer		timer;
-	void			(*flush)(struct sanx_coalesce *g);
-	u32			piece;
+	const struct sanx_coalesce_ops *ops;
 	int			armed;
 	bool			slow;
 	bool			fast;
@@ -185,8 +196,8 @@ struct sanx_coalesce {
 	u32			ns;
 	u32			slept;
 	u32			preempted;
-	u64			last;
-	u64			since;
+	u32			last;
+	u32			since;
 };
 
 /* Most bytes that stay corked. */
@@ -235,6 +246,7 @@ enum sanx_room {
 /**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
+ * @tries: how often the peer's backlog was full
  * @ops: the transport
  * @net: its namespace, without a reference: sockets hold it, and net_idle()
  *	with @exit leaves no connection of the transport there
@@ -279,6 +291,7 @@ enum sanx_room {
  *	sender; spare.c; no lock
  * @started: when the connection was requested, ktime in ns
  * @rtt_us: us until it was accepted; 0 at the accepting end
+ * @fallback: why the connection was refused; written under @lock
  * @short_until: until then no memory is requested to send more, in jiffies
  * @rx_stamp: wall-clock time when bytes last arrived, in ns; 0 if the program
  *	did not ask for it (SO_TIMESTAMP)
@@ -287,13 +300,10 @@ enum sanx_room {
  *	guarded by lock_sock()
  * @deferred: the listener, while accept() must not find this connection yet;
  *	written under the lock of the listener table
- * @fallback: why the connection was refused; written under @lock
- * @tries: how often the backlog was full
  * @retry: connects again after a full backlog; for a connection that came in,
  *	ends the time that it is @deferred
  * @work: makes the socket TCP after a refusal: sanx_conn_connect()
- * @rcu: frees the connection
- * @detach_rcu: puts the reference of @sk
+ * @rcu: puts the reference of @sk, later frees the connection
  *
  * A transport's own part follows, see sanx_conn_priv().  With the part of loop,
  * the structure has 1 KiB on 64-bit kernels without lock debugging.  That is
@@ -302,6 +312,7 @@ enum sanx_room {
  */
 struct sanx_conn {
 	refcount_t			refs;
+	unsigned int			tries;
 	const struct sanx_transport_ops	*ops;
 	struct net			*net;
 	struct sanx_stats __percpu	*stats;
@@ -337,18 +348,16 @@ struct sanx_conn {
 	u32				drain_time;
 	u32				promised;
 	u32				rtt_us;
+	enum sanx_fallback		fallback;
 	unsigned long			short_until;
 	u64				started;
 	u64				rx_stamp;
 
 	struct list_head		node;
 	struct sanx_listener		*deferred;
-	enum sanx_fallback		fallback;
-	unsigned int			tries;
 	struct kthread_delayed_work	retry;
 	struct kthread_delayed_work	work;
 	struct rcu_head			rcu;
-	struct rcu_head			detach_rcu;
 };
 
 /**
@@ -679,8 +688,8 @@ void sanx_mem_uncharge(u32 pages);
 void sanx_conn_quiet(struct sanx_conn *conn);
 
 /* coalesce.c */
-void sanx_coalesce_init(struct sanx_coalesce *g, u32 piece,
-			void (*flush)(struct sanx_coalesce *g));
+void sanx_coalesce_init(struct sanx_coalesce *g,
+			const struct sanx_coalesce_ops *ops);
 bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
 			 size_t len, bool now, bool quick);
 void sanx_coalesce_sent(struct sanx_coalesce *g, bool quick);

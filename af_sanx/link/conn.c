@@ -49,7 +49,7 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	INIT_WORK(&lc->move, sanx_spill_work);
 	INIT_WORK(&lc->work, release_work);
 	INIT_DELAYED_WORK(&lc->grow, sanx_grow_work);
-	sanx_coalesce_init(&lc->coalesce, PAYLOAD_PIECE, sanx_lconn_flush);
+	sanx_coalesce_init(&lc->coalesce, &sanx_lconn_coalesce_ops);
 	lc->most = SANX_RING_MAX;
 }
 

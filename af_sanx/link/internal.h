@@ -732,6 +732,7 @@ void sanx_request_work(struct kthread_work *work);
 void sanx_request_put(struct sanx_request *o);
 
 /* send.c */
+extern const struct sanx_coalesce_ops sanx_lconn_coalesce_ops;
 ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 			size_t len, int flags);
 u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which);
@@ -739,7 +740,6 @@ u32 sanx_lconn_unsent(struct sanx_conn *conn);
 bool sanx_lconn_drained(struct sanx_conn *conn);
 void sanx_lconn_push(struct sanx_conn *conn);
 void sanx_lconn_uncork(struct sanx_conn *conn);
-void sanx_lconn_flush(struct sanx_coalesce *g);
 void sanx_lconn_consumed(struct sanx_conn *conn);
 void sanx_lconn_fin(struct sanx_conn *conn);
 

@@ -306,13 +306,11 @@ bool sanx_lconn_drained(struct sanx_conn *conn)
 	return drained;
 }
 
-/**
- * sanx_lconn_flush() - sanx_coalesce.flush: send bytes that are coalesced
- * @g: of a connection
- *
+/*
+ * sanx_coalesce_ops.flush(): sends bytes that are held back.
  * Context: any; takes tx_lock.
  */
-void sanx_lconn_flush(struct sanx_coalesce *g)
+static void lconn_flush(struct sanx_coalesce *g)
 {
 	struct sanx_lconn *lc = container_of(g, struct sanx_lconn, coalesce);
 	struct sanx_link *link = sanx_lconn_lock(lc);
@@ -320,6 +318,11 @@ void sanx_lconn_flush(struct sanx_coalesce *g)
 	sanx_xmit_flush(lc);
 	sanx_xmit_unlock(link);
 }
+
+const struct sanx_coalesce_ops sanx_lconn_coalesce_ops = {
+	.piece	= PAYLOAD_PIECE,
+	.flush	= lconn_flush,
+};
 
 /**
  * sanx_lconn_push() - sanx_transport_ops.push

@@ -85,7 +85,7 @@ static DEFINE_SPINLOCK(loop_close_lock);
 /* Bytes read from spare rings between two notifications of the sender. */
 #define SPARE_STEP	32768U
 
-/* sanx_coalesce.flush(): wakes the peer's reader if bytes are unread. */
+/* sanx_coalesce_ops.flush(): wakes the peer's reader if bytes are unread. */
 static void loop_flush(struct sanx_coalesce *g)
 {
 	struct sanx_conn *peer;
@@ -95,12 +95,17 @@ static void loop_flush(struct sanx_coalesce *g)
 		sanx_conn_rx_ready(peer);
 }
 
+static const struct sanx_coalesce_ops loop_coalesce_ops = {
+	.piece	= LOOP_PIECE,
+	.flush	= loop_flush,
+};
+
 static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 {
 	loop_conn(a)->peer = sanx_conn_get(b);
 	loop_conn(b)->peer = sanx_conn_get(a);
-	sanx_coalesce_init(&loop_conn(a)->coalesce, LOOP_PIECE, loop_flush);
-	sanx_coalesce_init(&loop_conn(b)->coalesce, LOOP_PIECE, loop_flush);
+	sanx_coalesce_init(&loop_conn(a)->coalesce, &loop_coalesce_ops);
+	sanx_coalesce_init(&loop_conn(b)->coalesce, &loop_coalesce_ops);
 	spin_lock_init(&loop_conn(a)->lock);
 	spin_lock_init(&loop_conn(b)->lock);
 	loop_conn(a)->granted = a->rx.granted;

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="warnings-6.12 checkpatch warnings-6.1 install layers warnings-debug generated-code options figures shellcheck kernel-doc"
+GATES="warnings-6.12 checkpatch warnings-6.1 install layers warnings-debug generated-code options sizes figures shellcheck kernel-doc"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -72,6 +72,30 @@ gate_layers() {
 	exec {lock}>"$LOGS/objects-6.12.lock"
 	flock "$lock"
 	"$SCRIPTS/check.d/layers.sh"
+}
+
+# struct_size MODULE STRUCT
+struct_size() {
+	local size
+	size=$(pahole --sizes "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $2 }')
+	echo "${size:?$1: no struct $2}"
+}
+
+# A connection over loop fits the allocator's class of 1 KiB; a byte more takes 2 KiB.
+gate_sizes() {
+	local kernel release lock ko total rc=0
+	for kernel in 6.1 6.12; do
+		exec {lock}>"$LOGS/objects-$kernel.lock"
+		flock "$lock"
+		"$SCRIPTS/build-modules.sh" "$kernel" || return
+		read -r release _ <<<"$("$SCRIPTS/kernel/resolve.sh" "$kernel")"
+		ko=$SANX_TREE/build/$release/af_sanx.ko
+		total=$(($(struct_size "$ko" sanx_conn) + $(struct_size "$ko" loop_conn))) || return
+		echo "$kernel: sanx_conn and loop_conn have $total bytes of 1024"
+		[ "$total" -le 1024 ] || rc=1
+		exec {lock}>&-
+	done
+	return "$rc"
 }
 
 gate_shellcheck() {
