@@ -481,7 +481,7 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 	while ((lc = fail_next(link, &survives, &flags))) {
 		/* If it no longer survives, it is found again and fails. */
 		if (!survives)
-			fail_conn(lc, flags, sanx_link_errno(link));
+			fail_conn(lc, flags, -sanx_link_errno(link));
 		else
 			sanx_suspend_take(lc, link);
 		sanx_conn_put(sanx_lconn_conn(lc));

@@ -113,17 +113,17 @@ void sanx_link_kill(struct sanx_link *link, enum sanx_link_end why)
  * @link: a dying link, whose connections end with it
  *
  * Context: any.
- * Return: errno, positive.
+ * Return: -errno.
  */
 int sanx_link_errno(const struct sanx_link *link)
 {
 	switch (READ_ONCE(link->why)) {
 	case SANX_END_LOST:
-		return ETIMEDOUT;
+		return -ETIMEDOUT;
 	case SANX_END_REFUSED:
-		return ECONNREFUSED;
+		return -ECONNREFUSED;
 	default:
-		return ECONNRESET;
+		return -ECONNRESET;
 	}
 }
 
