@@ -160,14 +160,14 @@ static void msgq_txq_far(struct kunit *test)
 }
 
 /* Room that is given up, and is permitted anew. */
-static void msgq_txq_return(struct kunit *test)
+static void msgq_txq_lower(struct kunit *test)
 {
 	struct sanx_txq q = { .next = FAR, .read = FAR - 100,
 			      .limit = FAR + 5000, .size = 8192 };
 
-	KUNIT_EXPECT_FALSE(test, sanx_txq_return(&q, 5001));
+	KUNIT_EXPECT_FALSE(test, sanx_txq_lower(&q, 5001));
 	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 5000);
-	KUNIT_EXPECT_TRUE(test, sanx_txq_return(&q, 1024));
+	KUNIT_EXPECT_TRUE(test, sanx_txq_lower(&q, 1024));
 	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 1024);
 	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 100);
 	/* The answer: it was all read, and from now on the size is that. */
@@ -176,12 +176,87 @@ static void msgq_txq_return(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 0);
 	sanx_txq_advance(&q, 1024);
 	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 0);
-	KUNIT_EXPECT_FALSE(test, sanx_txq_return(&q, 1));
+	KUNIT_EXPECT_FALSE(test, sanx_txq_lower(&q, 1));
 	/* By the size that counts now. */
 	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 2049), -EPROTO);
 	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 2048), 1);
 	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 1024);
 	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 0);
+}
+
+/**
+ * struct resume_case - what a RESUME says, and whether it can be right
+ * @desc: in words
+ * @size: bytes of the ring from now on
+ * @limit: first offset that may not be sent
+ * @received: bytes that the peer has received
+ * @want: the verdict
+ */
+struct resume_case {
+	const char *desc;
+	u32 size;
+	u64 limit;
+	u64 received;
+	int want;
+};
+
+/* 9000 bytes were sent, 5000 of them read, into a ring of 8192. */
+static const struct resume_case resume_cases[] = {
+	{ "as it was", 8192, 13192, 9000, 0 },
+	{ "more was read", 8192, 15192, 9000, 0 },
+	{ "all was read", 8192, 17192, 9000, 0 },
+	{ "more was read than received", 8192, 16193, 8000, -EPROTO },
+	{ "less was read than before", 8192, 13191, 9000, -EPROTO },
+	{ "a larger ring", 16384, 21384, 9000, 0 },
+	{ "a smaller ring", 4096, 9096, 9000, 0 },
+	{ "a smaller ring, all of it unread", 4096, 9096, 9096, 0 },
+	{ "a smaller ring that does not hold what is unread", 4096, 9096,
+	  9097, -EPROTO },
+	{ "no ring", 1024, 6024, 6000, 0 },
+	{ "no ring that holds what is unread", 1024, 6024, 6025, -EPROTO },
+	{ "the credit of a larger ring", 4096, 13192, 9000, -EPROTO },
+	{ "no credit", 8192, 0, 9000, -EPROTO },
+	{ "credit at its most", 8192, U64_MAX, 9000, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(resume, resume_cases, desc);
+
+static void msgq_txq_resume(struct kunit *test)
+{
+	const struct resume_case *c = test->param_value;
+	struct sanx_txq q = { .next = 9100, .read = 5000, .limit = 13192,
+			      .size = 8192 };
+	struct sanx_txq before = q;
+
+	KUNIT_ASSERT_EQ(test, sanx_txq_resume(&q, c->size, c->limit,
+					      c->received), c->want);
+	if (c->want) {
+		KUNIT_EXPECT_MEMEQ(test, (u8 *)&q, (u8 *)&before, sizeof(q));
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, q.size, c->size);
+	KUNIT_EXPECT_EQ(test, q.limit, c->limit);
+	KUNIT_EXPECT_EQ(test, q.next, 9100);
+	KUNIT_EXPECT_EQ(test, q.read, c->limit - c->size);
+}
+
+/* A limit before what was sent: no room, until credits have passed that. */
+static void msgq_txq_resume_sends_again(struct kunit *test)
+{
+	struct sanx_txq q = { .next = FAR + 9000, .read = FAR + 5000,
+			      .limit = FAR + 13192, .size = 8192 };
+
+	KUNIT_ASSERT_EQ(test, sanx_txq_resume(&q, 1024, FAR + 6024, FAR + 5000),
+			0);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 0);
+	KUNIT_EXPECT_EQ(test, sanx_txq_unread(&q), 4000);
+	KUNIT_EXPECT_FALSE(test, sanx_txq_lower(&q, 1024));
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 7049), -EPROTO);
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 7048), 1);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 0);
+	q.size = 8192;
+	KUNIT_EXPECT_EQ(test, sanx_txq_credit(&q, FAR + 14216), 1);
+	KUNIT_EXPECT_EQ(test, sanx_txq_room(&q), 5216);
 }
 
 struct credit_case {
@@ -815,7 +890,9 @@ static struct kunit_case msgq_cases[] = {
 	KUNIT_CASE(msgq_spans_every),
 	KUNIT_CASE(msgq_txq),
 	KUNIT_CASE(msgq_txq_far),
-	KUNIT_CASE(msgq_txq_return),
+	KUNIT_CASE(msgq_txq_lower),
+	KUNIT_CASE_PARAM(msgq_txq_resume, resume_gen_params),
+	KUNIT_CASE(msgq_txq_resume_sends_again),
 	KUNIT_CASE_PARAM(msgq_txq_credit, credit_gen_params),
 	KUNIT_CASE(msgq_rxq),
 	KUNIT_CASE_PARAM(msgq_rxq_arrive, arrive_gen_params),

@@ -13,6 +13,7 @@
  *						loop_unread() in loop.c
  *	tx.limit	sanx_txq_credit()	sanx_txq_room()
  *			sanx_txq_exceed()
+ *			sanx_txq_resume()
  *	rx.in.buf	sanx_rxq_move()		sanx_rxq_follow()
  *			sanx_rxq_append()	rxq_ring()
  *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_moving()
@@ -118,14 +119,15 @@ u32 sanx_txq_room(const struct sanx_txq *q)
 	 */
 	next = smp_load_acquire(&q->next);
 	/*
-	 * Pairs with smp_store_release() in sanx_txq_credit() and
-	 * sanx_txq_exceed().
+	 * Pairs with smp_store_release() in sanx_txq_credit(),
+	 * sanx_txq_exceed() and sanx_txq_resume().
 	 */
 	limit = smp_load_acquire(&q->limit);
 	/*
-	 * Callers other than the sender may see @limit behind @next:
-	 * sanx_txq_return() moves @limit back, and no barrier orders the stores
-	 * of sanx_txq_exceed() and sanx_txq_advance().
+	 * @limit may be behind @next after sanx_txq_resume().  Callers other
+	 * than the sender may see that at other times too: sanx_txq_lower()
+	 * moves @limit back, and no barrier orders the stores of
+	 * sanx_txq_exceed() and sanx_txq_advance().
 	 */
 	return limit > next ? limit - next : 0;
 }
@@ -180,7 +182,7 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 {
 	if (limit == q->limit) {
 		/*
-		 * After sanx_txq_return() the peer grants the same limit again,
+		 * After sanx_txq_lower() the peer grants the same limit again,
 		 * for a smaller ring.  So it has read all bytes before @limit -
 		 * @size.
 		 */
@@ -188,9 +190,13 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 			WRITE_ONCE(q->read, limit - q->size);
 		return 0;
 	}
-	/* The third check matters when the ring has just become larger. */
+	/*
+	 * The second check is signed, because @next may be ahead after
+	 * sanx_txq_resume().  The third one matters when the ring has just
+	 * become larger.
+	 */
 	if (limit - q->limit > q->size ||
-	    limit - READ_ONCE(q->next) > q->size ||
+	    (s64)(limit - READ_ONCE(q->next)) > (s64)q->size ||
 	    (s64)(limit - q->size - q->read) < 0)
 		return -EPROTO;
 	WRITE_ONCE(q->read, limit - q->size);
@@ -205,7 +211,7 @@ int sanx_txq_credit(struct sanx_txq *q, u64 limit)
 EXPORT_SYMBOL_IF_KUNIT(sanx_txq_credit);
 
 /**
- * sanx_txq_return() - give up room
+ * sanx_txq_lower() - give up room
  * @q: the queue
  * @room: bytes of room to keep
  *
@@ -217,14 +223,43 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_txq_credit);
  * same time.
  * Return: true, or false if there is less room than @room, and nothing changed.
  */
-bool sanx_txq_return(struct sanx_txq *q, u32 room)
+bool sanx_txq_lower(struct sanx_txq *q, u32 room)
 {
-	if (q->limit - q->next < room)
+	if (sanx_txq_room(q) < room)
 		return false;
 	WRITE_ONCE(q->limit, q->next + room);
 	return true;
 }
-EXPORT_SYMBOL_IF_KUNIT(sanx_txq_return);
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_lower);
+
+/**
+ * sanx_txq_resume() - apply the limit with which a stream continues
+ * @q: the queue
+ * @size: bytes of the remote ring from now on
+ * @limit: first offset that may not be sent, as received, unchecked
+ * @received: bytes that the peer has received; at most @q->next
+ *
+ * Limits from before do not count any more, so @limit may be less.  It may also
+ * be less than @q->next: bytes before that are sent again.
+ *
+ * Context: as sanx_txq_credit().
+ * Return: 0; -EPROTO if no correct peer could have sent @limit, and nothing
+ * changed.
+ */
+int sanx_txq_resume(struct sanx_txq *q, u32 size, u64 limit, u64 received)
+{
+	u64 read = limit - size;
+
+	if ((s64)(read - q->read) < 0 || (s64)(received - read) < 0 ||
+	    (s64)(limit - received) < 0)
+		return -EPROTO;
+	q->size = size;
+	WRITE_ONCE(q->read, read);
+	/* Pairs with smp_load_acquire() in sanx_txq_room(). */
+	smp_store_release(&q->limit, limit);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_txq_resume);
 
 /**
  * sanx_txq_exceed() - permit more bytes than the receiver has granted

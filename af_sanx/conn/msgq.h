@@ -16,8 +16,9 @@
  *
  * Invariants; "sender" and "reader" are serialised by their callers:
  *
- * - sanx_txq.next <= sanx_txq.limit for the sender.  The sender writes @next,
- *   or its transport does; the receiver of credits writes @limit and @read.
+ * - sanx_txq.next <= sanx_txq.limit for the sender, except while it sends bytes
+ *   again after sanx_txq_resume().  The sender writes @next, or its transport
+ *   does; the receiver of credits writes @limit and @read.
  * - sanx_rxq.head <= sanx_rxq.tail <= sanx_rxq.granted.  The reader writes
  *   @head, the transport @tail, the granting side @granted.
  * - Bytes in [@head, @tail) do not change.  @tail is stored with release after
@@ -51,7 +52,8 @@
  * @next: offset of the next byte to send; written by the sender or its
  *	transport
  * @limit: first offset that may not be sent; advanced by credits
- *	(sanx_txq_credit(), sanx_txq_exceed()), moved back by sanx_txq_return()
+ *	(sanx_txq_credit(), sanx_txq_exceed()), moved back by sanx_txq_lower(),
+ *	set by sanx_txq_resume()
  * @read: first offset that the peer is not known to have read; written under
  *	the lock that guards @limit
  * @size: bytes of the remote ring, a power of two
@@ -142,7 +144,8 @@ u32 sanx_txq_room(const struct sanx_txq *q);
 u32 sanx_txq_unread(const struct sanx_txq *q);
 void sanx_txq_advance(struct sanx_txq *q, u32 len);
 int sanx_txq_credit(struct sanx_txq *q, u64 limit);
-bool sanx_txq_return(struct sanx_txq *q, u32 room);
+bool sanx_txq_lower(struct sanx_txq *q, u32 room);
+int sanx_txq_resume(struct sanx_txq *q, u32 size, u64 limit, u64 received);
 void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to);
 
 void sanx_rxq_init(struct sanx_rxq *q, u8 *buf, u32 size);

@@ -63,7 +63,7 @@ static bool return_ring(struct sanx_lconn *lc)
 		goto out;
 	more = true;
 	if (!return_quiet(lc) || !sanx_xmit_ok(link) ||
-	    !sanx_txq_return(&conn->tx, SANX_RING_FIRST))
+	    !sanx_txq_lower(&conn->tx, SANX_RING_FIRST))
 		goto out;
 	lc->returned_win = lc->win;
 	lc->win.addr = 0;
