@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What opens a link and a connection (af_sanx/conn/frame.c): hello, open, open_ack, resume
+ * What opens a link and a connection (af_sanx/link/frame.c): hello, open, open_ack, resume
  * and the window in them.  Each is taken as built, refused with any one field
  * wrong, and never trusted when it is random.
  */
@@ -17,11 +17,12 @@
 #include "conn/msgq.h"
 
 /* The bytes of a good one of each. */
-static const u8 good_hello[32] = {
-	0x31, 0x58, 0x4e, 0x53, 0x04, 0x00, 0x00, 0x00,
+static const u8 good_hello[56] = {
+	0x31, 0x58, 0x4e, 0x53, 0x05, 0x00, 0x00, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
 	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x05, 0x00,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
+	0x03, 0x00,
 };
 
 static const u8 good_open[56] = {
@@ -70,10 +71,12 @@ static const struct wrong_case hello_cases[] = {
 	{ "version 1", 4, 2, 1, -EPROTONOSUPPORT },
 	{ "version 2", 4, 2, 2, -EPROTONOSUPPORT },
 	{ "version 3", 4, 2, 3, -EPROTONOSUPPORT },
-	{ "version 4 in the wrong byte", 4, 2, 0x400, -EPROTONOSUPPORT },
-	{ "version 4 and more", 4, 2, 0x104, -EPROTONOSUPPORT },
-	{ "reserved, low", 6, 2, 1, -EPROTO },
-	{ "reserved, high", 6, 2, 0x8000, -EPROTO },
+	{ "version 4", 4, 2, 4, -EPROTONOSUPPORT },
+	{ "version 6", 4, 2, 6, -EPROTONOSUPPORT },
+	{ "version 5 in the wrong byte", 4, 2, 0x500, -EPROTONOSUPPORT },
+	{ "version 5 and more", 4, 2, 0x105, -EPROTONOSUPPORT },
+	{ "length of authentication, low", 6, 2, 1, -EPROTO },
+	{ "length of authentication, high", 6, 2, 0x8000, -EPROTO },
 	{ "from nobody", 8, 4, 0, -EPROTO },
 	{ "from node 1", 8, 4, 1, 0 },
 	{ "from the last node", 8, 4, U32_MAX, 0 },
@@ -99,6 +102,16 @@ static const struct wrong_case hello_cases[] = {
 	{ "instance 1", 24, 8, 1, 0 },
 	{ "instance with low half 0", 24, 8, 1ULL << 32, 0 },
 	{ "instance at its most", 24, 8, U64_MAX, 0 },
+	{ "rail 0", 32, 2, 0, 0 },
+	{ "rail 255", 32, 2, 255, 0 },
+	{ "rail 256", 32, 2, 256, -EPROTO },
+	{ "rail 65535", 32, 2, 65535, -EPROTO },
+	{ "reserved, low", 34, 2, 1, -EPROTO },
+	{ "reserved, high", 34, 2, 0x8000, -EPROTO },
+	{ "a feature, the first", 36, 4, 1, -EPROTO },
+	{ "a feature, the last", 36, 4, 1U << 31, -EPROTO },
+	{ "authentication, first byte", 40, 1, 1, -EPROTO },
+	{ "authentication, last byte", 55, 1, 0x80, -EPROTO },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hello, hello_cases, desc);
@@ -112,6 +125,7 @@ static void expect_hello(struct kunit *test, const struct sanx_hello_info *i,
 	KUNIT_EXPECT_EQ(test, i->inline_max, get_unaligned_le16(buf + 20));
 	KUNIT_EXPECT_EQ(test, i->lane, get_unaligned_le16(buf + 22));
 	KUNIT_EXPECT_EQ(test, i->instance, get_unaligned_le64(buf + 24));
+	KUNIT_EXPECT_EQ(test, i->rail, get_unaligned_le16(buf + 32));
 }
 
 static void hello_field(struct kunit *test)
@@ -128,18 +142,23 @@ static void hello_field(struct kunit *test)
 		expect_hello(test, &info, buf);
 }
 
-/* Another version says so whatever else it says: it has other rules. */
+/*
+ * Another version says so whatever else it says, and however long it is: it has
+ * other rules.
+ */
 static void hello_other_version(struct kunit *test)
 {
 	struct sanx_hello_info info;
-	u8 buf[32];
+	u8 buf[64];
+	u32 size;
 
 	memset(buf, 0xff, sizeof(buf));
 	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, buf, sizeof(buf)),
 			-EPROTO);
 	memcpy(buf, good_hello, 4);
-	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, buf, sizeof(buf)),
-			-EPROTONOSUPPORT);
+	for (size = 0; size <= sizeof(buf); size++)
+		KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, buf, size),
+				size < 6 ? -EPROTO : -EPROTONOSUPPORT);
 }
 
 /* Connection managers pad private data; shorter than a hello is none. */
@@ -150,7 +169,7 @@ static void hello_size(struct kunit *test)
 	u8 *buf;
 
 	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, NULL, 0), -EPROTO);
-	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, NULL, 32), -EPROTO);
+	KUNIT_EXPECT_EQ(test, sanx_hello_parse(&info, NULL, 56), -EPROTO);
 	for (size = 1; size <= 256; size++) {
 		/* No larger than it says, so that KASAN sees reads behind. */
 		buf = kmalloc(size, GFP_KERNEL);
@@ -158,7 +177,7 @@ static void hello_size(struct kunit *test)
 		memset(buf, 0xff, size);
 		memcpy(buf, good_hello, min(size, sizeof(good_hello)));
 		KUNIT_EXPECT_EQ_MSG(test, sanx_hello_parse(&info, buf, size),
-				    size < 32 ? -EPROTO : 0, "%zu bytes", size);
+				    size < 56 ? -EPROTO : 0, "%zu bytes", size);
 		kfree(buf);
 	}
 }
@@ -171,6 +190,7 @@ static void hello_build(struct kunit *test)
 		.recvs = 256,
 		.inline_max = 192,
 		.lane = 5,
+		.rail = 3,
 		.instance = 0x0123456789abcdef,
 	};
 	struct sanx_hello hello;
@@ -513,9 +533,9 @@ static void open_fuzz(struct kunit *test)
 
 	prandom_seed_state(&rnd, 0x4f70656e);
 	for (i = 0; i < 10000; i++) {
-		memcpy(buf, good_hello, 32);
-		mangle(&rnd, buf, 32);
-		if (!sanx_hello_parse(&hello, buf, 32)) {
+		memcpy(buf, good_hello, 56);
+		mangle(&rnd, buf, 34);
+		if (!sanx_hello_parse(&hello, buf, 56)) {
 			taken[0]++;
 			KUNIT_ASSERT_MEMEQ(test, buf, good_hello, 8);
 			KUNIT_ASSERT_NE(test, hello.from, 0);
@@ -524,6 +544,7 @@ static void open_fuzz(struct kunit *test)
 			KUNIT_ASSERT_LE(test, hello.recvs, 65536);
 			KUNIT_ASSERT_LE(test, hello.inline_max, 256);
 			KUNIT_ASSERT_LT(test, hello.lane, 8);
+			KUNIT_ASSERT_LT(test, hello.rail, 256);
 			KUNIT_ASSERT_NE(test, hello.instance, 0);
 		}
 		memcpy(buf, good_open, 56);

@@ -11,6 +11,7 @@
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
 
@@ -327,6 +328,13 @@ int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_return_parse);
 
+/* Are the fields 0 to which a later version gives a meaning? */
+static bool hello_plain(const struct sanx_hello *h)
+{
+	return !h->auth_len && !h->reserved && !h->features &&
+	       !memchr_inv(h->auth, 0, sizeof(h->auth));
+}
+
 /**
  * sanx_hello_parse() - check the private data of a link set-up
  * @info: filled
@@ -340,23 +348,28 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_return_parse);
 int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 		     size_t bytes)
 {
-	struct sanx_hello h;
+	struct sanx_hello h = {};
 
-	if (!buf || bytes < sizeof(h))
+	if (!buf)
 		return -EPROTO;
-	memcpy(&h, buf, sizeof(h));
-	if (le32_to_cpu(h.magic) != SANX_HELLO_MAGIC)
+	memcpy(&h, buf, min(bytes, sizeof(h)));
+	if (bytes < offsetofend(struct sanx_hello, version) ||
+	    le32_to_cpu(h.magic) != SANX_HELLO_MAGIC)
 		return -EPROTO;
+	/* Hellos of other versions may be shorter. */
 	if (le16_to_cpu(h.version) != SANX_PROTO_VERSION)
 		return -EPROTONOSUPPORT;
+	if (bytes < sizeof(h))
+		return -EPROTO;
 	info->from = le32_to_cpu(h.from);
 	info->to = le32_to_cpu(h.to);
 	info->recvs = le32_to_cpu(h.recvs);
 	info->inline_max = le16_to_cpu(h.inline_max);
 	info->lane = le16_to_cpu(h.lane);
+	info->rail = le16_to_cpu(h.rail);
 	info->instance = le64_to_cpu(h.instance);
-	if (!info->from || !info->to || !info->instance ||
-	    h.reserved || info->lane >= SANX_LANES_MAX ||
+	if (!info->from || !info->to || !info->instance || !hello_plain(&h) ||
+	    info->lane >= SANX_LANES_MAX || info->rail >= SANX_RAILS_MAX ||
 	    info->recvs < SANX_RECVS_MIN || info->recvs > SANX_RECVS_MAX ||
 	    info->inline_max > SANX_INLINE_MAX)
 		return -EPROTO;
@@ -381,6 +394,7 @@ void sanx_hello_build(struct sanx_hello *hello,
 		.inline_max	= cpu_to_le16(info->inline_max),
 		.lane		= cpu_to_le16(info->lane),
 		.instance	= cpu_to_le64(info->instance),
+		.rail		= cpu_to_le16(info->rail),
 	};
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_hello_build);

@@ -21,13 +21,15 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	4
+#define SANX_PROTO_VERSION	5
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may be unanswered. */
 #define SANX_OPENS_MAX		64U
 /* Most lanes between two nodes. */
 #define SANX_LANES_MAX		8U
+/* Most rails that a hello can name. */
+#define SANX_RAILS_MAX		256U
 
 /**
  * enum sanx_frame_type - type of a frame
@@ -204,7 +206,7 @@ static_assert(sizeof(struct sanx_admission) == 24);
  * reply, little endian
  * @magic: SANX_HELLO_MAGIC
  * @version: SANX_PROTO_VERSION
- * @reserved: 0
+ * @auth_len: bytes used in @auth; 0 in this version
  * @from: node id of the sender
  * @to: node id that the sender expects the receiver to have
  * @recvs: receives that the sender has posted; the first @grant
@@ -212,21 +214,33 @@ static_assert(sizeof(struct sanx_admission) == 24);
  * @lane: number of the lane, below SANX_LANES_MAX; the same in request and
  *	reply
  * @instance: random number that the sender drew when it started, not 0
+ * @rail: number of the rail that the link runs over, below SANX_RAILS_MAX; the
+ *	same in request and reply
+ * @reserved: 0
+ * @features: 0 in this version
+ * @auth: room for authentication; 0 in this version
+ *
+ * It is as long as private data of a request can be over InfiniBand.
  */
 struct sanx_hello {
 	__le32	magic;
 	__le16	version;
-	__le16	reserved;
+	__le16	auth_len;
 	__le32	from;
 	__le32	to;
 	__le32	recvs;
 	__le16	inline_max;
 	__le16	lane;
 	__le64	instance;
+	__le16	rail;
+	__le16	reserved;
+	__le32	features;
+	u8	auth[16];
 };
 
-static_assert(sizeof(struct sanx_hello) == 32);
+static_assert(sizeof(struct sanx_hello) == 56);
 static_assert(offsetof(struct sanx_hello, instance) == 24);
+static_assert(offsetof(struct sanx_hello, auth) == 40);
 
 /**
  * struct sanx_frame - a parsed frame; all values are in range for its type
@@ -272,6 +286,7 @@ struct sanx_window_info {
  * @inline_max: bytes of payload that it accepts in a frame, at most
  *	SANX_INLINE_MAX
  * @lane: number of the lane, below SANX_LANES_MAX
+ * @rail: number of the rail, below SANX_RAILS_MAX
  * @instance: tells a restarted peer from the one before, not 0
  */
 struct sanx_hello_info {
@@ -280,6 +295,7 @@ struct sanx_hello_info {
 	u32	recvs;
 	u16	inline_max;
 	u16	lane;
+	u16	rail;
 	u64	instance;
 };
 

@@ -270,7 +270,8 @@ struct sanx_request {
  * @group: the group, with a reference
  * @node: in group.links; lnet.lock
  * @active: our attempt, not the peer's
- * @rail: active link: the peer's rail that it connects to
+ * @rail: number of the rail of the passive side that the link runs over, as the
+ *	active side's node map has it
  * @yields: gives way to the peer's attempt; lnet.lock
  * @taken: sanx_group_link_up() has finished for this link; written under
  *	lnet.lock with release semantics, read without it with acquire

@@ -63,6 +63,7 @@ void sanx_wire_hello(struct sanx_link *link, void *hello)
 		.recvs		= SANX_WIRE_RECVS,
 		.inline_max	= SANX_INLINE_MAX,
 		.lane		= link->group->lane,
+		.rail		= link->rail,
 		.instance	= link->group->lnet->instance,
 	};
 
@@ -76,6 +77,7 @@ static void hello_take(struct sanx_link *link,
 {
 	spin_lock_bh(&link->tx_lock);
 	link_credit_init_tx(&link->credit, info->recvs);
+	link->rail = info->rail;
 	link->inline_max = info->inline_max;
 	link->instance = info->instance;
 	spin_unlock_bh(&link->tx_lock);
@@ -90,7 +92,7 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 	if (err)
 		return err;
 	if (info.from != link->group->peer || info.to != link->self ||
-	    info.lane != link->group->lane)
+	    info.lane != link->group->lane || info.rail != link->rail)
 		return -EPROTO;
 	hello_take(link, &info);
 	sanx_link_came_up(link);

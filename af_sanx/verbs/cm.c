@@ -14,6 +14,12 @@
 #include "verbs.h"
 
 /*
+ * Private data of a request, as far as the RDMA CM leaves it to its users: over
+ * InfiniBand it puts a header of 36 bytes in front.
+ */
+static_assert(SANX_WIRE_HELLO + 36 <= IB_CM_REQ_PRIVATE_DATA_SIZE);
+
+/*
  * A packet may stay unacknowledged for 4.096 us * 2^18 = 1 s, and is sent 7
  * times.  Some devices take 7, the largest number of retries, as infinite.
  */

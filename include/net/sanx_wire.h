@@ -51,7 +51,7 @@ struct sanx_link;
 /* Bytes from one frame buffer to the next. */
 #define SANX_WIRE_STRIDE	320U
 /* Bytes of what two nodes tell each other when a link is set up. */
-#define SANX_WIRE_HELLO		32U
+#define SANX_WIRE_HELLO		56U
 /* Most payload bytes of a message. */
 #define SANX_WIRE_PAYLOAD_MAX	65536U
 

@@ -67,10 +67,13 @@ enum {
 /* On the wire, little endian; none of them has holes. */
 struct wire_hello {
 	__u32 magic;
-	__u16 version, reserved;
+	__u16 version, auth_len;
 	__u32 from, to, recvs;
 	__u16 inline_max, lane;
 	__u64 instance;
+	__u16 rail, reserved;
+	__u32 features;
+	__u8 auth[16];
 };
 
 struct wire_header {
@@ -98,12 +101,16 @@ struct wire_open_ack {
 	struct wire_window window;
 };
 
+/* @auth: the last byte of it. */
 struct hello {
 	__u32 magic;
-	__u16 version, reserved;
+	__u16 version, auth_len;
 	__u32 from, to, recvs;
 	__u16 inline_max, lane;
 	__u64 instance;
+	__u16 rail, reserved;
+	__u32 features;
+	__u8 auth;
 };
 
 /* @bytes: of the whole frame, if it is not that of header and @len. */
@@ -151,7 +158,7 @@ struct test {
 	struct frame frames[4];
 };
 
-static const struct hello good_hello = { MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 99 };
+static const struct hello good_hello = { MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING, .len = 56,
 };
@@ -226,13 +233,17 @@ static bool link_up(const struct hello *h)
 	struct wire_hello wire = {
 		.magic		= htole32(h->magic),
 		.version	= htole16(h->version),
-		.reserved	= htole16(h->reserved),
+		.auth_len	= htole16(h->auth_len),
 		.from		= htole32(h->from),
 		.to		= htole32(h->to),
 		.recvs		= htole32(h->recvs),
 		.inline_max	= htole16(h->inline_max),
 		.lane		= htole16(h->lane),
 		.instance	= htole64(h->instance),
+		.rail		= htole16(h->rail),
+		.reserved	= htole16(h->reserved),
+		.features	= htole32(h->features),
+		.auth		= { [15] = h->auth },
 	};
 	struct rdma_conn_param param = {
 		.private_data		= &wire,
@@ -801,23 +812,28 @@ static const char *try_vanish(const struct test *t)
 #define HELLO_DATA	FRAME(DATA, .conn = ID, .len = 8, .count = 8)
 
 static const struct test tests[] = {
-	/*            magic, version, 0, from, to, recvs, inline, 0, instance */
-	HELLO("good", MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 99),
+	/*            magic, version, auth, from, to, recvs, inline, lane, instance */
+	HELLO("good", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 4, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("version", MAGIC, 3, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("reserved", MAGIC, 4, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("lane-8", MAGIC, 4, 0, US, THEM, RECVS, 256, 8, 99),
-	HELLO("from-0", MAGIC, 4, 0, 0, THEM, RECVS, 256, 0, 99),
-	HELLO("from-unknown", MAGIC, 4, 0, 77, THEM, RECVS, 256, 0, 99),
-	HELLO("from-another", MAGIC, 4, 0, 3, THEM, RECVS, 256, 0, 99),
-	HELLO("from-them", MAGIC, 4, 0, THEM, THEM, RECVS, 256, 0, 99),
-	HELLO("to-0", MAGIC, 4, 0, US, 0, RECVS, 256, 0, 99),
-	HELLO("to-another", MAGIC, 4, 0, US, 3, RECVS, 256, 0, 99),
-	HELLO("recvs-few", MAGIC, 4, 0, US, THEM, 15, 256, 0, 99),
-	HELLO("recvs-many", MAGIC, 4, 0, US, THEM, 65537, 256, 0, 99),
-	HELLO("inline", MAGIC, 4, 0, US, THEM, RECVS, 257, 0, 99),
-	HELLO("instance-0", MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("magic", MAGIC + 1, 5, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("version", MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("auth-length", MAGIC, 5, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("lane-8", MAGIC, 5, 0, US, THEM, RECVS, 256, 8, 99),
+	HELLO("from-0", MAGIC, 5, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, 5, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, 5, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, 5, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, 5, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, 5, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, 5, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("recvs-many", MAGIC, 5, 0, US, THEM, 65537, 256, 0, 99),
+	HELLO("inline", MAGIC, 5, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("rail", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
+	HELLO("rail-256", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .rail = 256),
+	HELLO("reserved", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .reserved = 1),
+	HELLO("feature", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .features = 1),
+	HELLO("auth", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .auth = 1),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -868,7 +884,7 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 64),
-	{ "open-flood", try_flood, .hello = { MAGIC, 4, 0, US, THEM, 16, 256, 0, 99 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, 5, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue, .open = { .size = RING } },
 	{ "dialogue-no-ring", try_dialogue },

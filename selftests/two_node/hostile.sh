@@ -14,7 +14,7 @@ hello-good		up		0
 hello-none		rejected	0
 hello-magic		rejected	0
 hello-version		rejected	0
-hello-reserved		rejected	0
+hello-auth-length	rejected	0
 hello-lane-8		rejected	0
 hello-from-0		rejected	0
 hello-from-unknown	rejected	0
@@ -26,6 +26,11 @@ hello-recvs-few		rejected	0
 hello-recvs-many	rejected	0
 hello-inline		rejected	0
 hello-instance-0	rejected	0
+hello-rail		up		0
+hello-rail-256		rejected	0
+hello-reserved		rejected	0
+hello-feature		rejected	0
+hello-auth		rejected	0
 frame-pong		up		0
 frame-short		down		1
 frame-long		down		1
