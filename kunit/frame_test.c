@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames (af_sanx/conn/frame.c): building, the bytes on the wire, and a parser that
+ * Frames (af_sanx/link/frame.c): building, the bytes on the wire, and a parser that
  * takes every frame of the protocol and nothing else.
  *
  * What is right is written down here a second time, over plain bytes and
@@ -76,26 +76,28 @@ static const struct good_case good_cases[] = {
 	  { 9, 0, 0, 0, 0, 0, 0, 9 } },
 	{ "PONG",
 	  { 10, 0, 0, 0, 0, 0, 0, 9 } },
+	{ "DATA, in the ring of the last generation",
+	  { 1, 0xc1, 0, 7, 100, 8192, 1000, 9 } },
+	{ "DATA, all flags",
+	  { 1, 0xe5, 0, 7, 100, 8192, 1000, 9 } },
 	{ "RESUME",
-	  { 11, 0, 24, 7, 12345, 8192, 0, 9 } },
+	  { 11, 0, 24, 7, 12345, 8192, 3, 9 } },
 	{ "RESUME, FIN received",
-	  { 11, 8, 24, 7, 12345, 8192, 0, 9 } },
+	  { 11, 8, 24, 7, 12345, 8192, 3, 9 } },
 	{ "RESUME_ACK, of nothing received",
 	  { 12, 0, 24, 7, 0, 4096, 0, 9 } },
 	{ "RESUME_ACK, all fields at their most",
-	  { 12, 8, 24, U32_MAX, U64_MAX, U64_MAX, 0, U32_MAX } },
+	  { 12, 8, 24, U32_MAX, U64_MAX, U64_MAX, U32_MAX, U32_MAX } },
 	{ "RESUME_REJ",
 	  { 13, 0, 0, 7, 0, 0, 0, 9 } },
-	{ "WINDOW",
-	  { 14, 0, 24, 7, 0, 8192, 0, 9 } },
-	{ "WINDOW, all fields at their most",
-	  { 14, 0, 24, U32_MAX, U64_MAX, U64_MAX, 0, U32_MAX } },
-	{ "RETURN",
-	  { 15, 0, 0, 7, 12345, 0, 0, 9 } },
-	{ "RETURN, GEN",
-	  { 15, 16, 0, 7, 12345, 0, 0, 9 } },
-	{ "RETURN_ACK",
-	  { 16, 0, 24, 7, 0, 8192, 0, 9 } },
+	{ "RING",
+	  { 14, 0, 24, 7, 0, 8192, 1, 9 } },
+	{ "RING, all fields at their most",
+	  { 14, 0, 24, U32_MAX, U64_MAX, U64_MAX, U32_MAX, U32_MAX } },
+	{ "LEAVE",
+	  { 15, 0, 0, 7, 12345, 0, 1, 9 } },
+	{ "LEAVE, all fields at their most",
+	  { 15, 0, 0, U32_MAX, U64_MAX, 0, U32_MAX, U32_MAX } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
@@ -116,7 +118,7 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		return false;
 	switch (buf[POS_TYPE]) {
 	case 1:
-		if ((buf[POS_FLAGS] & ~0x35) || !conn || !count)
+		if ((buf[POS_FLAGS] & ~0xe5) || !conn || !count)
 			return false;
 		return buf[POS_FLAGS] & 1 ? count <= 1048576 && !len :
 				       count <= 256 && len == count;
@@ -150,16 +152,17 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		has_credit = true;
 		flags = 8;
 		body = 24;
+		count = 0;
 		break;
 	case 13:
 		break;
-	case 15:
-		flags = 16;
-		break;
 	case 14:
-	case 16:
 		has_credit = true;
 		body = 24;
+		count = 0;
+		break;
+	case 15:
+		count = 0;
 		break;
 	default:
 		return false;
@@ -312,8 +315,7 @@ static void frame_one_field_off(struct kunit *test)
 
 static bool type_has_credit(u8 type)
 {
-	return type <= 3 || type == 11 || type == 12 || type == 14 ||
-	       type == 16;
+	return type <= 3 || type == 11 || type == 12 || type == 14;
 }
 
 /* Offsets and credits that this frame has: any at all, msgq.c judges them. */
@@ -434,18 +436,19 @@ struct imm_case {
 static const struct imm_case imm_cases[] = {
 	{ "a byte", 0x101, 1, 0 },
 	{ "a ring full", 0x101, 1048576, 0 },
-	{ "the last connection, all flags", 0xffffff31, 65536, 0 },
+	{ "the last connection, all flags", 0xffffffe1, 65536, 0 },
 	{ "nothing written", 0x101, 0, -EPROTO },
 	{ "more than a ring", 0x101, 1048577, -EPROTO },
 	{ "2^32 - 1 bytes", 0x101, U32_MAX, -EPROTO },
 	{ "no connection", 0x01, 1, -EPROTO },
 	{ "no flags", 0x100, 1, -EPROTO },
-	{ "not in the ring, GEN", 0x110, 1, -EPROTO },
+	{ "not in the ring, GEN", 0x1c0, 1, -EPROTO },
+	{ "generation 1", 0x141, 1, 0 },
+	{ "generation 2", 0x181, 1, 0 },
 	{ "urgent", 0x105, 1, -EPROTO },
 	{ "reset", 0x103, 1, -EPROTO },
 	{ "fin", 0x109, 1, -EPROTO },
-	{ "unknown flag, 6", 0x141, 1, -EPROTO },
-	{ "unknown flag, 7", 0x181, 1, -EPROTO },
+	{ "unknown flag", 0x111, 1, -EPROTO },
 	{ "all ones", U32_MAX, 1, -EPROTO },
 	{ "zero", 0, 1, -EPROTO },
 };

@@ -257,17 +257,14 @@ static struct sanx_frame resume_frame(const u8 *body)
 				    .conn = 5, .body = body };
 }
 
-static struct sanx_frame window_frame(const u8 *body)
+static struct sanx_frame ring_frame(const u8 *body)
 {
-	return (struct sanx_frame){ .type = SANX_FRAME_WINDOW, .len = 24,
+	return (struct sanx_frame){ .type = SANX_FRAME_RING, .len = 24,
 				    .conn = 5, .body = body };
 }
 
-/*
- * A window of 16 bytes, in each body that has one; in WINDOW it is @in_window.
- */
-static void window_verdict(struct kunit *test, const u8 *w, int want,
-			   int in_window)
+/* A window of 16 bytes, in each body that has one. */
+static void window_verdict(struct kunit *test, const u8 *w, int want)
 {
 	struct sanx_window_info win;
 	struct sanx_open open;
@@ -292,28 +289,24 @@ static void window_verdict(struct kunit *test, const u8 *w, int want,
 	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), want);
 	if (!want)
 		expect_window(test, &win, w);
-	f = window_frame(buf);
-	KUNIT_EXPECT_EQ(test, sanx_window_parse(&f, &conn, &win), in_window);
-	if (!in_window)
-		expect_window(test, &win, w);
-	f.type = SANX_FRAME_RETURN_ACK;
-	KUNIT_EXPECT_EQ(test, sanx_return_parse(&f, &conn, &win), want);
+	f = ring_frame(buf);
+	KUNIT_EXPECT_EQ(test, sanx_ring_parse(&f, &conn, &win), want);
 	if (!want)
 		expect_window(test, &win, w);
 }
 
-/* None at all is one, but for a frame that is there to tell of one. */
+/* None at all is one. */
 static void window_none(struct kunit *test)
 {
 	u8 w[16] = {};
 
-	window_verdict(test, w, 0, -EPROTO);
+	window_verdict(test, w, 0);
 	/* Half of one is no window. */
 	w[0] = 1;
-	window_verdict(test, w, -EPROTO, -EPROTO);
+	window_verdict(test, w, -EPROTO);
 	w[0] = 0;
 	w[8] = 1;
-	window_verdict(test, w, -EPROTO, -EPROTO);
+	window_verdict(test, w, -EPROTO);
 }
 
 static void window_field(struct kunit *test)
@@ -323,7 +316,7 @@ static void window_field(struct kunit *test)
 
 	memcpy(w, good_open + 40, 16);
 	overwrite(w, c);
-	window_verdict(test, w, c->want, c->want);
+	window_verdict(test, w, c->want);
 }
 
 static void window_build(struct kunit *test)
@@ -397,7 +390,7 @@ KUNIT_ARRAY_PARAM_DESC(ack, ack_cases, desc);
 typedef int admission_parser(const struct sanx_frame *f, u32 *conn,
 			     struct sanx_window_info *win);
 
-/* OPEN_ACK, RESUME, RESUME_ACK, WINDOW and RETURN_ACK have the same body. */
+/* OPEN_ACK, RESUME, RESUME_ACK and RING have the same body. */
 static void admission_field(struct kunit *test, struct sanx_frame f,
 			    admission_parser *parse)
 {
@@ -428,9 +421,7 @@ static void resume_field(struct kunit *test)
 	admission_field(test, f, sanx_resume_parse);
 	f.type = SANX_FRAME_RESUME_ACK;
 	admission_field(test, f, sanx_resume_parse);
-	f.type = SANX_FRAME_RETURN_ACK;
-	admission_field(test, f, sanx_return_parse);
-	admission_field(test, window_frame(NULL), sanx_window_parse);
+	admission_field(test, ring_frame(NULL), sanx_ring_parse);
 }
 
 /* A body is read as what the frame says it is, and in full or not at all. */
@@ -457,8 +448,8 @@ static void open_wrong_frame(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, sanx_resume_parse(&f, &conn, &win),
 				    i == 11 || i == 12 ? 0 : -EPROTO,
 				    "type %u", i);
-		KUNIT_ASSERT_EQ_MSG(test, sanx_return_parse(&f, &conn, &win),
-				    i == 16 ? 0 : -EPROTO, "type %u", i);
+		KUNIT_ASSERT_EQ_MSG(test, sanx_ring_parse(&f, &conn, &win),
+				    i == 14 ? 0 : -EPROTO, "type %u", i);
 		f = open_frame(good_open);
 		f.len = i;
 		KUNIT_ASSERT_EQ_MSG(test,

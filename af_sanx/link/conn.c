@@ -48,7 +48,7 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	INIT_LIST_HEAD(&lc->spill);
 	INIT_WORK(&lc->move, sanx_spill_work);
 	INIT_WORK(&lc->work, release_work);
-	INIT_DELAYED_WORK(&lc->grow, sanx_grow_work);
+	INIT_DELAYED_WORK(&lc->grow, sanx_rings_work);
 	sanx_coalesce_init(&lc->coalesce, &sanx_lconn_coalesce_ops);
 	lc->most = SANX_RING_MAX;
 }
@@ -127,72 +127,6 @@ struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id)
 	return lc;
 }
 
-/* Allocates the memory that a connection begins with: see grow.c. */
-static int attach_first(struct sanx_lconn *lc)
-{
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
-	struct mem_cgroup *memcg;
-	u8 *buf;
-
-	memcg = set_active_memcg(conn->memcg);
-	/* A peer must not be able to cause an OOM kill. */
-	buf = kmalloc(SANX_RING_FIRST, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
-				       __GFP_NORETRY);
-	set_active_memcg(memcg);
-	if (!buf)
-		return -ENOMEM;
-	sanx_rxq_init(&conn->rx, buf, SANX_RING_FIRST);
-	return 0;
-}
-
-static void free_first(struct sanx_lconn *lc)
-{
-	struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
-
-	if (q->out.buf != lc->ring.buf && q->out.buf != lc->old.buf)
-		kfree(q->out.buf);
-	/* The queue moved back to it, and the reader has not followed yet. */
-	if (q->in.buf != lc->ring.buf && q->in.buf != q->out.buf)
-		kfree(q->in.buf);
-	kfree(lc->first);
-	lc->first = NULL;
-	sanx_rxq_init(q, NULL, 0);
-}
-
-/**
- * sanx_lconn_window_ok() - can we send to a connection of the peer?
- * @link: its link
- * @win: the peer's ring, or none
- *
- * Return: 0, or -EPROTO if it has no ring and accepts no payload in frames.
- */
-int sanx_lconn_window_ok(const struct sanx_link *link,
-			 const struct sanx_window_info *win)
-{
-	return win->size || link->inline_max ? 0 : -EPROTO;
-}
-
-/**
- * sanx_lconn_set_window() - note the ring that the peer advertised
- * @lc: a connection whose peer had no ring, or a smaller one, or had this ring
- *	on another link
- * @win: the ring; if it is none, nothing changes
- *
- * Context: tx_lock held; sanx_txq_credit() must follow, and its rules apply.
- */
-void sanx_lconn_set_window(struct sanx_lconn *lc,
-			   const struct sanx_window_info *win)
-{
-	lockdep_assert_held(&lc->link->tx_lock);
-	if (!win->size)
-		return;
-	sanx_reclaim_arm(sanx_lconn_conn(lc));
-	sanx_lconn_conn(lc)->tx.size = win->size;
-	lc->win.addr = win->addr;
-	lc->win.rkey = win->rkey;
-	WRITE_ONCE(lc->win.size, win->size);
-}
-
 /**
  * sanx_lconn_join() - add a connection to its link, for link_end() to find
  * @lc: a connection; its rings, if any, are mapped for @link
@@ -251,13 +185,13 @@ int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags)
 				 GFP_KERNEL);
 	if (err < 0)
 		return err;
-	err = attach_first(lc);
+	err = sanx_rings_init(lc);
 	if (!err)
 		err = attach_publish(lc, link, flags);
 	if (!err)
 		return 0;
 	xa_erase_bh(&g->ids, lc->id);
-	free_first(lc);
+	sanx_rings_destroy(lc);
 	return err;
 }
 
@@ -390,7 +324,7 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 	if (lc->parked)
 		sanx_request_requeue(lc->parked);
 	sanx_long_drop(lc);
-	sanx_grow_unmap(lc);
+	sanx_rings_unmap(lc);
 	sanx_lring_unmap(&lc->sndbuf);
 	spin_lock_bh(&link->tx_lock);
 	list_del_init(&lc->pend);
@@ -673,9 +607,8 @@ static void destroy_work(struct work_struct *work)
 {
 	struct sanx_lconn *lc = container_of(work, struct sanx_lconn, work);
 
-	free_first(lc);
 	sanx_spill_free(lc);
-	sanx_grow_free(lc);
+	sanx_rings_destroy(lc);
 	sanx_lring_free(&lc->sndbuf);
 	sanx_conn_free(sanx_lconn_conn(lc));
 }
@@ -692,8 +625,8 @@ void sanx_lconn_destroy(struct sanx_conn *conn)
 
 	if (lc->link)
 		sanx_link_put(lc->link);
-	if (sanx_grow_free_sleeps(lc) || sanx_lring_free_sleeps(&lc->sndbuf) ||
-	    !list_empty(&lc->spill)) {
+	if (sanx_rings_destroy_sleeps(lc) ||
+	    sanx_lring_free_sleeps(&lc->sndbuf) || !list_empty(&lc->spill)) {
 		INIT_WORK(&lc->work, destroy_work);
 		queue_work(sanx_lconn_wq, &lc->work);
 		return;

@@ -35,7 +35,7 @@ struct frame_rule {
 };
 
 static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
-	[SANX_FRAME_DATA]	= { SANX_FRAME_F_RING | SANX_FRAME_F_URGENT |
+	[SANX_FRAME_DATA]	= { SANX_FRAME_F_IN_RING | SANX_FRAME_F_URGENT |
 				    SANX_FRAME_F_GEN | SANX_FRAME_F_FULL, 0,
 				    true, true, true },
 	[SANX_FRAME_CREDIT]	= { 0, 0, true, true, true },
@@ -55,18 +55,16 @@ static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 				    sizeof(struct sanx_admission), true, true,
 				    true },
 	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
-	[SANX_FRAME_WINDOW]	= { 0, sizeof(struct sanx_admission), true,
+	[SANX_FRAME_RING]	= { 0, sizeof(struct sanx_admission), true,
 				    true, true },
-	[SANX_FRAME_RETURN]	= { SANX_FRAME_F_GEN, 0, true, true },
-	[SANX_FRAME_RETURN_ACK]	= { 0, sizeof(struct sanx_admission), true,
-				    true, true },
+	[SANX_FRAME_LEAVE]	= { 0, 0, true, true },
 };
 
 static bool data_ok(const struct sanx_frame *f)
 {
 	if (!f->count || f->count > SANX_RING_MAX)
 		return false;
-	if (f->flags & SANX_FRAME_F_RING)
+	if (f->flags & SANX_FRAME_F_IN_RING)
 		return !f->len;
 	return f->len == f->count && f->count <= SANX_INLINE_MAX;
 }
@@ -74,7 +72,7 @@ static bool data_ok(const struct sanx_frame *f)
 /**
  * sanx_imm_build() - immediate data of an RDMA write that announces itself
  * @conn: the receiver's id of the connection, at most SANX_IMM_CONN_MAX
- * @flags: flags of SANX_IMM_FLAGS, with SANX_FRAME_F_RING
+ * @flags: flags of SANX_IMM_FLAGS, with SANX_FRAME_F_IN_RING
  *
  * Return: the value, in host order.
  */
@@ -101,7 +99,7 @@ int sanx_imm_parse(struct sanx_frame *f, u32 imm, u32 bytes)
 		.conn	= imm >> SANX_IMM_CONN_SHIFT,
 		.count	= bytes,
 	};
-	if ((f->flags & ~SANX_IMM_FLAGS) || !(f->flags & SANX_FRAME_F_RING) ||
+	if ((f->flags & ~SANX_IMM_FLAGS) || !(f->flags & SANX_FRAME_F_IN_RING) ||
 	    !f->conn || !data_ok(f))
 		return -EPROTO;
 	return 0;
@@ -110,9 +108,17 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_imm_parse);
 
 static bool count_ok(const struct sanx_frame *f)
 {
-	if (f->type == SANX_FRAME_OPEN_REJ)
+	switch (f->type) {
+	case SANX_FRAME_OPEN_REJ:
 		return f->count && f->count < __SANX_REJECT_END;
-	return !f->count;
+	case SANX_FRAME_RESUME:
+	case SANX_FRAME_RESUME_ACK:
+	case SANX_FRAME_RING:
+	case SANX_FRAME_LEAVE:
+		return true;
+	default:
+		return !f->count;
+	}
 }
 
 /**
@@ -295,38 +301,21 @@ int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 EXPORT_SYMBOL_IF_KUNIT(sanx_resume_parse);
 
 /**
- * sanx_window_parse() - extract and check the body of WINDOW
+ * sanx_ring_parse() - extract and check the body of RING
  * @f: a parsed frame
  * @conn: set to the sender's id, not 0
- * @win: filled with its window, which is a ring
+ * @win: filled with its window, or with "no ring"
  *
  * Return: 0, or -EPROTO.
  */
-int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
-		      struct sanx_window_info *win)
+int sanx_ring_parse(const struct sanx_frame *f, u32 *conn,
+		    struct sanx_window_info *win)
 {
-	if (f->type != SANX_FRAME_WINDOW || admission_parse(f, conn, win))
-		return -EPROTO;
-	return win->size ? 0 : -EPROTO;
-}
-EXPORT_SYMBOL_IF_KUNIT(sanx_window_parse);
-
-/**
- * sanx_return_parse() - extract and check the body of RETURN_ACK
- * @f: a parsed frame of type RETURN_ACK
- * @conn: set to the sender's id, not 0
- * @win: filled with the current window, or with "no ring"
- *
- * Return: 0, or -EPROTO.
- */
-int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
-		      struct sanx_window_info *win)
-{
-	if (f->type != SANX_FRAME_RETURN_ACK)
+	if (f->type != SANX_FRAME_RING)
 		return -EPROTO;
 	return admission_parse(f, conn, win);
 }
-EXPORT_SYMBOL_IF_KUNIT(sanx_return_parse);
+EXPORT_SYMBOL_IF_KUNIT(sanx_ring_parse);
 
 /* Are the fields 0 to which a later version gives a meaning? */
 static bool hello_plain(const struct sanx_hello *h)

@@ -49,12 +49,10 @@
  *	&struct sanx_admission
  * @SANX_FRAME_RESUME_ACK: the connection continues; body &struct sanx_admission
  * @SANX_FRAME_RESUME_REJ: there is no such connection
- * @SANX_FRAME_WINDOW: advertises a ring, the first or a larger one; body
- *	&struct sanx_admission
- * @SANX_FRAME_RETURN: this side does not write to the peer's ring any more, and
+ * @SANX_FRAME_RING: a new generation of the ring of this side: a larger ring,
+ *	or the answer to LEAVE; body &struct sanx_admission
+ * @SANX_FRAME_LEAVE: this side does not write to the peer's ring any more, and
  *	sends what follows @offset in frames; the peer may use the memory itself
- * @SANX_FRAME_RETURN_ACK: answer to RETURN, with the ring of this side: none,
- *	or the same ring if it is not empty; body &struct sanx_admission
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -70,22 +68,22 @@ enum sanx_frame_type {
 	SANX_FRAME_RESUME,
 	SANX_FRAME_RESUME_ACK,
 	SANX_FRAME_RESUME_REJ,
-	SANX_FRAME_WINDOW,
-	SANX_FRAME_RETURN,
-	SANX_FRAME_RETURN_ACK,
+	SANX_FRAME_RING,
+	SANX_FRAME_LEAVE,
 	/* private: */
 	__SANX_FRAME_TYPE_END
 };
 
 /* Flag of DATA: the payload is in the ring, not behind the header. */
-#define SANX_FRAME_F_RING	0x01
+#define SANX_FRAME_F_IN_RING	0x01
 /* Flag of DATA: the last byte of the payload is urgent. */
 #define SANX_FRAME_F_URGENT	0x04
 /*
- * Flag of DATA and RETURN: generation of the ring that the sender writes,
- * modulo 2.  Changes its value with each WINDOW that the sender received.
+ * Flags of DATA: number of the generation that the sender stores the payload
+ * to, modulo SANX_RINGGEN_MOD.
  */
-#define SANX_FRAME_F_GEN	0x10
+#define SANX_FRAME_F_GEN	0xc0
+#define SANX_FRAME_GEN_SHIFT	6
 /* Flag of DATA: with this frame the sender has used all of its credit. */
 #define SANX_FRAME_F_FULL	0x20
 /* Flag of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
@@ -97,7 +95,7 @@ enum sanx_frame_type {
  * DATA in the ring can be announced by the RDMA write itself, with 32 bits of
  * immediate data: some of the flags, and the connection id if it fits.
  */
-#define SANX_IMM_FLAGS	(SANX_FRAME_F_RING | SANX_FRAME_F_GEN | \
+#define SANX_IMM_FLAGS	(SANX_FRAME_F_IN_RING | SANX_FRAME_F_GEN | \
 			 SANX_FRAME_F_FULL)
 #define SANX_IMM_CONN_SHIFT	8
 #define SANX_IMM_CONN_MAX	0xffffffU
@@ -122,13 +120,13 @@ enum sanx_reject {
  * @flags: SANX_FRAME_F_*, by type; unknown flags are an error
  * @len: bytes of body behind the header
  * @conn: the receiver's id of the connection; 0 for PING, PONG and OPEN
- * @offset: DATA: stream offset of the first byte; FIN, RETURN: stream offset of
+ * @offset: DATA: stream offset of the first byte; FIN, LEAVE: stream offset of
  *	the end, which is the number of bytes sent; RESUME, RESUME_ACK: bytes
  *	received so far
- * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, WINDOW, RETURN_ACK: the
- *	stream offset up to which the receiver of this frame may send; 0 in all
- *	others
- * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject; 0 in all others
+ * @credit: DATA, CREDIT, FIN, RESUME, RESUME_ACK, RING: the stream offset up to
+ *	which the receiver of this frame may send; 0 in all others
+ * @count: DATA: bytes of payload; OPEN_REJ: enum sanx_reject; RING, LEAVE,
+ *	RESUME, RESUME_ACK: number of a generation; 0 in all others
  * @grant: number of receives that the sender of this frame has posted on this
  *	link since it came up, modulo 2^32.  The peer may have sent so many
  *	frames in all.
@@ -187,8 +185,7 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_admission - body of OPEN_ACK, RESUME, RESUME_ACK, WINDOW and
- * RETURN_ACK
+ * struct sanx_admission - body of OPEN_ACK, RESUME, RESUME_ACK and RING
  * @conn: the sender's id of the connection
  * @reserved: 0
  * @window: the sender's ring; for RESUME and RESUME_ACK registered again
@@ -313,10 +310,8 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 			struct sanx_window_info *win);
 int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
 		      struct sanx_window_info *win);
-int sanx_window_parse(const struct sanx_frame *f, u32 *conn,
-		      struct sanx_window_info *win);
-int sanx_return_parse(const struct sanx_frame *f, u32 *conn,
-		      struct sanx_window_info *win);
+int sanx_ring_parse(const struct sanx_frame *f, u32 *conn,
+		    struct sanx_window_info *win);
 void sanx_window_build(struct sanx_window *w,
 		       const struct sanx_window_info *info);
 int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,

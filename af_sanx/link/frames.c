@@ -9,8 +9,8 @@
  * header.
  *
  * The caller makes sure that there is a slot and a link credit
- * (sanx_xmit_ok()), and clears the bit in lc->pending.  For WINDOW,
- * sanx_grow_advertised() clears it.
+ * (sanx_xmit_ok()), and clears the bit in lc->pending.  For RING,
+ * sanx_rings_advertise() clears it.
  */
 #include "xmit.h"
 
@@ -116,34 +116,41 @@ void sanx_emit_open_ack(struct sanx_link *link, struct sanx_lconn *lc)
 }
 
 /**
- * sanx_emit_window() - send WINDOW, which advertises the next ring
+ * sanx_emit_ring() - send RING, which advertises a generation of our ring
  * @link: the link
- * @lc: the connection, with a ring in lc->next
+ * @lc: a connection that owes a RING
  *
  * Context: tx_lock held, after sanx_xmit_ok().
  */
-void sanx_emit_window(struct sanx_link *link, struct sanx_lconn *lc)
+void sanx_emit_ring(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	struct sanx_frame f = { .type = SANX_FRAME_WINDOW };
+	struct sanx_lring *ring = sanx_rings_advertise(lc);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_RING,
+		.credit	= sanx_rxq_grant(&sanx_lconn_conn(lc)->rx),
+		.count	= lc->rxgen.told,
+	};
 
-	sanx_grow_advertised(lc);
-	f.credit = sanx_rxq_grant(&sanx_lconn_conn(lc)->rx);
-	frame_admission(link, lc, &lc->next, &f);
+	frame_admission(link, lc, ring, &f);
 }
 
 /**
- * sanx_emit_return_ack() - send RETURN_ACK with the current ring, or "no ring"
+ * sanx_emit_leave() - send LEAVE, which gives up the peer's window
  * @link: the link
- * @lc: the connection
+ * @lc: the connection, with a window and all bytes sent
  *
  * Context: tx_lock held, after sanx_xmit_ok().
  */
-void sanx_emit_return_ack(struct sanx_link *link, struct sanx_lconn *lc)
+void sanx_emit_leave(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	struct sanx_frame f = { .type = SANX_FRAME_RETURN_ACK };
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_LEAVE,
+		.conn	= lc->peer_id,
+		.offset	= sanx_lconn_conn(lc)->tx.next,
+		.count	= sanx_txgen_leave(&lc->txgen),
+	};
 
-	f.credit = sanx_rxq_grant(&sanx_lconn_conn(lc)->rx);
-	frame_admission(link, lc, &lc->ring, &f);
+	frame_plain(link, lc, &f);
 }
 
 /**
@@ -164,9 +171,10 @@ void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
 		.type	= type,
 		.flags	= lc->flags & LCONN_FIN_RCVD ? SANX_FRAME_F_FIN : 0,
 		.offset	= conn->rx.tail,
+		.credit	= sanx_rxq_grant(&conn->rx),
+		.count	= sanx_rxgen_resume(&lc->rxgen),
 	};
 
-	f.credit = sanx_rxq_grant(&conn->rx);
 	frame_admission(link, lc, &lc->ring, &f);
 }
 
@@ -174,7 +182,7 @@ void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
  * sanx_emit_bare() - send a frame of a connection that has no body
  * @link: the link
  * @lc: the connection
- * @type: SANX_FRAME_CREDIT, FIN, CLOSE, CLOSE_ACK or RETURN
+ * @type: SANX_FRAME_CREDIT, FIN, CLOSE or CLOSE_ACK
  * @flags: SANX_FRAME_F_*
  *
  * Context: tx_lock held, after sanx_xmit_ok().
@@ -191,7 +199,7 @@ void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 
 	if (type == SANX_FRAME_CREDIT || type == SANX_FRAME_FIN)
 		f.credit = sanx_rxq_grant(&conn->rx);
-	if (type == SANX_FRAME_FIN || type == SANX_FRAME_RETURN)
+	if (type == SANX_FRAME_FIN)
 		f.offset = conn->tx.next;
 	frame_plain(link, lc, &f);
 }

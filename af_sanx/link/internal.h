@@ -12,8 +12,9 @@
  *		credits for frames			link_credit.h
  *	lconn	one connection on a link		ask.c open.c conn.c
  *							send.c peer.c
- *		its memory				grow.c ring_return.c
- *							sndbuf.c spill.c long.c
+ *		its rings: states, memory, sizes	ringgen.h rings.c grow.c
+ *		the peer's ring				window.c
+ *		what it sends				sndbuf.c spill.c long.c
  *		from a lost link to the next		suspend.c resume.c
  *		if the peer's AF_SANX is gone		presence.h
  *	lring	memory that a link's wire accesses	ring.c
@@ -57,6 +58,7 @@
 #include "frame.h"
 #include "link_credit.h"
 #include "presence.h"
+#include "ringgen.h"
 
 /*
  * Bytes of a send buffer, and of a ring at most, on devices that complete work
@@ -418,7 +420,7 @@ struct sanx_lring {
 /*
  * Flags of a connection, guarded by link.tx_lock.  At most one of IDLE, OPENING
  * and OPEN is set.  The others are never cleared, except ACCEPTING, CLOSE_SENT,
- * SUSPENDED, RESUMING, GROWING, WINDOW and LEFT.
+ * SUSPENDED and RESUMING.
  *
  * IDLE: attached, the peer was busy; connect() is called again
  * OPENING: OPEN is pending or sent, and not answered
@@ -435,10 +437,6 @@ struct sanx_lring {
  * SUSPENDED: the link was lost; not attached
  * RESUMING: attached again, RESUME is pending or sent, and not answered
  * FIN_SENT: FIN was posted, on this link or an earlier one
- * GROWING: a first or a larger ring is being made, or will be when there is
- *	memory; or it was made and the peer does not write to it yet
- * WINDOW: lconn.next was advertised
- * LEFT: lconn.old is to be unmapped and freed
  */
 #define LCONN_IDLE		BIT(0)
 #define LCONN_OPENING		BIT(1)
@@ -455,9 +453,6 @@ struct sanx_lring {
 #define LCONN_SUSPENDED		BIT(12)
 #define LCONN_RESUMING		BIT(13)
 #define LCONN_FIN_SENT		BIT(14)
-#define LCONN_GROWING		BIT(15)
-#define LCONN_WINDOW		BIT(16)
-#define LCONN_LEFT		BIT(17)
 
 /* Pending frames of a connection; xmit_pending() sends them in order. */
 #define LCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
@@ -468,8 +463,7 @@ struct sanx_lring {
 #define LCONN_P_CLOSE_ACK	BIT(5)
 #define LCONN_P_RESUME_ACK	BIT(6)
 #define LCONN_P_DATA		BIT(7)	/* from the send buffer */
-#define LCONN_P_WINDOW		BIT(8)
-#define LCONN_P_RETURN_ACK	BIT(9)
+#define LCONN_P_RING		BIT(8)	/* as sanx_rxgen_owes() */
 
 /**
  * struct sanx_lconn - the engine's part of a connection
@@ -486,19 +480,13 @@ struct sanx_lring {
  * @lost: when it was suspended, in jiffies; lnet.lock
  * @id: our id
  * @peer_id: the peer's id
- * @win: the peer's ring; its size is 0 while there is none; written under
- *	tx_lock, the size is also read without it
- * @tx_gen: value of SANX_FRAME_F_GEN in what we send; tx_lock
- * @return_sent: RETURN was posted and is not answered; tx_lock
- * @returned_win: the ring that this RETURN was about; tx_lock
- * @ring: our ring, the current generation, which the peer writes; tx_lock, as
- *	all fields up to @began
- * @next: the generation that will follow, until the peer writes to it
+ * @txgen: the generation of the peer's ring that we write; written under
+ *	tx_lock, the size of its window is also read without it
+ * @rxgen: the generations of our ring; tx_lock, as all fields up to @began
+ * @ring: our ring, the active generation
+ * @next: the generation that will follow, from MADE on
  * @old: the generation before, until it is unmapped and freed
- * @rx_gen: value of SANX_FRAME_F_GEN with which the peer writes to @ring
- * @granted_before: stream offset that was granted before @next was advertised
- * @first: the memory that the connection began with, while it is not used, or
- *	NULL
+ * @first: the memory that the connection starts with; it does not change
  * @base: stream offset from which payload was last stored in that memory
  * @began: bytes of the first ring
  * @rwnd_limited: the peer was rwnd-limited; no lock
@@ -551,7 +539,7 @@ struct sanx_lring {
  * @room: in link.ready
  * @node: in link.conns
  * @work: releases or frees the connection
- * @grow: makes @next, and frees @old; holds a reference of the connection while
+ * @grow: sanx_rings_work(): makes @next, and frees @old; holds a reference of the connection while
  *	it is queued
  */
 struct sanx_lconn {
@@ -562,15 +550,11 @@ struct sanx_lconn {
 	unsigned long		lost;
 	u32			id;
 	u32			peer_id;
-	struct sanx_window_info	win;
-	bool			tx_gen;
-	bool			return_sent;
-	struct sanx_window_info	returned_win;
+	struct sanx_txgen	txgen;
+	struct sanx_rxgen	rxgen;
 	struct sanx_lring	ring;
 	struct sanx_lring	next;
 	struct sanx_lring	old;
-	bool			rx_gen;
-	u64			granted_before;
 	u8			*first;
 	u64			base;
 	u32			began;
@@ -697,7 +681,7 @@ void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
 void sanx_xmit_flush(struct sanx_lconn *lc);
 void sanx_xmit_uncork(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
-void sanx_xmit_return(struct sanx_lconn *lc);
+void sanx_xmit_leave(struct sanx_lconn *lc);
 void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
 
 /**
@@ -778,10 +762,6 @@ void sanx_lconn_destroy(struct sanx_conn *conn);
 int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link);
 int sanx_lconn_reopen(struct sanx_lconn *lc);
 int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags);
-int sanx_lconn_window_ok(const struct sanx_link *link,
-			 const struct sanx_window_info *win);
-void sanx_lconn_set_window(struct sanx_lconn *lc,
-			   const struct sanx_window_info *win);
 struct sanx_link *sanx_lconn_link_get(struct sanx_lconn *lc);
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link);
 void sanx_lconn_check_over(struct sanx_lconn *lc);
@@ -811,27 +791,39 @@ void sanx_lring_unmap(struct sanx_lring *ring);
 void sanx_lring_sync(const struct sanx_lring *ring, u64 offset, u32 len);
 u32 sanx_lring_max(const struct sanx_link *link);
 
-/* grow.c */
-void sanx_grow_work(struct work_struct *work);
-void sanx_grow_check(struct sanx_lconn *lc, u64 tail);
-int sanx_grow_arrival(struct sanx_lconn *lc, const struct sanx_frame *f);
-int sanx_grow_note_gen(struct sanx_lconn *lc, const struct sanx_frame *f);
-void sanx_grow_advertised(struct sanx_lconn *lc);
-void sanx_grow_follow(struct sanx_lconn *lc);
-void sanx_grow_read(struct sanx_lconn *lc);
-void sanx_grow_left(struct sanx_conn *conn, const struct sanx_left *left);
-void sanx_grow_one_ring(struct sanx_lconn *lc);
-void sanx_grow_resumed(struct sanx_lconn *lc);
-void sanx_grow_unmap(struct sanx_lconn *lc);
-bool sanx_grow_free_sleeps(const struct sanx_lconn *lc);
-void sanx_grow_free(struct sanx_lconn *lc);
+/* rings.c */
+int sanx_rings_init(struct sanx_lconn *lc);
+void sanx_rings_want(struct sanx_lconn *lc);
+int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size);
+void sanx_rings_work(struct work_struct *work);
+struct sanx_lring *sanx_rings_advertise(struct sanx_lconn *lc);
+int sanx_rings_arrival(struct sanx_lconn *lc, const struct sanx_frame *f);
+int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f);
+void sanx_rings_left(struct sanx_conn *conn, const struct sanx_left *left);
+void sanx_rings_lost(struct sanx_lconn *lc);
+void sanx_rings_drop(struct sanx_lconn *lc);
+int sanx_rings_map(struct sanx_lconn *lc, struct sanx_link *link);
+void sanx_rings_resumed(struct sanx_lconn *lc);
+void sanx_rings_unmap(struct sanx_lconn *lc);
+bool sanx_rings_destroy_sleeps(const struct sanx_lconn *lc);
+void sanx_rings_destroy(struct sanx_lconn *lc);
 
-/* ring_return.c */
-bool sanx_return_reclaim(struct sanx_conn *conn);
-int sanx_return_serve(struct sanx_lconn *lc, const struct sanx_frame *f);
-int sanx_return_answer(struct sanx_lconn *lc, const struct sanx_frame *f);
-bool sanx_return_crossed(struct sanx_lconn *lc,
-			 const struct sanx_window_info *win);
+/* grow.c */
+void sanx_grow_limit(struct sanx_conn *conn, u32 size);
+int sanx_grow_ring(struct sanx_lconn *lc);
+void sanx_grow_check(struct sanx_lconn *lc, u64 tail);
+void sanx_grow_arrival(struct sanx_lconn *lc, const struct sanx_frame *f);
+void sanx_grow_read(struct sanx_lconn *lc);
+
+/* window.c */
+int sanx_window_ok(const struct sanx_link *link,
+		   const struct sanx_window_info *win);
+void sanx_window_open(struct sanx_lconn *lc,
+		      const struct sanx_window_info *win);
+int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f);
+int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
+		       const struct sanx_window_info *win);
+bool sanx_window_reclaim(struct sanx_conn *conn);
 
 /* long.c */
 bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,

@@ -187,7 +187,7 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 
 	if (likely(len < LONG_LEAST) || (flags & never) ||
 	    !user_backed_iter(from) || lc->early ||
-	    !READ_ONCE(lc->win.size) || lc->posted != lc->end)
+	    !READ_ONCE(lc->txgen.win.size) || lc->posted != lc->end)
 		return false;
 	rcu_read_lock();
 	link = READ_ONCE(lc->link);

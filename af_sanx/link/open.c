@@ -53,7 +53,7 @@ static int open_parse(struct sanx_request *o, const struct sanx_frame *f)
 		err = sanx_open_parse(f, &o->open, &o->peer_id, &o->win);
 	o->f = *f;
 	o->f.body = NULL;
-	return err ?: sanx_lconn_window_ok(o->link, &o->win);
+	return err ?: sanx_window_ok(o->link, &o->win);
 }
 
 /**
@@ -147,9 +147,8 @@ static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
 
 	sanx_lconn_init(lc);
 	lc->peer_id = o->peer_id;
-	lc->win = o->win;
 	conn->rx_max = size;
-	sanx_txq_init(&conn->tx, o->win.size ?: SANX_RING_FIRST);
+	sanx_window_open(lc, &o->win);
 	err = sanx_lconn_attach(lc, o->link, LCONN_OPEN | LCONN_ACCEPTING);
 	if (err)
 		return err;

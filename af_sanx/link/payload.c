@@ -22,7 +22,7 @@
  */
 static u32 payload_wraps(const struct sanx_lconn *lc)
 {
-	return min(lc->sndbuf.size, lc->win.size);
+	return min(lc->sndbuf.size, lc->txgen.win.size);
 }
 
 /*
@@ -60,8 +60,8 @@ static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 
 	if (!l)
 		sanx_msg_enable(m, &lc->sndbuf);
-	n = sanx_ring_spans(l ? lc->win.size : payload_wraps(lc), offset, len,
-			    span);
+	n = sanx_ring_spans(l ? lc->txgen.win.size : payload_wraps(lc), offset,
+			    len, span);
 	for (i = 0; i < n; i++) {
 		sanx_msg_write(m, lc, l, offset, span[i].len);
 		offset += span[i].len;
@@ -94,12 +94,11 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 		f.len = len;
 		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
 	} else {
-		f.flags |= SANX_FRAME_F_RING;
+		f.flags |= SANX_FRAME_F_IN_RING;
 		n = payload_writes(&m, lc, l, lc->posted, len);
 	}
 	lc->posted += len;
-	if (lc->tx_gen)
-		f.flags |= SANX_FRAME_F_GEN;
+	f.flags |= lc->txgen.nr << SANX_FRAME_GEN_SHIFT & SANX_FRAME_F_GEN;
 	if (lc->posted == conn->tx.limit)
 		f.flags |= SANX_FRAME_F_FULL;
 	/*
@@ -151,7 +150,7 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 
 	len = min_t(u64, len, sanx_lconn_conn(lc)->tx.limit - lc->posted);
 	len = payload_urgent(lc, len, &flags);
-	if (!lc->win.size || len <= link->inline_max) {
+	if (!lc->txgen.win.size || len <= link->inline_max) {
 		sanx_ring_spans(lc->sndbuf.size, lc->posted,
 				min(len, link->inline_max), span);
 		data = lc->sndbuf.buf + span[0].pos;
@@ -257,7 +256,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		len = 0;
 	while (done < len) {
 		n = min3(len - done, most, payload_directly(lc));
-		n = min(n, lc->win.size);
+		n = min(n, lc->txgen.win.size);
 		if (!n)
 			break;
 		WRITE_ONCE(lc->end, lc->end + n);

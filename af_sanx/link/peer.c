@@ -23,18 +23,20 @@ static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 * sanx_conn_arrive() checks it.
 	 */
 	if (f->offset == q->tail && f->count <= q->granted - q->tail)
-		err = sanx_grow_arrival(lc, f);
-	if (!err && (f->flags & SANX_FRAME_F_RING))
+		err = sanx_rings_arrival(lc, f);
+	if (err)
+		return err;
+	sanx_grow_arrival(lc, f);
+	if (f->flags & SANX_FRAME_F_IN_RING)
 		sanx_lring_sync(&lc->ring, f->offset,
 				min(f->count, lc->ring.size));
-	return err;
+	return 0;
 }
 
 /* These frames are about the other direction, and may follow a FIN. */
 static bool frame_after_fin(const struct sanx_frame *f)
 {
-	return f->type == SANX_FRAME_CREDIT || f->type == SANX_FRAME_WINDOW ||
-	       f->type == SANX_FRAME_RETURN_ACK;
+	return f->type == SANX_FRAME_CREDIT || f->type == SANX_FRAME_RING;
 }
 
 /*
@@ -74,11 +76,11 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 	int n = 0;
 
 	if (f->credit == READ_ONCE(conn->tx.limit) &&
-	    f->type != SANX_FRAME_RETURN_ACK)
+	    f->type != SANX_FRAME_RING)
 		return 0;
 	spin_lock_bh(&link->tx_lock);
-	/* RETURN gave up the room that this credit is about: ring_return.c. */
-	if (!lc->return_sent)
+	/* LEAVE gave up the room that this credit is about: window.c. */
+	if (!lc->txgen.left)
 		n = sanx_txq_credit(&conn->tx, f->credit);
 	if (n > 0 && lc->pending & LCONN_P_DATA)
 		sanx_xmit_pend(lc, LCONN_P_DATA);
@@ -88,7 +90,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 	/*
 	 * The credit of a new ring does not mean that the peer's program read.
 	 */
-	if (f->type != SANX_FRAME_WINDOW && f->type != SANX_FRAME_RETURN_ACK)
+	if (f->type != SANX_FRAME_RING)
 		WRITE_ONCE(conn->drain_time, jiffies);
 	if (lc->full && !lc->early)
 		WRITE_ONCE(conn->ack_time, jiffies);
@@ -139,7 +141,7 @@ static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 	}
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
-	if (!(f->flags & SANX_FRAME_F_RING))
+	if (!(f->flags & SANX_FRAME_F_IN_RING))
 		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
 	err = sanx_conn_arrive(conn, f->offset, f->count) ?:
 	      frame_credit(lc, f);
@@ -170,49 +172,37 @@ static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
 	return 0;
 }
 
-/* WINDOW: the peer has its first ring, or a larger one. */
-static int frame_window(struct sanx_lconn *lc, const struct sanx_frame *f)
+/* RING: the peer has a larger ring, or answers our LEAVE. */
+static int frame_ring(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_window_info win;
+	struct sanx_link *link = lc->link;
 	bool ignore;
-	u32 id;
 	int err;
 
-	if (sanx_window_parse(f, &id, &win))
-		return -EPROTO;
+	/* Bytes sent before our program closed may wait for it. */
 	err = frame_check_open(lc, f, &ignore);
 	if (err)
 		return err;
-	spin_lock_bh(&lc->link->tx_lock);
-	if (id != lc->peer_id || !sanx_return_crossed(lc, &win)) {
-		err = -EPROTO;
-	} else {
-		sanx_lconn_set_window(lc, &win);
-		lc->tx_gen = !lc->tx_gen;
-	}
-	spin_unlock_bh(&lc->link->tx_lock);
+	spin_lock_bh(&link->tx_lock);
+	err = sanx_window_ring(lc, f);
+	spin_unlock_bh(&link->tx_lock);
 	return err ?: frame_credit(lc, f);
 }
 
-/*
- * RETURN: the peer does not write our ring any more.  RETURN_ACK: the peer
- * knows that we do not write its ring any more.
- */
-static int frame_return(struct sanx_lconn *lc, const struct sanx_frame *f)
+/* LEAVE: the peer does not write our ring any more. */
+static int frame_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	bool ours = f->type == SANX_FRAME_RETURN_ACK;
 	struct sanx_link *link = lc->link;
 	bool ignore;
 	int err;
 
 	err = frame_check_open(lc, f, &ignore);
-	/* Bytes sent before our program closed may wait for the answer. */
-	if (err || (ignore && !ours))
+	if (err || ignore)
 		return err;
 	spin_lock_bh(&link->tx_lock);
-	err = ours ? sanx_return_answer(lc, f) : sanx_return_serve(lc, f);
+	err = sanx_rings_leave(lc, f);
 	sanx_xmit_unlock(link);
-	return err ?: ours ? frame_credit(lc, f) : 0;
+	return err;
 }
 
 static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
@@ -295,7 +285,7 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 	u32 id;
 
 	if (sanx_open_ack_parse(f, &id, &win) ||
-	    sanx_lconn_window_ok(link, &win))
+	    sanx_window_ok(link, &win))
 		return -EPROTO;
 	spin_lock_bh(&link->tx_lock);
 	if (!frame_answers(lc)) {
@@ -303,8 +293,7 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 		return -EPROTO;
 	}
 	lc->peer_id = id;
-	lc->win = win;
-	sanx_txq_init(&conn->tx, win.size ?: SANX_RING_FIRST);
+	sanx_window_open(lc, &win);
 	lc->flags |= LCONN_OPEN;
 	closed = lc->flags & LCONN_CLOSED;
 	if (closed) {
@@ -374,11 +363,10 @@ int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
 	case SANX_FRAME_CREDIT:
 	case SANX_FRAME_FIN:
 		return frame_news(lc, f);
-	case SANX_FRAME_WINDOW:
-		return frame_window(lc, f);
-	case SANX_FRAME_RETURN:
-	case SANX_FRAME_RETURN_ACK:
-		return frame_return(lc, f);
+	case SANX_FRAME_RING:
+		return frame_ring(lc, f);
+	case SANX_FRAME_LEAVE:
+		return frame_leave(lc, f);
 	case SANX_FRAME_CLOSE:
 		return frame_close(lc, f);
 	case SANX_FRAME_CLOSE_ACK:

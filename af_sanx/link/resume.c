@@ -21,21 +21,19 @@
 
 static int resume_map(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	u64 iova = (u64)lc->id << 32;
 	int err;
 
 	if (link->caps.early && !sanx_sndbuf_early_ok(lc))
 		return -EMSGSIZE;
-	sanx_grow_one_ring(lc);
-	err = lc->ring.buf ? sanx_lring_map(&lc->ring, link, iova) : 0;
+	err = sanx_rings_map(lc, link);
 	if (!err && lc->sndbuf.buf)
-		err = sanx_lring_map(&lc->sndbuf, link, iova);
+		err = sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
 	return err;
 }
 
 static void resume_unmap(struct sanx_lconn *lc)
 {
-	sanx_grow_unmap(lc);
+	sanx_rings_unmap(lc);
 	sanx_lring_unmap(&lc->sndbuf);
 }
 
@@ -105,7 +103,7 @@ static int resume_attach(struct sanx_lconn *lc, struct sanx_link *link)
 	}
 	list_del_init(&lc->wait);
 	g->n_suspended--;
-	sanx_grow_resumed(lc);
+	sanx_rings_resumed(lc);
 	return 0;
 }
 
@@ -171,16 +169,9 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 	int err;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (id != lc->peer_id || sanx_lconn_window_ok(lc->link, win) ||
-	    win->size < lc->win.size)
-		return -EPROTO;
-	sanx_lconn_set_window(lc, win);
-	if (!win->size)
-		conn->tx.size = SANX_RING_FIRST;
-	lc->tx_gen = false;
-	lc->return_sent = false;
 	err = resume_offset(lc, f);
-	if (err == -EPROTO || sanx_txq_credit(&conn->tx, f->credit) < 0)
+	if (id != lc->peer_id || err == -EPROTO ||
+	    sanx_window_resume(lc, f, win))
 		return -EPROTO;
 	lc->peer_received = f->offset;
 	lc->full = false;

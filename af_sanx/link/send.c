@@ -122,7 +122,7 @@ static u32 send_small(struct sanx_lconn *lc, size_t len)
 	rcu_read_lock();
 	most = READ_ONCE(lc->link)->inline_max;
 	rcu_read_unlock();
-	if (len > most && (READ_ONCE(lc->win.size) ||
+	if (len > most && (READ_ONCE(lc->txgen.win.size) ||
 			   len > sanx_txq_room(&sanx_lconn_conn(lc)->tx)))
 		return 0;
 	return most;

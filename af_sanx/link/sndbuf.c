@@ -17,7 +17,7 @@
  *
  * The size is that of the peer's ring.  Without a ring it follows the bytes
  * that are about to be sent, and the size of the ring that there was before
- * memory was reclaimed (lc->returned_win).  SO_SNDBUF (lc->bound), or the
+ * memory was reclaimed (txgen.left_win).  SO_SNDBUF (lc->bound), or the
  * device and the memory that there was (lc->most), may make it less.  A larger
  * buffer replaces it only when it is empty, because a device may read it.  A
  * buffer that is too small and was full once takes no more bytes until it is
@@ -81,11 +81,11 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 {
 	u32 most = max(sanx_lconn_conn(lc)->rx_max,
 		       SNDBUF_MIN);
-	u32 size = READ_ONCE(lc->win.size);
+	u32 size = READ_ONCE(lc->txgen.win.size);
 
 	if (!size)
 		size = clamp_t(size_t, roundup_pow_of_two(len ?: 1),
-			       clamp(lc->returned_win.size, SNDBUF_MIN,
+			       clamp(lc->txgen.left_win.size, SNDBUF_MIN,
 				     most), most);
 	if (lc->early)
 		size = SNDBUF_EARLY;
@@ -98,8 +98,8 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 /* Should the send buffer be replaced by a larger one when it is empty? */
 static bool sndbuf_outgrown(const struct sanx_lconn *lc)
 {
-	return READ_ONCE(lc->win.size) && !lc->early &&
-	       lc->sndbuf.size < min3(READ_ONCE(lc->win.size),
+	return READ_ONCE(lc->txgen.win.size) && !lc->early &&
+	       lc->sndbuf.size < min3(READ_ONCE(lc->txgen.win.size),
 				      READ_ONCE(lc->bound),
 				      READ_ONCE(lc->most));
 }

@@ -164,7 +164,7 @@ void sanx_spill_tx_ready(struct sanx_lconn *lc)
 static u32 spill_for_ring(const struct sanx_lconn *lc)
 {
 	const struct net *net = sanx_lconn_conn(lc)->net;
-	u32 size = READ_ONCE(lc->win.size), most;
+	u32 size = READ_ONCE(lc->txgen.win.size), most;
 
 	if (!lc->early)
 		return 0;
@@ -192,7 +192,7 @@ u32 sanx_spill_room(struct sanx_lconn *lc)
 	 * bytes may make up for the rest.
 	 */
 	most = (u64)sanx_conn_spare(conn, spill_for_ring(lc)) +
-	       READ_ONCE(lc->win.size);
+	       READ_ONCE(lc->txgen.win.size);
 	return used + SANX_SLACK_MAX <= most ?
 	       min_t(u64, most - used, U32_MAX) : 0;
 }

@@ -158,6 +158,7 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 		lc->flags |= LCONN_SUSPENDED;
 		lc->flags &= ~(LCONN_RESUMING | LCONN_CLOSE_SENT);
 		lc->peer_has = sanx_sndbuf_first(lc);
+		sanx_rings_lost(lc);
 		suspend_pend_again(lc);
 		list_del_init(&lc->reg);
 		list_del_init(&lc->pend);
@@ -189,7 +190,8 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 	ours = suspend_detach(lc, link);
 	if (ours) {
 		sanx_long_save(lc);
-		sanx_grow_unmap(lc);
+		sanx_rings_unmap(lc);
+		sanx_rings_drop(lc);
 		sanx_lring_unmap(&lc->sndbuf);
 		lc->lost = jiffies;
 		list_add_tail(&lc->wait, &g->suspended);

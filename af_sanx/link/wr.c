@@ -71,10 +71,11 @@ void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring)
 void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		    const struct sanx_long *l, u64 offset, u32 len)
 {
+	const struct sanx_window_info *win = &lc->txgen.win;
 	struct sanx_wire_write *w = &m->write[m->n_writes++];
 
-	w->to = lc->win.addr + (offset & (lc->win.size - 1));
-	w->key = lc->win.rkey;
+	w->to = win->addr + (offset & (win->size - 1));
+	w->key = win->rkey;
 	w->len = len;
 	if (l) {
 		sanx_long_source(l, offset, w);

@@ -91,15 +91,9 @@ static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 		lc->pending &= ~LCONN_P_RESUME_ACK;
 		sanx_emit_resume(link, lc, SANX_FRAME_RESUME_ACK);
 		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
-	} else if (todo & LCONN_P_RETURN_ACK) {
-		lc->pending &= ~LCONN_P_RETURN_ACK;
-		sanx_emit_return_ack(link, lc);
-	} else if (todo & LCONN_P_WINDOW) {
-		/*
-		 * sanx_emit_window() clears LCONN_P_WINDOW
-		 * (sanx_grow_advertised()).
-		 */
-		sanx_emit_window(link, lc);
+	} else if (todo & LCONN_P_RING) {
+		/* sanx_rings_advertise() clears the bit with the last one. */
+		sanx_emit_ring(link, lc);
 	} else if (todo & LCONN_P_DATA) {
 		sanx_payload_next(link, lc);
 	} else if (todo & LCONN_P_FIN) {
@@ -358,16 +352,15 @@ void sanx_xmit_enable(struct sanx_lconn *lc)
 }
 
 /**
- * sanx_xmit_return() - send RETURN: give the peer's ring back
+ * sanx_xmit_leave() - send LEAVE: give the peer's ring back
  * @lc: an attached connection, with nothing pending
  *
  * Context: tx_lock held, after sanx_xmit_ok(), and released with
  * sanx_xmit_unlock().
  */
-void sanx_xmit_return(struct sanx_lconn *lc)
+void sanx_xmit_leave(struct sanx_lconn *lc)
 {
-	sanx_emit_bare(lc->link, lc, SANX_FRAME_RETURN,
-		       lc->tx_gen ? SANX_FRAME_F_GEN : 0);
+	sanx_emit_leave(lc->link, lc);
 }
 
 /**

@@ -45,8 +45,8 @@ void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,
 		     struct sanx_frame *f);
 void sanx_emit_open(struct sanx_link *link, struct sanx_lconn *lc);
 void sanx_emit_open_ack(struct sanx_link *link, struct sanx_lconn *lc);
-void sanx_emit_window(struct sanx_link *link, struct sanx_lconn *lc);
-void sanx_emit_return_ack(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_ring(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_leave(struct sanx_link *link, struct sanx_lconn *lc);
 void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type);
 void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 		    u8 flags);

@@ -48,19 +48,19 @@
 #define DEPTH		128	/* of both queues */
 #define RECVS		64
 #define SLOT		512
-#define RING		65536
+#define RING_SIZE		65536
 #define FIRST		1024	/* what may be sent to whom has no ring */
 /* While it is there, "mute" answers. */
 #define ANSWER_FILE	"/tmp/hostile.answer"
 
 enum {
 	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
-	RESUME, RESUME_ACK, RESUME_REJ, WINDOW, RETURN, RETURN_ACK
+	RESUME, RESUME_ACK, RESUME_REJ, RING, LEAVE
 };
 
 #define IN_RING		0x01
 #define RESET		0x02
-#define GEN		0x10
+#define GEN(nr)		((nr) << 6)
 #define FULL		0x20
 #define ID		UINT32_MAX	/* in a case: the id that we were told */
 
@@ -125,7 +125,8 @@ struct frame {
 
 /*
  * @src, @dst: this side's and the other's address, if NULL; @size: 0 and no
- * @addr: no ring; @offset: RESUME.
+ * @addr: no ring; @offset: RESUME; @nr: RING, RESUME: number of the generation;
+ * @credit: of them, if it is not what an unread ring makes it.
  */
 struct request {
 	const char *src, *dst;
@@ -135,6 +136,8 @@ struct request {
 	__u32 size;
 	__u16 len;
 	__u64 offset;
+	__u32 nr;
+	__u64 credit;
 };
 
 /*
@@ -155,12 +158,13 @@ struct test {
 	struct request open;
 	struct request told;
 	struct write write;
-	struct frame frames[4];
+	struct frame frames[8];
 };
 
 static const struct hello good_hello = { MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
-	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING, .len = 56,
+	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING_SIZE, .len = 56,
+	.nr = 1,
 };
 
 static const char *address;
@@ -168,7 +172,7 @@ static struct rdma_cm_id *id;
 static struct ibv_mr *mr, *recv_mr;
 static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
 static unsigned int sent, posted;
-static __u32 ring = RING;	/* what we said that ours is */
+static __u32 ring = RING_SIZE;	/* what we said that ours is */
 
 /* What OPEN_ACK told. */
 static __u32 conn;
@@ -440,17 +444,35 @@ static const char *make_conn_of(__u16 port, __u32 size)
 
 static const char *make_conn(__u16 port)
 {
-	return make_conn_of(port, RING);
+	return make_conn_of(port, RING_SIZE);
 }
 
-/* The same, and so much was sent that there is a ring to write. */
-static const char *make_ring(__u16 port)
+/* Waits for RING number @nr, and takes its window. */
+static const char *await_ring(__u32 nr)
+{
+	const struct wire_header *h;
+	struct wire_open_ack told;
+	const char *word;
+
+	h = await(RING, RING, &word);
+	if (!h)
+		return word;
+	if (le32toh(h->count) != nr)
+		return "number";
+	memcpy(&told, h + 1, sizeof(told));
+	window = told.window;
+	return NULL;
+}
+
+/*
+ * A connection with a ring of ours of @size bytes, or none, over which so much was
+ * sent that there is a ring to write.
+ */
+static const char *make_ring_of(__u16 port, __u32 size)
 {
 	static const char body[SLOT] = "hello...";
 	struct frame f = { .type = DATA, .conn = ID, .len = 256, .count = 256 };
-	const char *word = make_conn(port);
-	const struct wire_header *h;
-	struct wire_open_ack told;
+	const char *word = make_conn_of(port, size);
 
 	if (word)
 		return word;
@@ -458,12 +480,12 @@ static const char *make_ring(__u16 port)
 		return "window";
 	for (; f.offset < 3 * 256; f.offset += 256)
 		post(&f, body);
-	h = await(WINDOW, WINDOW, &word);
-	if (!h)
-		return word;
-	memcpy(&told, h + 1, sizeof(told));
-	window = told.window;
-	return NULL;
+	return await_ring(1);
+}
+
+static const char *make_ring(__u16 port)
+{
+	return make_ring_of(port, RING_SIZE);
 }
 
 static const char *try_ring(const struct test *t)
@@ -471,11 +493,75 @@ static const char *try_ring(const struct test *t)
 	return make_ring(HOLD_PORT) ?: post_frames(t->frames);
 }
 
+static const struct frame leave = {
+	.type = LEAVE, .conn = ID, .offset = 768, .count = 1,
+};
+
+/* Nobody has read: the ring stays, and is the next generation. */
+static const char *try_leave(const struct test *t)
+{
+	const char *word = make_ring(HOLD_PORT);
+	struct wire_window before = window;
+
+	if (word)
+		return word;
+	post(&leave, NULL);
+	word = await_ring(2);
+	if (word)
+		return word;
+	if (memcmp(&before, &window, sizeof(before)))
+		return "window";
+	return post_frames(t->frames);
+}
+
+/*
+ * All was read, and comes back in frames: there is no ring any more.  With
+ * @t->write.late, it is written all the same.
+ */
+static const char *try_leave_read(const struct test *t)
+{
+	static const struct frame used = {
+		.type = DATA, .flags = GEN(1), .conn = ID, .len = 8, .count = 8,
+		.offset = 768,
+	};
+	struct frame left = leave;
+	const char *word = make_ring_of(ECHO_PORT, 0);
+	struct wire_window before = window;
+
+	if (word)
+		return word;
+	/* The queue is where the ring is from here on, and then empty. */
+	post(&used, "hello...");
+	sleep_ms(500);
+	left.offset += used.count;
+	post(&left, NULL);
+	word = await_ring(2);
+	if (word)
+		return word;
+	if (window.size)
+		return "window";
+	if (!t->write.late)
+		return post_frames(t->frames);
+	/* It is taken back when the reader has left it. */
+	sleep_ms(500);
+	if (rdma_post_write(id, NULL, sends[DEPTH - 1], 64, mr, 0,
+			    le64toh(before.addr), le32toh(before.rkey)))
+		die("write");
+	return link_state();
+}
+
+/* Of RING and RESUME. */
+static __u64 credit_of(const struct request *r)
+{
+	return r->credit ?: r->size ?: FIRST;
+}
+
 /* Tells of our ring, after an OPEN that had one or had none. */
-static const char *try_window(const struct test *t)
+static const char *try_told(const struct test *t)
 {
 	struct frame f = {
-		.type = WINDOW, .conn = ID, .len = 24, .credit = RING,
+		.type = RING, .conn = ID, .len = 24, .count = t->told.nr,
+		.credit = credit_of(&t->told),
 	};
 	struct wire_open_ack body = {
 		.conn = htole32(t->told.conn),
@@ -520,11 +606,11 @@ static const char *resume(__u32 whose, const struct request *r)
 {
 	struct frame f = {
 		.type = RESUME, .conn = whose, .len = 24, .offset = r->offset,
-		.credit = RING,
+		.credit = credit_of(r), .count = r->nr,
 	};
 	struct wire_open_ack body = {
 		.conn = htole32(r->conn),
-		.window = { 0, htole32(1), htole32(r->size) },
+		.window = { 0, htole32(!!r->size), htole32(r->size) },
 	};
 	const struct wire_header *h;
 	const char *word;
@@ -634,11 +720,13 @@ static void post_admission(__u8 type, __u32 whose)
 	struct frame f = { .type = type, .conn = whose, .len = 24 };
 	struct wire_open_ack body = {
 		.conn = htole32(7),
-		.window = { 0, htole32(1), htole32(RING) },
+		.window = { 0, htole32(1), htole32(RING_SIZE) },
 	};
 
-	if (type == RESUME_ACK)
-		f.credit = RING;
+	if (type == RESUME_ACK) {
+		f.credit = RING_SIZE;
+		f.count = 1;
+	}
 	post(&f, &body);
 }
 
@@ -804,11 +892,14 @@ static const char *try_vanish(const struct test *t)
 #define IMM(name, ...) \
 	{ "imm-" name, try_imm, .write = { __VA_ARGS__ } }
 #define TELLING(name, ours, ...) \
-	{ "window-" name, try_window, .open = { .size = ours }, .told = { __VA_ARGS__ } }
+	{ "ring-" name, try_told, .open = { .size = ours }, .told = { __VA_ARGS__ } }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
 #define GROWN(name, ...) { name, try_ring, .frames = { __VA_ARGS__ } }
+#define LEFT(name, ...)	{ "leave-" name, try_leave, .frames = { __VA_ARGS__ } }
+#define GIVEN(name, ...) \
+	{ "leave-read" name, try_leave_read, .frames = { __VA_ARGS__ } }
 #define HELLO_DATA	FRAME(DATA, .conn = ID, .len = 8, .count = 8)
 
 static const struct test tests[] = {
@@ -841,7 +932,7 @@ static const struct test tests[] = {
 	LINK("frame-cut", FRAME(DATA, .conn = 5, .len = 8, .count = 8, .bytes = 36)),
 	LINK("frame-huge", FRAME(PING, .bytes = 300)),
 	LINK("type-0", FRAME(0, .bytes = 32)),
-	LINK("type-17", FRAME(17)),
+	LINK("type-16", FRAME(16)),
 	LINK("flag", FRAME(PING, .flags = 0x80)),
 	LINK("flag-of-another", FRAME(PING, .flags = IN_RING)),
 	LINK("ping-id", FRAME(PING, .conn = 5)),
@@ -857,36 +948,36 @@ static const struct test tests[] = {
 	LINK("grant-far", FRAME(PONG, .grant = 5000)),
 
 	/* src, dst, sport, dport, id, address, size, len */
-	OPENING("good", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("foreign-src", "10.77.0.77", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("another-src", "10.77.0.3", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("their-src", "10.77.0.1", NULL, 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("foreign-dst", NULL, "10.1.2.3", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("loopback", NULL, "127.0.0.1", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("loopback-only", NULL, "127.0.0.1", 999, LOCAL_PORT, 7, 0, RING, 56),
-	OPENING("loopback-far", NULL, "127.1.2.3", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("loopback-6", NULL, "::1", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("any", NULL, "0.0.0.0", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("any-6", NULL, "::", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("broadcast", NULL, "255.255.255.255", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("multicast", NULL, "224.0.0.1", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("link-local", NULL, "fe80::77", 999, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("denied", NULL, NULL, 999, DENIED_PORT, 7, 0, RING, 56),
-	OPENING("no-listener", NULL, NULL, 999, NO_PORT, 7, 0, RING, 56),
-	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING, 56),
-	OPENING("dport-0", NULL, NULL, 999, 0, 7, 0, RING, 56),
-	OPENING("id-0", NULL, NULL, 999, HOLD_PORT, 0, 0, RING, 56),
+	OPENING("good", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("foreign-src", "10.77.0.77", NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("another-src", "10.77.0.3", NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("their-src", "10.77.0.1", NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("foreign-dst", NULL, "10.1.2.3", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("loopback", NULL, "127.0.0.1", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("loopback-only", NULL, "127.0.0.1", 999, LOCAL_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("loopback-far", NULL, "127.1.2.3", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("loopback-6", NULL, "::1", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("any", NULL, "0.0.0.0", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("any-6", NULL, "::", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("broadcast", NULL, "255.255.255.255", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("multicast", NULL, "224.0.0.1", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("link-local", NULL, "fe80::77", 999, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("denied", NULL, NULL, 999, DENIED_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("no-listener", NULL, NULL, 999, NO_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("dport-0", NULL, NULL, 999, 0, 7, 0, RING_SIZE, 56),
+	OPENING("id-0", NULL, NULL, 999, HOLD_PORT, 0, 0, RING_SIZE, 56),
 	OPENING("ring-none", NULL, NULL, 999, HOLD_PORT, 7, 0, 0, 56),
 	OPENING("ring-0", NULL, NULL, 999, HOLD_PORT, 7, 4096, 0, 56),
 	OPENING("ring-odd", NULL, NULL, 999, HOLD_PORT, 7, 0, 12345, 56),
 	OPENING("ring-small", NULL, NULL, 999, HOLD_PORT, 7, 0, 2048, 56),
 	OPENING("ring-large", NULL, NULL, 999, HOLD_PORT, 7, 0, 2097152, 56),
-	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING, 56),
-	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 55),
-	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING, 64),
+	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING_SIZE, 56),
+	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 55),
+	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 64),
 	{ "open-flood", try_flood, .hello = { MAGIC, 5, 0, US, THEM, 16, 256, 0, 99 } },
 
-	{ "dialogue", try_dialogue, .open = { .size = RING } },
+	{ "dialogue", try_dialogue, .open = { .size = RING_SIZE } },
 	{ "dialogue-no-ring", try_dialogue },
 	CONN("data", HELLO_DATA),
 	CONN("data-offset", FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 100)),
@@ -896,20 +987,23 @@ static const struct test tests[] = {
 	CONN("data-count-far", FRAME(DATA, IN_RING, .conn = ID, .count = 1048577)),
 	CONN("data-no-ring", FRAME(DATA, IN_RING, .conn = ID, .count = 8)),
 	CONN("data-full", FRAME(DATA, FULL, .conn = ID, .len = 8, .count = 8)),
-	CONN("data-gen", FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8)),
-	GROWN("data-ring", FRAME(DATA, IN_RING | GEN, .conn = ID, .count = 8, .offset = 768)),
+	CONN("data-gen", FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8)),
+	CONN("data-gen-last", FRAME(DATA, GEN(3), .conn = ID, .len = 8, .count = 8)),
+	GROWN("data-gen-ahead", FRAME(DATA, GEN(2), .conn = ID, .len = 8, .count = 8,
+				      .offset = 768)),
+	GROWN("data-ring", FRAME(DATA, IN_RING | GEN(1), .conn = ID, .count = 8, .offset = 768)),
 	GROWN("data-ring-early", FRAME(DATA, IN_RING, .conn = ID, .count = 8, .offset = 768)),
-	GROWN("data-beyond", FRAME(DATA, IN_RING | GEN, .conn = ID, .count = 1048576,
+	GROWN("data-beyond", FRAME(DATA, IN_RING | GEN(1), .conn = ID, .count = 1048576,
 				   .offset = 768)),
 	GROWN("data-old-gen", FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768)),
 	GROWN("data-old-gen-beyond",
 	      FRAME(DATA, .conn = ID, .len = 256, .count = 256, .offset = 768),
 	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 1024)),
 	GROWN("data-gen-back",
-	      FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8, .offset = 768),
 	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 776)),
 	CONN("data-ring-body", FRAME(DATA, IN_RING, .conn = ID, .len = 8, .count = 8)),
-	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING)),
+	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING_SIZE)),
 	CONN("credit-back", FRAME(CREDIT, .conn = ID, .credit = 1)),
 	CONN("fin-offset", HELLO_DATA, FRAME(FIN, .conn = ID, .offset = 9)),
 	CONN("fin-twice", FRAME(FIN, .conn = ID), FRAME(FIN, .conn = ID)),
@@ -921,42 +1015,89 @@ static const struct test tests[] = {
 	CONN("open-ack", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
 	CONN("open-rej", FRAME(OPEN_REJ, .conn = ID, .count = 1)),
 
-	{ "resume-unknown", try_resume, .open = { .conn = 7, .size = RING } },
-	{ "resume-live", try_resume_live, .open = { .conn = 7, .size = RING } },
-	{ "resume", try_resume_lost, .open = { .conn = 7, .size = RING } },
-	{ "resume-late", try_resume_late, .open = { .conn = 7, .size = RING } },
-	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING } },
-	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING * 2 } },
-	{ "resume-smaller", try_resume_lost, .open = { .conn = 7, .size = RING / 2 } },
-	{ "resume-ahead", try_resume_lost, .open = { .conn = 7, .size = RING, .offset = 1 } },
+	{ "resume-unknown", try_resume, .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
+	{ "resume-live", try_resume_live, .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
+	{ "resume", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
+	{ "resume-late", try_resume_late, .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
+	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING_SIZE, .nr = 1 } },
+	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE * 2, .nr = 1 } },
+	{ "resume-smaller", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE / 2, .nr = 1 } },
+	{ "resume-none", try_resume_lost, .open = { .conn = 7, .nr = 1 } },
+	{ "resume-number", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE, .nr = 77 } },
+	{ "resume-number-0", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE } },
+	{ "resume-number-back", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE, .nr = UINT32_MAX } },
+	{ "resume-credit-far", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE, .nr = 1, .credit = RING_SIZE + 1 } },
+	{ "resume-credit-back", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE, .nr = 1, .credit = RING_SIZE - 1 } },
+	{ "resume-ahead", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE, .offset = 1, .nr = 1 } },
 	{ "resume-behind", try_resume_behind },
 	{ "resume-back", try_resume_behind, .frames = {
-		FRAME(CREDIT, .conn = ID, .credit = RING + 8) } },
-	{ "resume-instance", try_resume_instance, .open = { .conn = 7, .size = RING } },
+		FRAME(CREDIT, .conn = ID, .credit = RING_SIZE + 8) } },
+	{ "resume-instance", try_resume_instance, .open = {
+		.conn = 7, .size = RING_SIZE, .nr = 1 } },
 	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 24)),
 	CONN("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
 
-	/* of OPEN, of WINDOW: id, address, size; then frames */
-	TELLING("good", 0, .conn = 7, .size = RING),
-	TELLING("had-one", RING, .conn = 7, .size = RING),
-	TELLING("larger", RING, .conn = 7, .size = 2 * RING),
-	TELLING("smaller", RING, .conn = 7, .size = RING / 2),
-	TELLING("none", 0, .conn = 7),
-	TELLING("odd", 0, .conn = 7, .size = 12345),
-	TELLING("other", 0, .conn = 8, .size = RING),
-	LINK("window-unknown", FRAME(WINDOW, .conn = 5, .len = 24)),
+	/* of OPEN, of RING: id, address, size, number; then frames */
+	TELLING("good", 0, .conn = 7, .size = RING_SIZE, .nr = 1),
+	TELLING("had-one", RING_SIZE, .conn = 7, .size = RING_SIZE, .nr = 1),
+	TELLING("larger", RING_SIZE, .conn = 7, .size = 2 * RING_SIZE, .nr = 1),
+	TELLING("smaller", RING_SIZE, .conn = 7, .size = RING_SIZE / 2, .nr = 1),
+	TELLING("none", 0, .conn = 7, .nr = 1),
+	TELLING("none-any-more", RING_SIZE, .conn = 7, .nr = 1),
+	TELLING("odd", 0, .conn = 7, .size = 12345, .nr = 1),
+	TELLING("other", 0, .conn = 8, .size = RING_SIZE, .nr = 1),
+	TELLING("number-0", 0, .conn = 7, .size = RING_SIZE),
+	TELLING("number-2", 0, .conn = 7, .size = RING_SIZE, .nr = 2),
+	TELLING("number-back", 0, .conn = 7, .size = RING_SIZE, .nr = UINT32_MAX),
+	TELLING("credit-far", 0, .conn = 7, .size = RING_SIZE, .nr = 1,
+		.credit = RING_SIZE + 1),
+	TELLING("credit-back", 0, .conn = 7, .size = RING_SIZE, .nr = 1, .credit = 1),
+	CONN("ring-unasked", FRAME(RING, .conn = ID, .len = 24, .count = 1)),
+	LINK("ring-unknown", FRAME(RING, .conn = 5, .len = 24)),
 
-	GROWN("return", FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8, .offset = 768),
-	      FRAME(RETURN, GEN, .conn = ID, .offset = 776)),
-	GROWN("return-old-gen", FRAME(RETURN, .conn = ID, .offset = 768)),
-	GROWN("return-gen", FRAME(RETURN, GEN, .conn = ID, .offset = 768)),
-	GROWN("return-offset", FRAME(RETURN, GEN, .conn = ID, .offset = 769)),
-	GROWN("return-gen-back",
-	      FRAME(DATA, GEN, .conn = ID, .len = 8, .count = 8, .offset = 768),
-	      FRAME(RETURN, .conn = ID, .offset = 776)),
-	CONN("return-no-ring", FRAME(RETURN, .conn = ID)),
-	CONN("return-ack", FRAME(RETURN_ACK, .conn = ID, .len = 24)),
-	LINK("return-unknown", FRAME(RETURN, .conn = 5)),
+	GROWN("leave", FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(LEAVE, .conn = ID, .offset = 776, .count = 1)),
+	GROWN("leave-old", FRAME(LEAVE, .conn = ID, .offset = 768)),
+	GROWN("leave-first", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1)),
+	GROWN("leave-offset", FRAME(LEAVE, .conn = ID, .offset = 769, .count = 1)),
+	GROWN("leave-back",
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8, .offset = 768),
+	      FRAME(LEAVE, .conn = ID, .offset = 776)),
+	GROWN("leave-ahead", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 2)),
+	GROWN("leave-far", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 5)),
+	GROWN("leave-twice", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1),
+	      FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1)),
+	GROWN("leave-fin", FRAME(FIN, .conn = ID, .offset = 768),
+	      FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1)),
+	GROWN("leave-write", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1),
+	      FRAME(DATA, IN_RING | GEN(1), .conn = ID, .count = 8, .offset = 768)),
+	GROWN("leave-frames", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 768),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 1024),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 1280),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 1536)),
+	GROWN("leave-beyond", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 768),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 1024),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 1280),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 256, .count = 256, .offset = 1536),
+	      FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8, .offset = 1792)),
+	CONN("leave-no-ring", FRAME(LEAVE, .conn = ID)),
+	LINK("leave-unknown", FRAME(LEAVE, .conn = 5)),
+	LEFT("stays", FRAME(DATA, IN_RING | GEN(2), .conn = ID, .count = 4096, .offset = 768)),
+	LEFT("stays-back", FRAME(DATA, IN_RING | GEN(2), .conn = ID, .count = 8, .offset = 768),
+	     FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8, .offset = 776)),
+	LEFT("stays-again", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 2)),
+	LEFT("stays-twice", FRAME(LEAVE, .conn = ID, .offset = 768, .count = 1)),
+	GIVEN("", FRAME(DATA, GEN(2), .conn = ID, .len = 8, .count = 8, .offset = 776)),
+	GIVEN("-ring", FRAME(DATA, IN_RING | GEN(2), .conn = ID, .count = 8, .offset = 776)),
+	GIVEN("-again", FRAME(LEAVE, .conn = ID, .offset = 776, .count = 2)),
+	{ "leave-read-write", try_leave_read, .write = { .late = true } },
 
 	WRITE("good", 0),
 	WRITE("before", -64),
@@ -965,15 +1106,16 @@ static const struct test tests[] = {
 	WRITE("late", 0, 0, true),
 
 	/* flags, added to our id, -, bytes */
-	IMM("good", IN_RING | GEN, 0, 0, 64),
-	IMM("full", IN_RING | GEN | FULL, 0, 0, 64),
+	IMM("good", IN_RING | GEN(1), 0, 0, 64),
+	IMM("full", IN_RING | GEN(1) | FULL, 0, 0, 64),
 	IMM("old-gen", IN_RING, 0, 0, 64),
-	IMM("not-in-ring", GEN, 0, 0, 64),
-	IMM("urgent", IN_RING | GEN | 0x04, 0, 0, 64),
-	IMM("unknown-flag", IN_RING | GEN | 0x80, 0, 0, 64),
-	IMM("unknown-id", IN_RING | GEN, 77, 0, 64),
-	IMM("nothing", IN_RING | GEN, 0, 0, 0),
-	IMM("beyond", IN_RING | GEN, 0, 0, 1048576),
+	IMM("not-in-ring", GEN(1), 0, 0, 64),
+	IMM("urgent", IN_RING | GEN(1) | 0x04, 0, 0, 64),
+	IMM("unknown-flag", IN_RING | GEN(1) | 0x10, 0, 0, 64),
+	IMM("next-gen", IN_RING | GEN(2), 0, 0, 64),
+	IMM("unknown-id", IN_RING | GEN(1), 77, 0, 64),
+	IMM("nothing", IN_RING | GEN(1), 0, 0, 0),
+	IMM("beyond", IN_RING | GEN(1), 0, 0, 1048576),
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
