@@ -235,7 +235,7 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
  * @lc: the connection, initialised
  * @link: the link; the caller has a reference, and lnet.lock or a user that
  *	keeps its device resources even if it is dying
- * @flags: the first VCONN_* flags
+ * @flags: the first LCONN_* flags
  *
  * Context: process, may sleep.
  * Return: 0, and the link has a reference of the connection until

@@ -540,7 +540,7 @@ struct sanx_lring {
  * @draining: @sndbuf takes no bytes until it is empty and is replaced
  * @early: is, or was once, on a device that completes work before the peer has
  *	it (iWARP)
- * @flags: VCONN_*
+ * @flags: LCONN_*
  * @pending: LCONN_P_*
  * @inflight: frames posted and not completed
  * @reg: in link.regs
