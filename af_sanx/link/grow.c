@@ -59,18 +59,11 @@
 static bool grow_publish(struct sanx_lconn *lc, struct sanx_link *link,
 			 const struct sanx_lring *ring)
 {
-	const u32 never = LCONN_RELEASED | LCONN_SUSPENDED | LCONN_RESUMING |
-			  LCONN_CLOSED | LCONN_OVER | LCONN_PEER_CLOSED;
-	/*
-	 * These frames describe lc->ring, which must not change while they are
-	 * pending.
-	 */
-	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
 	ours = lc->link == link && link->state == SANX_LINK_UP &&
-	       !(lc->flags & never) && !(lc->pending & first);
+	       sanx_lconn_is_open(&lc->state) && !sanx_lconn_is_done(&lc->state);
 	if (ours) {
 		if (!lc->ring.buf)
 			lc->began = ring->size;
@@ -164,25 +157,19 @@ static int grow_larger(struct sanx_lconn *lc)
  */
 static void grow_ask_again(struct sanx_lconn *lc)
 {
-	const u32 later = LCONN_SUSPENDED | LCONN_RESUMING;
-	const u32 never = LCONN_RELEASED | LCONN_OVER | LCONN_PEER_CLOSED;
-	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
-
-	if (lc->link->state == SANX_LINK_UP && !(lc->flags & (later | never)) &&
-	    !(lc->pending & first))
+	if (lc->link->state == SANX_LINK_UP && sanx_lconn_is_open(&lc->state) &&
+	    lc->state.rx != SANX_LCONN_RX_CLOSED)
 		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
 }
 
 /* Decides when a failed attempt is repeated. */
 static void grow_failed(struct sanx_lconn *lc, int err)
 {
-	const u32 over = LCONN_RELEASED | LCONN_OVER | LCONN_CLOSED |
-			 LCONN_PEER_CLOSED | LCONN_FIN_RCVD;
-	struct sanx_link *link;
+	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	link = sanx_lconn_lock(lc);
 	/* Without memory for the first ring, try again after GROW_AGAIN. */
-	if (err == -ENOMEM && !lc->ring.buf && !(lc->flags & over)) {
+	if (err == -ENOMEM && !lc->ring.buf && !sanx_lconn_is_done(&lc->state) &&
+	    lc->state.rx == SANX_LCONN_RX_STREAM) {
 		sanx_conn_get(sanx_lconn_conn(lc));
 		if (!queue_delayed_work(sanx_lconn_wq, &lc->grow, GROW_AGAIN))
 			sanx_conn_put(sanx_lconn_conn(lc));
@@ -211,7 +198,6 @@ static void grow_ring(struct sanx_lconn *lc)
  */
 static void grow_give_back(struct sanx_lconn *lc)
 {
-	const u32 theirs = LCONN_SUSPENDED | LCONN_RELEASED;
 	struct sanx_link *user, *link;
 	struct sanx_lring old = {};
 	bool again;
@@ -222,7 +208,8 @@ static void grow_give_back(struct sanx_lconn *lc)
 		/* The connection moved to another link in between. */
 		again = user && user != link;
 		if (user == link && lc->flags & LCONN_LEFT &&
-		    !(lc->flags & theirs)) {
+		    lc->state.phase != SANX_LCONN_SUSPENDED &&
+		    lc->state.phase != SANX_LCONN_RELEASED) {
 			swap(old, lc->old);
 			lc->flags &= ~LCONN_LEFT;
 			grow_ask_again(lc);
@@ -319,7 +306,8 @@ void sanx_grow_check(struct sanx_lconn *lc, u64 tail)
 	const struct sanx_rxq *q = &conn->rx;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->ring.buf || (lc->flags & (LCONN_GROWING | LCONN_CLOSED)))
+	if (lc->ring.buf || (lc->flags & LCONN_GROWING) ||
+	    sanx_lconn_is_closed(&lc->state))
 		return;
 	/*
 	 * The ring before is still being freed.  grow_give_back() checks again.
@@ -367,8 +355,6 @@ static bool grow_in_flow(struct sanx_lconn *lc, u64 head)
  */
 void sanx_grow_read(struct sanx_lconn *lc)
 {
-	const u32 never = LCONN_GROWING | LCONN_CLOSED | LCONN_FIN_RCVD |
-			  LCONN_PEER_CLOSED;
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	struct sanx_link *link;
 
@@ -378,7 +364,9 @@ void sanx_grow_read(struct sanx_lconn *lc)
 	lc->full_rings = 0;
 	link = sanx_lconn_lock(lc);
 	if (lc->ring.buf && !lc->old.buf && !sanx_rxq_moving(&conn->rx) &&
-	    !lc->early && !(lc->flags & never) &&
+	    !lc->early && !(lc->flags & LCONN_GROWING) &&
+	    lc->state.rx == SANX_LCONN_RX_STREAM &&
+	    !sanx_lconn_is_closed(&lc->state) &&
 	    lc->ring.size < sanx_conn_rcvbuf(conn))
 		grow_queue(lc, LCONN_GROWING);
 	spin_unlock_bh(&link->tx_lock);

@@ -56,6 +56,7 @@
 #include "conn/transport.h"
 #include "frame.h"
 #include "link_credit.h"
+#include "lconn_state.h"
 #include "presence.h"
 
 /*
@@ -415,60 +416,28 @@ struct sanx_lring {
 };
 
 /*
- * Flags of a connection, guarded by link.tx_lock.  At most one of IDLE, OPENING
- * and OPEN is set.  The others are never cleared, except ACCEPTING, CLOSE_SENT,
- * SUSPENDED, RESUMING, GROWING, WINDOW and LEFT.
+ * What happens to a connection's rings, guarded by link.tx_lock.
  *
- * IDLE: attached, the peer was busy; connect() is called again
- * OPENING: OPEN is pending or sent, and not answered
- * ACCEPTING: OPEN was received, our answer is not pending yet
- * OPEN: both sides know each other's id
- * CLOSED: closed or aborted at this end
- * RESET: CLOSE carries RESET, and the peer's program gets ECONNRESET
- * CLOSE_SENT: CLOSE was posted
- * CLOSE_ACKED: CLOSE was answered
- * FIN_RCVD: the peer sends no more payload
- * PEER_CLOSED: the peer neither sends nor reads
- * OVER: aborted, refused, or its link ended without a chance to resume
- * RELEASED: sanx_lconn_release() will run, or has run
- * SUSPENDED: the link was lost; not attached
- * RESUMING: attached again, RESUME is pending or sent, and not answered
- * FIN_SENT: FIN was posted, on this link or an earlier one
  * GROWING: a first or a larger ring is being made, or will be when there is
  *	memory; or it was made and the peer does not write to it yet
  * WINDOW: lconn.next was advertised
  * LEFT: lconn.old is to be unmapped and freed
  */
-#define LCONN_IDLE		BIT(0)
-#define LCONN_OPENING		BIT(1)
-#define LCONN_ACCEPTING		BIT(2)
-#define LCONN_OPEN		BIT(3)
-#define LCONN_CLOSED		BIT(4)
-#define LCONN_CLOSE_SENT	BIT(5)
-#define LCONN_CLOSE_ACKED	BIT(6)
-#define LCONN_FIN_RCVD		BIT(7)
-#define LCONN_PEER_CLOSED	BIT(8)
-#define LCONN_OVER		BIT(9)
-#define LCONN_RELEASED		BIT(10)
-#define LCONN_RESET		BIT(11)
-#define LCONN_SUSPENDED		BIT(12)
-#define LCONN_RESUMING		BIT(13)
-#define LCONN_FIN_SENT		BIT(14)
-#define LCONN_GROWING		BIT(15)
-#define LCONN_WINDOW		BIT(16)
-#define LCONN_LEFT		BIT(17)
+#define LCONN_GROWING		BIT(0)
+#define LCONN_WINDOW		BIT(1)
+#define LCONN_LEFT		BIT(2)
 
-/* Pending frames of a connection; xmit_pending() sends them in order. */
-#define LCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
-#define LCONN_P_OPEN_ACK	BIT(1)
-#define LCONN_P_CREDIT		BIT(2)
-#define LCONN_P_FIN		BIT(3)
-#define LCONN_P_CLOSE		BIT(4)
-#define LCONN_P_CLOSE_ACK	BIT(5)
-#define LCONN_P_RESUME_ACK	BIT(6)
-#define LCONN_P_DATA		BIT(7)	/* from the send buffer */
-#define LCONN_P_WINDOW		BIT(8)
-#define LCONN_P_RETURN_ACK	BIT(9)
+/*
+ * Pending frames of a connection, besides those that its phase owes
+ * (lconn_state.h); xmit_pending() sends them in order.
+ */
+#define LCONN_P_CREDIT		BIT(0)
+#define LCONN_P_FIN		BIT(1)
+#define LCONN_P_CLOSE		BIT(2)
+#define LCONN_P_CLOSE_ACK	BIT(3)
+#define LCONN_P_DATA		BIT(4)	/* from the send buffer */
+#define LCONN_P_WINDOW		BIT(5)
+#define LCONN_P_RETURN_ACK	BIT(6)
 
 /**
  * struct sanx_lconn - the engine's part of a connection
@@ -540,6 +509,8 @@ struct sanx_lring {
  * @draining: @sndbuf takes no bytes until it is empty and is replaced
  * @early: is, or was once, on a device that completes work before the peer has
  *	it (iWARP)
+ * @state: state of the connection; changed by sanx_lconn_set_phase() and its
+ *	siblings only; tx_lock
  * @flags: LCONN_*
  * @pending: LCONN_P_*
  * @inflight: frames posted and not completed
@@ -598,6 +569,7 @@ struct sanx_lconn {
 	bool			full;
 	bool			draining;
 	bool			early;
+	struct sanx_lconn_state	state;
 	u32			flags;
 	u32			pending;
 	u32			inflight;
@@ -623,6 +595,12 @@ static inline struct sanx_conn *sanx_lconn_conn(const struct sanx_lconn *lc)
 {
 	return sanx_conn_of_priv((void *)lc);
 }
+
+/* lconn_state.c */
+void sanx_lconn_set_phase(struct sanx_lconn *lc, enum sanx_lconn_phase to);
+void sanx_lconn_set_tx(struct sanx_lconn *lc, enum sanx_lconn_tx to);
+void sanx_lconn_set_rx(struct sanx_lconn *lc, enum sanx_lconn_rx to);
+void sanx_lconn_set_close(struct sanx_lconn *lc, enum sanx_lconn_close to);
 
 static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 {
@@ -693,6 +671,7 @@ void sanx_link_user_put(struct sanx_link *link);
 bool sanx_xmit_ok(const struct sanx_link *link);
 void sanx_xmit_run(struct sanx_link *link);
 void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
+void sanx_xmit_request(struct sanx_lconn *lc);
 void sanx_xmit_flush(struct sanx_lconn *lc);
 void sanx_xmit_uncork(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
@@ -776,7 +755,8 @@ void sanx_lconn_probe(struct sanx_conn *conn);
 void sanx_lconn_destroy(struct sanx_conn *conn);
 int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link);
 int sanx_lconn_reopen(struct sanx_lconn *lc);
-int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags);
+int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
+		      enum sanx_lconn_phase phase);
 int sanx_lconn_window_ok(const struct sanx_link *link,
 			 const struct sanx_window_info *win);
 void sanx_lconn_set_window(struct sanx_lconn *lc,

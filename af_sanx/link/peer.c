@@ -8,11 +8,6 @@
  */
 #include "internal.h"
 
-/* In these states the peer sends no frame about the connection, or not yet. */
-#define NEVER	(LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED | \
-		 LCONN_CLOSE_ACKED | LCONN_ACCEPTING | LCONN_SUSPENDED | \
-		 LCONN_RESUMING)
-
 static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
@@ -48,16 +43,16 @@ static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(lc->flags & LCONN_OPEN) || (lc->flags & NEVER) ||
-	    (lc->pending & (LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK)) ||
-	    ((lc->flags & LCONN_FIN_RCVD) && !frame_after_fin(f)))
+	if (!sanx_lconn_hears(&lc->state) ||
+	    (lc->state.rx == SANX_LCONN_RX_FIN && !frame_after_fin(f)))
 		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA && !(lc->flags & LCONN_RESET))
+	else if (f->type == SANX_FRAME_DATA &&
+		 lc->state.tx != SANX_LCONN_TX_RESET)
 		err = frame_check_data(lc, f);
 	else if (f->type == SANX_FRAME_FIN)
-		lc->flags |= LCONN_FIN_RCVD;
+		sanx_lconn_set_rx(lc, SANX_LCONN_RX_FIN);
 	/* The peer may have sent it before it received our CLOSE. */
-	*ignore = lc->flags & LCONN_CLOSED;
+	*ignore = sanx_lconn_is_closed(&lc->state);
 	spin_unlock_bh(&link->tx_lock);
 	return err;
 }
@@ -111,7 +106,7 @@ static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 * A reset connection is not resumed, and the bytes before these may not
 	 * have been counted (sanx_lconn_reset_unread()).
 	 */
-	if (!(READ_ONCE(lc->flags) & LCONN_RESET))
+	if (READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
 		err = sanx_rxq_arrive(&sanx_lconn_conn(lc)->rx, f->offset,
 				      f->count);
 	spin_lock_bh(&link->tx_lock);
@@ -219,17 +214,15 @@ static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	struct sanx_link *link = lc->link;
-	bool unsent;
-	u32 flags;
+	bool unsent, closed;
 
 	spin_lock_bh(&link->tx_lock);
-	flags = lc->flags;
-	if (!(flags & LCONN_OPEN) || (flags & NEVER) ||
-	    (lc->pending & (LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK))) {
+	closed = sanx_lconn_is_closed(&lc->state);
+	if (!sanx_lconn_hears(&lc->state)) {
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	lc->flags |= LCONN_PEER_CLOSED;
+	sanx_lconn_set_rx(lc, SANX_LCONN_RX_CLOSED);
 	/* The peer reads no more, so pending frames are dropped. */
 	unsent = (lc->posted != lc->end && !lc->corked) ||
 		 lc->spilled;
@@ -239,7 +232,7 @@ static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 
 	/* The worker frees the spilled bytes, which are not sent any more. */
 	sanx_spill_kick(lc);
-	if (flags & LCONN_CLOSED)
+	if (closed)
 		return 0;
 	if (f->flags & SANX_FRAME_F_RESET)
 		sanx_conn_reset(conn, ECONNRESET);
@@ -257,11 +250,11 @@ static int frame_close_ack(struct sanx_lconn *lc)
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(lc->flags & LCONN_CLOSE_SENT) ||
-	    (lc->flags & (LCONN_CLOSE_ACKED | LCONN_RELEASED))) {
+	if (lc->state.close != SANX_LCONN_CLOSE_SENT ||
+	    sanx_lconn_is_over(&lc->state)) {
 		err = -EPROTO;
 	} else {
-		lc->flags |= LCONN_CLOSE_ACKED;
+		sanx_lconn_set_close(lc, SANX_LCONN_CLOSE_ACKED);
 		sanx_lconn_check_over(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -269,7 +262,7 @@ static int frame_close_ack(struct sanx_lconn *lc)
 }
 
 /*
- * Takes the answer to an OPEN.
+ * Takes the answer to an OPEN.  The caller sets the next phase.
  * Return: true if an answer was due.
  */
 static bool frame_answers(struct sanx_lconn *lc)
@@ -277,10 +270,8 @@ static bool frame_answers(struct sanx_lconn *lc)
 	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (!(lc->flags & LCONN_OPENING) || (lc->pending & LCONN_P_OPEN) ||
-	    (lc->flags & (LCONN_OVER | LCONN_RELEASED)))
+	if (lc->state.phase != SANX_LCONN_OPEN_SENT)
 		return false;
-	lc->flags &= ~LCONN_OPENING;
 	sanx_ask_answered(lc);
 	WRITE_ONCE(link->opening, link->opening - 1);
 	return true;
@@ -305,10 +296,10 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 	lc->peer_id = id;
 	lc->win = win;
 	sanx_txq_init(&conn->tx, win.size ?: SANX_RING_FIRST);
-	lc->flags |= LCONN_OPEN;
-	closed = lc->flags & LCONN_CLOSED;
+	sanx_lconn_set_phase(lc, SANX_LCONN_OPEN);
+	closed = sanx_lconn_is_closed(&lc->state);
 	if (closed) {
-		lc->flags |= LCONN_RESET;
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 		sanx_xmit_pend(lc, LCONN_P_CLOSE);
 	} else {
 		sanx_xmit_run(link);
@@ -332,9 +323,9 @@ static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	closed = lc->flags & LCONN_CLOSED;
+	closed = sanx_lconn_is_closed(&lc->state);
 	if (busy && !closed)
-		lc->flags |= LCONN_IDLE;
+		sanx_lconn_set_phase(lc, SANX_LCONN_IDLE);
 	else
 		sanx_lconn_abort(lc);
 	sanx_xmit_run(link);

@@ -24,12 +24,10 @@
 
 static bool return_quiet(const struct sanx_lconn *lc)
 {
-	const u32 never = LCONN_ACCEPTING | LCONN_CLOSED | LCONN_FIN_SENT |
-			  LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED |
-			  LCONN_SUSPENDED | LCONN_RESUMING;
-
 	lockdep_assert_held(&lc->link->tx_lock);
-	return (lc->flags & LCONN_OPEN) && !(lc->flags & never) &&
+	return sanx_lconn_is_open(&lc->state) &&
+	       !sanx_lconn_is_done(&lc->state) &&
+	       lc->state.tx == SANX_LCONN_TX_STREAM &&
 	       !lc->pending && !lc->inflight && lc->acked == lc->end &&
 	       lc->posted == lc->end && !lc->spilled;
 }
@@ -139,12 +137,9 @@ static void return_move(struct sanx_lconn *lc)
  */
 int sanx_return_serve(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	const u32 never = LCONN_RELEASED | LCONN_SUSPENDED | LCONN_OVER |
-			  LCONN_CLOSED;
-
 	lockdep_assert_held(&lc->link->tx_lock);
-	/* tx_lock was released since frame_check_open() looked at the flags. */
-	if (lc->flags & never)
+	/* tx_lock was released since frame_check_open() looked at the state. */
+	if (!sanx_lconn_is_open(&lc->state) || sanx_lconn_is_closed(&lc->state))
 		return 0;
 	if (f->offset != sanx_lconn_conn(lc)->rx.tail ||
 	    sanx_grow_note_gen(lc, f) ||
