@@ -25,7 +25,11 @@ int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	struct wire_end *e = wire_end_of(wl);
 	struct wire_map *m = kzalloc(sizeof(*m), GFP_KERNEL);
 
-	sim_assert(!e->stopped && size <= sim_plan.map_max);
+	if (e->stopped)
+		sim_fail("memory is mapped for a link that was stopped");
+	if (size > sim_plan.map_max)
+		sim_fail("%u bytes are mapped, more than %u", size,
+			 sim_plan.map_max);
 	sim_assert(is_power_of_2(size) && !offset_in_page(addr));
 	sim_assert(!offset_in_page(buf));
 	if (!m)
@@ -119,7 +123,7 @@ void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
 	page->addr = 0;
 	for (i = e->head; i < e->tail && !e->stopped; i++) {
 		m = &e->q[i % WIRE_QUEUE].m;
-		if (m->n_writes && m->write[0].pages &&
+		if (m->n_writes && !m->write[0].from &&
 		    m->write[0].pages <= page &&
 		    page < m->write[0].pages + 64)
 			sim_fail("a page is given back that a message reads");

@@ -34,6 +34,24 @@ void sim_excuse(int a, int b, const char *why)
 			p->excuse = p->excuse ?: why;
 }
 
+/*
+ * A program that gets no memory tries again later.  But a connection that comes
+ * to another link needs memory there and then, and may end without.
+ */
+void sim_refused(const char *where)
+{
+	static const char *const waits[] = { "writer", "reader", "client",
+		"sanx_spill_work", "sanx_grow_work", "cork_work" };
+	unsigned int i;
+
+	sim_note("memory is refused", 0, 0);
+	for (i = 0; i < ARRAY_SIZE(waits); i++)
+		if (!strcmp(sim_current->entry.name, waits[i]))
+			return;
+	if (sim_current->node > 0)
+		sim_excuse(sim_current->node, 0, "no memory for a link");
+}
+
 static void plan_end(struct sim_end *e)
 {
 	static const u32 total[] = { 1, 200, 2000, 20000, 100000, 400000,
@@ -239,7 +257,7 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 	struct sim_end *o = other(e);
 	ssize_t n;
 
-	n = sim_recv(e->s, &it, 0, e->nonblock ? sim_rnd(50) :
+	n = sim_recv(e->s, &it, 0, e->nonblock || !e->half ? sim_rnd(50) :
 						  MAX_SCHEDULE_TIMEOUT);
 	if (n > 0) {
 		if (e->received + n > o->sent + o->offering)
@@ -268,8 +286,16 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 
 static bool reads_on(struct sim_end *e)
 {
+	struct sim_end *o = other(e);
+
 	if (e->failed || e->deaf)
 		return false;
+	/* It knows that nothing more will come, and closes. */
+	if (e->half == 0 && o->started && !o->writing &&
+	    e->received == o->sent && !e->writing) {
+		e->eof = true;
+		return false;
+	}
 	return !e->early || !sim_chance(20);
 }
 
@@ -285,12 +311,8 @@ static void reader(struct sim_end *e)
 
 static void end_close(struct sim_end *e)
 {
-	struct sim_end *o = other(e);
-
 	if (!e->eof || e->abort)
 		excuse_pair(e->pair, "an end was closed early");
-	else if (!e->fin && o->half == 0 && !o->fin)
-		excuse_pair(e->pair, "both ends were closed at once");
 	e->fin = true;
 	e->closed = true;
 	sim_close(e->s, e->abort);
@@ -306,6 +328,7 @@ static void end_run(struct sim_end *e)
 {
 	setup_sock(e);
 	e->writing = true;
+	e->started = true;
 	e->pair->refs++;
 	n_tasks++;
 	sim_spawn(e->node, "writer", writer, e);

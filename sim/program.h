@@ -37,6 +37,7 @@
  * @failed: a call has failed
  * @closed: it has closed its socket
  * @stop: it writes no more
+ * @started: its program has the connection
  * @writing: its writer runs
  * @written: woken when the writer ends
  */
@@ -69,6 +70,7 @@ struct sim_end {
 	bool			failed;
 	bool			closed;
 	bool			stop;
+	bool			started;
 	bool			writing;
 	struct sim_waiters	written;
 };

@@ -118,7 +118,7 @@ static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 	for (i = 0; i < m->n_writes; i++) {
 		w = &m->write[i];
 		sim_assert(w->len && w->len <= SANX_WIRE_PAYLOAD_MAX);
-		sim_assert(!w->from == !!w->pages);
+		sim_assert(w->from || w->pages);
 		sim_assert(w->from || sim_plan.lend);
 		if (w->from)
 			sim_assert(w->from->priv && w->from->enabled &&

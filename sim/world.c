@@ -45,7 +45,7 @@ static void plan_wire(struct sim_plan *p)
 	p->enable_alone = sim_chance(3);
 	p->lend = !p->early && sim_chance(2);
 	p->sync = sim_chance(3);
-	p->map_max = PICK(4096, 32768, 262144, 1 << 20, 1 << 20);
+	p->map_max = PICK(262144, 1 << 20, 1 << 20);
 }
 
 static void plan_trouble(struct sim_plan *p)

@@ -13,6 +13,7 @@ static void run_next(struct sim_entry *e)
 	work = list_first_entry(&w->list, struct kthread_work, list);
 	list_del_init(&work->list);
 	w->current_work = work;
+	sim_current->node = work->node;
 	work->func(work);
 	w->current_work = NULL;
 	sim_wake(&w->changed);
@@ -54,6 +55,7 @@ void kthread_init_work(struct kthread_work *work, kthread_work_func_t fn)
 static void put_on(struct kthread_worker *w, struct kthread_work *work)
 {
 	work->worker = w;
+	work->node = sim_current ? sim_current->node : -1;
 	list_add_tail(&work->list, &w->list);
 	if (!w->current_work)
 		sim_ready(&w->entry);

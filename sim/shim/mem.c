@@ -48,6 +48,7 @@ static bool refused(gfp_t gfp, const char *where)
 	if (!sim_current || (gfp & __GFP_NOFAIL) || !sim_chance(refuse_one_in))
 		return false;
 	n_refused++;
+	sim_refused(where);
 	return true;
 }
 

@@ -29,6 +29,8 @@ unsigned long sim_mem_live(void);
 void sim_mem_dump(void);
 void sim_mem_refuse(unsigned int one_in);
 unsigned long sim_mem_refused(void);
+/* The simulator's: memory was refused at @where. */
+void sim_refused(const char *where);
 
 #define __sim_where		__FILE__ ":" __stringify(__LINE__)
 #define kmalloc(n, gfp)		sim_alloc(n, gfp, __sim_where)

@@ -7,7 +7,6 @@ static struct rcu_head *first, **last = &first;
 static unsigned int n_callbacks;
 static u64 n_queued, n_called;
 static struct sim_waiters barrier_waiters;
-static struct sim_entry rcu_entry;
 
 /* What kfree_rcu() will free. */
 struct rcu_free {
@@ -36,6 +35,10 @@ static void call_ready(struct sim_entry *e)
 	}
 }
 
+static struct sim_entry rcu_entry = {
+	.fn = call_ready, .name = "rcu", .node = -1, .slot = -1, .softirq = true,
+};
+
 /**
  * sim_rcu_poll() - let callbacks run if a grace period has ended
  */
@@ -45,8 +48,6 @@ void sim_rcu_poll(void)
 		return;
 	if (sim_n_ready() && !sim_chance(8))
 		return;
-	if (!rcu_entry.fn)
-		rcu_entry = SIM_ENTRY(call_ready, "rcu", true);
 	if (first->seq < sim_oldest_reader())
 		sim_ready(&rcu_entry);
 }

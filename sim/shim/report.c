@@ -17,6 +17,7 @@ static struct note {
 	const char	*task;
 	long		a, b;
 	int		node;
+	char		text[64];
 } notes[NOTES];
 
 static unsigned int note_n;
@@ -47,11 +48,30 @@ void sim_note(const char *what, long a, long b)
 {
 	struct note *n = &notes[note_n++ % NOTES];
 
-	*n = (struct note){ sim_steps, sim_now, what,
-			    sim_current ? sim_current->entry.name : "", a, b,
-			    sim_current ? sim_current->node : -1 };
+	n->step = sim_steps;
+	n->now = sim_now;
+	n->what = what;
+	n->task = sim_current ? sim_current->entry.name : "";
+	n->a = a;
+	n->b = b;
+	n->node = sim_current ? sim_current->node : -1;
 	if (unlikely(sim_trace_all))
 		note_print(n);
+}
+
+/**
+ * sim_note_text() - remember a message of the module
+ * @fmt: as for printf()
+ */
+void sim_note_text(const char *fmt, ...)
+{
+	struct note *n = &notes[note_n % NOTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(n->text, sizeof(n->text), fmt, ap);
+	va_end(ap);
+	sim_note(n->text, 0, 0);
 }
 
 /**

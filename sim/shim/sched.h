@@ -145,6 +145,7 @@ u64 sim_timers_next(void);
 /* report.c */
 void sim_fail(const char *fmt, ...) __printf(1, 2) __attribute__((noreturn));
 void sim_note(const char *what, long a, long b);
+void sim_note_text(const char *fmt, ...) __printf(1, 2);
 
 #define sim_assert(x) \
 	do { if (unlikely(!(x))) sim_fail("%s:%d: %s", __FILE__, __LINE__, #x); } while (0)
@@ -165,11 +166,10 @@ static inline void sim_point(void)
 #define WARN_ONCE(x, ...)	WARN_ON_ONCE(x)
 #define BUG_ON(x)		((void)WARN_ON_ONCE(x))
 #define pr_debug(fmt, ...)	\
-	do { if (0) printf(fmt, ##__VA_ARGS__); sim_note(fmt, 0, 0); } while (0)
+	sim_note_text(fmt, ##__VA_ARGS__)
 #define pr_info(...)		do { } while (0)
 #define pr_warn_ratelimited(...) do { } while (0)
 #define pr_err(...)		do { } while (0)
-int printf(const char *fmt, ...);
 
 #define cond_resched()		sim_point()
 #define cpu_relax()		sim_yield()

@@ -16,7 +16,6 @@ typedef void (*work_func_t)(struct work_struct *work);
  * @canceling: calls of cancel_work_sync() that wait; it cannot be queued
  * @seq: when it was queued
  * @entry: starts it
- * @node: the node that queued it
  * @list: in the list of pending work
  */
 struct work_struct {
@@ -82,6 +81,7 @@ struct kthread_work {
 	kthread_work_func_t	func;
 	struct kthread_worker	*worker;
 	int			canceling;
+	int			node;
 };
 
 struct kthread_delayed_work {
