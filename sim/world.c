@@ -101,8 +101,6 @@ static void call_map_changed(const struct sanx_transport_ops *ops, void *net)
 
 static void node_start(struct sim_node *n)
 {
-	unsigned int refuse = sim_plan.refuse;
-
 	sim_mem_refuse(0);
 	n->net = sim_net_new(n->id);
 	sanx_net(n->net)->idle_ms = PICK(0, 20, 500, 30000);
@@ -112,7 +110,6 @@ static void node_start(struct sim_node *n)
 	map_load(n);
 	sanx_transport_each(call_map_changed, n->net);
 	mutex_unlock(&sanx_net(n->net)->config_mutex);
-	sim_mem_refuse(refuse);
 	n->dark = false;
 	n->boot++;
 }
@@ -168,6 +165,7 @@ static void restart(void *arg)
 	sim_net_exit(net);
 	sim_sleep(sim_rnd(3) * NSEC_PER_SEC, "a node is down");
 	node_start(n);
+	sim_mem_refuse(sim_plan.refuse);
 	sim_programs_boot(n->id);
 	sim_restarting--;
 }
