@@ -275,7 +275,8 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 		end_failed(e, n);
 		return false;
 	}
-	if (e->deaf)
+	/* An error is reported once, here or to the writer. */
+	if (e->deaf || e->failed)
 		return false;
 	e->eof = true;
 	if (!o->fin || e->received != o->sent)
@@ -514,6 +515,7 @@ void sim_programs_start(void)
 	ending = false;
 	n_tasks = 0;
 	n_pairs = 0;
+	next_pair = 0;
 	INIT_LIST_HEAD(&sim_pairs);
 	for (i = 1; i <= sim_plan.nodes; i++)
 		sim_programs_boot(i);

@@ -142,6 +142,9 @@ static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
 		if (m->write[i].from)
 			q->from[i] = m->write[i].from->priv;
 	e->tail++;
+	/* A device notices that its messages are not acknowledged. */
+	if (e->broken && !e->mute)
+		wire_fail_at(e, 2 * NSEC_PER_SEC);
 	wire_kick(e);
 	return 0;
 }
@@ -558,7 +561,12 @@ static void kill_end(struct wire_end *e, bool silent, bool device)
 		if (sim_rnd(4))
 			wire_fail_at(p, sim_rnd(1000) * sim_rnd(50000));
 	}
-	/* A device notices that its messages are not acknowledged. */
+	if (silent && sim_chance(8)) {
+		e->mute = true;
+		p->mute = true;
+		sim_excuse(e->node, e->to, "a link was silent for long");
+		return;
+	}
 	if (e->exec < e->tail)
 		wire_fail_at(e, 2 * NSEC_PER_SEC);
 	if (p->exec < p->tail)

@@ -88,6 +88,7 @@ enum wire_step {
  * @prepared: sanx_wire_prepare() has succeeded
  * @live: it can send and receive
  * @broken: nothing is sent or received any more
+ * @mute: @broken, and its device will not notice
  * @stopped: stop() has returned or waits
  * @frames: memory of the slots
  * @q: messages posted, by number modulo WIRE_QUEUE
@@ -124,6 +125,7 @@ struct wire_end {
 	bool			prepared;
 	bool			live;
 	bool			broken;
+	bool			mute;
 	bool			stopped;
 	u8			*frames;
 	struct wire_msg		q[WIRE_QUEUE];

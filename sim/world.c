@@ -103,7 +103,7 @@ static void node_start(struct sim_node *n)
 {
 	sim_mem_refuse(0);
 	n->net = sim_net_new(n->id);
-	sanx_net(n->net)->idle_ms = PICK(0, 20, 500, 30000);
+	sanx_net(n->net)->idle_ms = PICK(0, 100, 1000, 30000);
 	n->net->ipv4.sysctl_tcp_rmem[2] = PICK(65536, 262144, 262144, 6291456);
 	n->net->ipv4.sysctl_tcp_wmem[2] = PICK(16384, 262144, 4194304);
 	mutex_lock(&sanx_net(n->net)->config_mutex);
@@ -268,6 +268,7 @@ void sim_world(u64 seed, u64 steps)
 	sim_now = 0;
 	plan_draw(&sim_plan);
 	sim_set_pace(0);
+	sim_mem_refuse(0);
 	sim_nets_init();
 	sim_restarting = 0;
 	sim_call(-1, "start", start_all, NULL);
