@@ -123,6 +123,9 @@ static void end_failed(struct sim_end *e, int err)
 	sim_note("a program gets an error: connection, errno", p->id, -err);
 	if (e->s && sim_sock_killed(e->s))
 		return;
+	/* The link was lost before the answer came, and the client uses TCP. */
+	if (e->side && !p->connected)
+		excuse_pair(p, "the client had no answer");
 	if (!p->excuse)
 		sim_fail("connection %u: errno %d at node %d without a reason",
 			 p->id, -err, e->node);
@@ -363,6 +366,7 @@ static void client(void *arg)
 			  sim_chance(10) ? sim_rnd(20) : 100 * HZ);
 	sim_note("connect returns: connection, result", p->id, err);
 	if (!err) {
+		p->connected = true;
 		sim_counts.conns++;
 		end_run(e);
 	} else {

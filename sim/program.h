@@ -82,6 +82,7 @@ struct sim_end {
  * @port: the client's
  * @refs: tasks that use it
  * @excuse: why calls may fail, or NULL
+ * @connected: the client's connect() has succeeded
  * @end: the client, the server
  */
 struct sim_pair {
@@ -90,6 +91,7 @@ struct sim_pair {
 	u16			port;
 	int			refs;
 	const char		*excuse;
+	bool			connected;
 	struct sim_end		end[2];
 };
 
