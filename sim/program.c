@@ -58,11 +58,11 @@ static void plan_end(struct sim_end *e)
 				     2000000 };
 	static const u32 piece[] = { 1, 16, 300, 4000, 40000, SIM_BUF };
 
-	e->total = sim_rnd(total[sim_rnd(ARRAY_SIZE(total) - !sim_chance(8))]);
+	e->total = sim_rnd(total[sim_rnd(sim_chance(8) ? 7 : 6)]);
 	e->piece = 1 + sim_rnd(piece[sim_rnd(ARRAY_SIZE(piece))]);
 	e->total = min(e->total, 400 * e->piece);
-	e->slow = sim_chance(4) ? 1 + sim_rnd(20000) * sim_rnd(20000) : 0;
-	e->lazy = sim_chance(4) ? 1 + sim_rnd(20000) * sim_rnd(20000) : 0;
+	e->slow = sim_chance(4) ? 1 + sim_rnd(20000 * sim_rnd(20000) + 1) : 0;
+	e->lazy = sim_chance(4) ? 1 + sim_rnd(20000 * sim_rnd(20000) + 1) : 0;
 	e->early = sim_chance(8);
 	e->abort = sim_chance(20);
 	e->half = sim_rnd(4);
@@ -279,7 +279,7 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 		return false;
 	}
 	/* An error is reported once, here or to the writer. */
-	if (e->deaf || e->failed)
+	if (e->deaf || e->failed || !sanx_conn_fin_rcvd(sim_sock_conn(e->s)))
 		return false;
 	e->eof = true;
 	if (!o->fin || e->received != o->sent)
@@ -405,7 +405,12 @@ static void serve(struct sim_sock *s, int node)
 	struct sim_pair *p = pair_find(node_of(&conn->remote.addr), node,
 				       ntohs(conn->remote.port));
 
-	if (!p) {
+	if (!p || !listening[node]) {
+		if (p) {
+			excuse_pair(p, "the listener ended");
+			p->end[1].fin = true;
+			p->end[1].closed = true;
+		}
 		sim_close(s, false);
 		return;
 	}

@@ -156,14 +156,15 @@ static int take_request(struct wire_listener *l, struct wire_request *r)
 	e->to_rail = a->rail;
 	sim_rail(&remote, e->to, e->to_rail);
 	sim_rail(&local, e->node, e->rail);
+	/* quiesce() waits until the request is answered. */
+	mutex_lock(&e->handler);
 	link = sanx_wire_request(l->lnet, &e->wl, &remote, true, r->hello,
 				 sizeof(r->hello));
 	if (IS_ERR(link)) {
+		mutex_unlock(&e->handler);
 		wire_end_put(e);
 		return PTR_ERR(link);
 	}
-	e->wl.link = link;
-	mutex_lock(&e->handler);
 	sanx_wire_set_addrs(link, &local, &remote);
 	if (wire_prepare(e)) {
 		refuse(a, -ENOMEM);

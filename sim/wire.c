@@ -557,9 +557,9 @@ static void kill_end(struct wire_end *e, bool silent, bool device)
 		lose_arrived(sim_chance(2) ? e : p);
 	if (!silent) {
 		if (sim_rnd(4))
-			wire_fail_at(e, sim_rnd(1000) * sim_rnd(50000));
+			wire_fail_at(e, sim_rnd(1000 * sim_rnd(50000) + 1));
 		if (sim_rnd(4))
-			wire_fail_at(p, sim_rnd(1000) * sim_rnd(50000));
+			wire_fail_at(p, sim_rnd(1000 * sim_rnd(50000) + 1));
 	}
 	if (silent && sim_chance(8)) {
 		e->mute = true;

@@ -50,12 +50,12 @@ static void plan_wire(struct sim_plan *p)
 
 static void plan_trouble(struct sim_plan *p)
 {
-	p->death = PICK(0, 60, 100, 200, 400, 1000);
+	p->death = PICK(0, 15, 30, 60, 100, 300);
 	p->outage = PICK(0, 0, 20, 50);
 	p->silent = PICK(0, 10, 50);
 	p->device = PICK(0, 0, 10);
 	p->refuse = PICK(0, 0, 10, 50, 300);
-	p->restart = PICK(0, 0, 20000, 60000);
+	p->restart = PICK(0, 0, 2000, 10000);
 	p->fault = PICK(0, 0, 100);
 }
 
@@ -73,6 +73,7 @@ static void plan_draw(struct sim_plan *p)
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
+	link_hold_ms = PICK(1, 20, 20, 10000);
 }
 
 static void map_load(struct sim_node *n)
@@ -153,14 +154,19 @@ static void stop_all(void *unused)
 static void restart(void *arg)
 {
 	struct sim_node *n = arg;
+	u64 end = sim_now + 200 * NSEC_PER_SEC;
 	struct net *net = n->net;
 
 	sim_counts.restarts++;
 	sim_wire_kill_node(n->id);
 	n->dark = sim_chance(2);
 	sim_programs_kill(n->id);
-	while (sim_programs_on(n->id))
+	while (sim_programs_on(n->id)) {
 		sim_sleep(NSEC_PER_MSEC, "restart");
+		if (sim_now > end)
+			sim_fail("killed programs of node %d do not end",
+				 n->id);
+	}
 	n->net = NULL;
 	sim_net_exit(net);
 	sim_sleep(sim_rnd(3) * NSEC_PER_SEC, "a node is down");
@@ -198,13 +204,14 @@ static void disturb(void)
 {
 	const struct sim_plan *p = &sim_plan;
 	struct sim_node *n;
+	bool silent;
 
 	if (sim_chance(p->death)) {
+		silent = sim_chance(p->silent);
 		if (sim_chance(p->outage))
 			cut_rail();
 		else
-			sim_wire_kill(sim_chance(p->silent),
-				      sim_chance(p->device));
+			sim_wire_kill(silent, sim_chance(p->device));
 	}
 	if (sim_chance(p->restart) && !sim_restarting) {
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
@@ -239,7 +246,6 @@ static void peace(void)
 		sim_programs_end();
 		if (sim_step() && sim_now < end)
 			continue;
-		sim_programs_dump();
 		sim_fail("connections hang");
 	}
 }

@@ -94,11 +94,11 @@ bool kthread_queue_delayed_work(struct kthread_worker *w,
 
 	sim_point();
 	if (!list_empty(&work->list) || work->canceling ||
-	    timer_pending(&d->timer))
+	    sim_timer_active(&d->timer.t))
 		return false;
 	work->worker = w;
 	if (delay)
-		mod_timer(&d->timer, jiffies + delay);
+		sim_timer_arm(&d->timer, jiffies + delay);
 	else
 		put_on(w, work);
 	return true;

@@ -89,6 +89,7 @@ void sim_report(void)
 	for (i = note_n - n; i != note_n; i++)
 		note_print(&notes[i % NOTES]);
 	sim_dump_tasks();
+	sim_programs_dump();
 	fprintf(stderr, "sim: FAILED at step %llu; to repeat: make sim SEED=%llu\n",
 		sim_steps, sim_world_seed);
 }

@@ -10,5 +10,7 @@ extern bool sim_trace_all;
 extern u64 sim_world_seed;
 
 void sim_report(void);
+/* The simulator's: print the connections. */
+void sim_programs_dump(void);
 
 #endif /* _SIM_REPORT_H */

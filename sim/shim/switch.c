@@ -22,18 +22,22 @@
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t n);
 void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *n);
 #else
-#define __sanitizer_start_switch_fiber(save, bottom, n) \
-	((void)(bottom), (void)(n))
-#define __sanitizer_finish_switch_fiber(save, bottom, n) do { } while (0)
+static void __sanitizer_start_switch_fiber(void **save, const void *bottom,
+					   size_t n)
+{
+}
+
+static void __sanitizer_finish_switch_fiber(void *save, const void **bottom,
+					    size_t *n)
+{
+}
 #endif
 
 #define STACK_BYTES	(256 * 1024)
 
 static void *main_sp;
-#ifdef SIM_ASAN
 static const void *main_bottom;
 static size_t main_bytes;
-#endif
 
 /* Saves the registers that a call preserves, and goes on at @sp. */
 void sim_swap(void **save, void *sp);
@@ -80,9 +84,7 @@ static void stack_enter(void)
 	void (*fn)(void *arg) = first_fn;
 	void *arg = first_arg;
 
-#ifdef SIM_ASAN
 	__sanitizer_finish_switch_fiber(NULL, &main_bottom, &main_bytes);
-#endif
 	fn(arg);
 	abort();
 }

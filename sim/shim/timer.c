@@ -200,15 +200,25 @@ static u64 jiffies_at(unsigned long j)
 	return (sim_now / SIM_JIFFY_NS + left) * SIM_JIFFY_NS;
 }
 
+/**
+ * sim_timer_arm() - mod_timer() in one go
+ */
+bool sim_timer_arm(struct timer_list *t, unsigned long expires)
+{
+	bool was = sim_timer_active(&t->t);
+
+	t->expires = expires;
+	t->t.entry.node = sim_current ? sim_current->node : -1;
+	sim_timer_set(&t->t, jiffies_at(expires));
+	return was;
+}
+
 int mod_timer(struct timer_list *t, unsigned long expires)
 {
 	bool was;
 
 	sim_point();
-	was = sim_timer_active(&t->t);
-	t->expires = expires;
-	t->t.entry.node = sim_current ? sim_current->node : -1;
-	sim_timer_set(&t->t, jiffies_at(expires));
+	was = sim_timer_arm(t, expires);
 	sim_point();
 	return was;
 }

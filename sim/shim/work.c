@@ -174,7 +174,7 @@ static void put_on_later(struct workqueue_struct *wq, struct delayed_work *d,
 	d->work.pending = true;
 	d->wq = wq;
 	if (delay)
-		mod_timer(&d->timer, jiffies + delay);
+		sim_timer_arm(&d->timer, jiffies + delay);
 	else
 		put_on(wq, &d->work);
 }
