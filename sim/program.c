@@ -447,23 +447,33 @@ void sim_programs_boot(int node)
 	sim_spawn(node, "listener", listener, (void *)(long)node);
 }
 
+static struct sim_end *next_alive(int node)
+{
+	struct sim_pair *p;
+	int i;
+
+	list_for_each_entry(p, &sim_pairs, list)
+		for (i = 0; i < 2; i++)
+			if (p->end[i].node == node && p->end[i].s &&
+			    !sim_sock_killed(p->end[i].s))
+				return &p->end[i];
+	return NULL;
+}
+
 /**
  * sim_programs_kill() - end all programs of a node
  */
 void sim_programs_kill(int node)
 {
-	struct sim_pair *p;
-	int i;
+	struct sim_end *e;
 
 	listening[node] = false;
 	sim_excuse(node, 0, "a node restarted");
-	list_for_each_entry(p, &sim_pairs, list)
-		for (i = 0; i < 2; i++)
-			if (p->end[i].node == node && p->end[i].s) {
-				p->end[i].stop = true;
-				p->end[i].early = true;
-				sim_sock_kill(p->end[i].s);
-			}
+	while ((e = next_alive(node))) {
+		e->stop = true;
+		e->early = true;
+		sim_sock_kill(e->s);
+	}
 }
 
 /* Does the node have a program? */

@@ -624,13 +624,20 @@ void sanx_lconn_cut(struct sanx_conn *conn)
  * Later, close() by the program has nothing left to do.
  *
  * Context: softirq; takes tx_lock.
+ * Return: false if the program has closed it meanwhile, and nothing was done.
  */
-void sanx_lconn_reset_unread(struct sanx_lconn *lc)
+bool sanx_lconn_reset_unread(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool closed = lc->flags & LCONN_CLOSED;
 
-	sanx_lconn_cut(conn);
+	close_attached(lc, true);
+	sanx_xmit_unlock(link);
+	if (closed)
+		return false;
 	sanx_conn_reset(conn, ECONNRESET);
+	return true;
 }
 
 /**

@@ -133,10 +133,8 @@ static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 	if (ignore)
 		return frame_unheard(lc, f);
 	/* The bytes cause a reset, so they must not become readable. */
-	if (sanx_conn_discards(conn)) {
-		sanx_lconn_reset_unread(lc);
-		return 0;
-	}
+	if (sanx_conn_discards(conn))
+		return sanx_lconn_reset_unread(lc) ? 0 : frame_unheard(lc, f);
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_RING))
