@@ -22,7 +22,7 @@ cd "$out/gcov"
 awk -F: '
 FNR == 1 { name = FILENAME; sub(/\.gcov$/, "", name) }
 FILENAME !~ /\.(c|h)\.gcov$/ { next }
-$3 ~ /Source:/ { ours = $0 ~ /af_sanx\/link\// }
+$3 == "Source" { ours = $0 ~ /af_sanx\/link\// }
 !ours { next }
 { gsub(/ /, "", $1) }
 $1 ~ /^[0-9]+\*?$/ { ran[name]++; all[name]++ }

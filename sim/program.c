@@ -432,8 +432,8 @@ static void listener(void *arg)
 		if (s)
 			serve(s, node);
 	}
-	listeners[node] = NULL;
 	sim_close(l, false);
+	listeners[node] = NULL;
 	n_tasks--;
 }
 
