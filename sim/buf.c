@@ -43,8 +43,26 @@ struct sim_buf *sim_buf_new(void)
 	return b;
 }
 
+static bool buf_busy(const struct sim_buf *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(b->page); i++)
+		if (b->page[i].refs != 1)
+			return true;
+	return false;
+}
+
+/* The references of pages that the device has read are put a bit later. */
 void sim_buf_free(struct sim_buf *b)
 {
+	u64 end = sim_now + 100 * NSEC_PER_SEC;
+
+	while (buf_busy(b)) {
+		sim_sleep(NSEC_PER_USEC, "pages");
+		if (sim_now > end)
+			sim_fail("the pages of a program do not come back");
+	}
 	free(b->mem);
 	free(b);
 }
@@ -80,9 +98,6 @@ void sim_buf_spoil(struct sim_buf *b)
 
 	for (i = 0; i < b->used; i += 1024)
 		memset(b->mem + i, 0xee, min(b->used - i, 64U));
-	for (i = 0; i < ARRAY_SIZE(b->page); i++)
-		if (b->page[i].refs != 1)
-			sim_fail("send() returns before its pages are back");
 }
 
 /**

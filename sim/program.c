@@ -12,8 +12,9 @@
 
 LIST_HEAD(sim_pairs);
 
-static struct sim_sock *listeners[SIM_NODES + 1];
 static bool listening[SIM_NODES + 1];
+/* Programs of each node. */
+static int running[SIM_NODES + 1];
 static unsigned int n_pairs, next_pair;
 static bool ending;
 static int n_tasks;
@@ -135,6 +136,20 @@ static void end_failed(struct sim_end *e, int err)
 			 p->id, -err);
 }
 
+static void program_start(int node, const char *name, void (*fn)(void *arg),
+			  void *arg)
+{
+	running[node]++;
+	n_tasks++;
+	sim_spawn(node, name, fn, arg);
+}
+
+static void program_end(int node)
+{
+	running[node]--;
+	n_tasks--;
+}
+
 static void setup_sock(struct sim_end *e)
 {
 	struct tcp_sock *tp = sim_sock_tp(e->s);
@@ -247,9 +262,9 @@ static void writer(void *arg)
 	writer_ends(e);
 	e->writing = false;
 	sim_wake(&e->written);
-	n_tasks--;
-	pair_put(e->pair);
 	sim_buf_free(b);
+	program_end(e->node);
+	pair_put(e->pair);
 }
 
 /* Reads once.  Return: false at the end. */
@@ -334,8 +349,7 @@ static void end_run(struct sim_end *e)
 	e->writing = true;
 	e->started = true;
 	e->pair->refs++;
-	n_tasks++;
-	sim_spawn(e->node, "writer", writer, e);
+	program_start(e->node, "writer", writer, e);
 	reader(e);
 	e->stop = true;
 	while (e->writing)
@@ -350,7 +364,7 @@ static void server_end(void *arg)
 	struct sim_end *e = arg;
 
 	end_run(e);
-	n_tasks--;
+	program_end(e->node);
 	pair_put(e->pair);
 }
 
@@ -362,6 +376,8 @@ static void client(void *arg)
 
 	e->s = sim_socket(e->node);
 	setup_sock(e);
+	if (e->doomed)
+		sim_sock_kill(e->s);
 	err = sim_connect(e->s, p->end[1].node, SIM_PORT, p->port,
 			  sim_chance(10) ? sim_rnd(20) : 100 * HZ);
 	sim_note("connect returns: connection, result", p->id, err);
@@ -379,7 +395,7 @@ static void client(void *arg)
 		sim_close(e->s, false);
 		e->s = NULL;
 	}
-	n_tasks--;
+	program_end(e->node);
 	pair_put(p);
 }
 
@@ -416,8 +432,7 @@ static void serve(struct sim_sock *s, int node)
 	}
 	p->refs++;
 	p->end[1].s = s;
-	n_tasks++;
-	sim_spawn(node, "reader", server_end, &p->end[1]);
+	program_start(node, "reader", server_end, &p->end[1]);
 }
 
 static void listener(void *arg)
@@ -425,7 +440,6 @@ static void listener(void *arg)
 	int node = (long)arg;
 	struct sim_sock *l = sim_socket(node), *s;
 
-	listeners[node] = l;
 	sim_listen(l, SIM_PORT, 4);
 	while (listening[node]) {
 		s = sim_accept(l, 50);
@@ -433,8 +447,7 @@ static void listener(void *arg)
 			serve(s, node);
 	}
 	sim_close(l, false);
-	listeners[node] = NULL;
-	n_tasks--;
+	program_end(node);
 }
 
 /**
@@ -443,8 +456,7 @@ static void listener(void *arg)
 void sim_programs_boot(int node)
 {
 	listening[node] = true;
-	n_tasks++;
-	sim_spawn(node, "listener", listener, (void *)(long)node);
+	program_start(node, "listener", listener, (void *)(long)node);
 }
 
 static struct sim_end *next_alive(int node)
@@ -465,10 +477,13 @@ static struct sim_end *next_alive(int node)
  */
 void sim_programs_kill(int node)
 {
+	struct sim_pair *p;
 	struct sim_end *e;
 
 	listening[node] = false;
 	sim_excuse(node, 0, "a node restarted");
+	list_for_each_entry(p, &sim_pairs, list)
+		p->end[0].doomed |= p->end[0].node == node;
 	while ((e = next_alive(node))) {
 		e->stop = true;
 		e->early = true;
@@ -479,16 +494,7 @@ void sim_programs_kill(int node)
 /* Does the node have a program? */
 bool sim_programs_on(int node)
 {
-	struct sim_pair *p;
-	int i;
-
-	if (listeners[node])
-		return true;
-	list_for_each_entry(p, &sim_pairs, list)
-		for (i = 0; i < 2; i++)
-			if (p->end[i].node == node && p->end[i].s)
-				return true;
-	return false;
+	return running[node];
 }
 
 /**
@@ -505,8 +511,7 @@ void sim_programs_look(void)
 	if (from == to && !sim_chance(8))
 		return;
 	p = pair_new(from, to);
-	n_tasks++;
-	sim_spawn(from, "client", client, p);
+	program_start(from, "client", client, p);
 }
 
 /**

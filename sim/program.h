@@ -37,6 +37,7 @@
  * @failed: a call has failed
  * @closed: it has closed its socket
  * @stop: it writes no more
+ * @doomed: its node goes down
  * @started: its program has the connection
  * @writing: its writer runs
  * @written: woken when the writer ends
@@ -70,6 +71,7 @@ struct sim_end {
 	bool			failed;
 	bool			closed;
 	bool			stop;
+	bool			doomed;
 	bool			started;
 	bool			writing;
 	struct sim_waiters	written;
