@@ -38,7 +38,7 @@ static void watch(int sig)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: sim [-s seed] [-w] [-n steps] [-m minutes] [-S steps of a world] [-v] [-t trace lines]\n"
+	fprintf(stderr, "usage: sim [-s seed] [-w] [-n steps] [-d link deaths] [-m minutes] [-S steps of a world] [-v] [-t trace lines]\n"
 		"-w: only the world with this seed\n");
 	exit(2);
 }
@@ -53,12 +53,12 @@ static double seconds(void)
 
 int main(int argc, char **argv)
 {
-	u64 seed = 1, steps = 1000000, per_world = 20000, next;
+	u64 seed = 1, steps = 1000000, deaths = 0, per_world = 10000, next;
 	double start = seconds(), minutes = 0;
 	bool only = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:wn:m:S:vt:")) != -1) {
+	while ((c = getopt(argc, argv, "s:wn:d:m:S:vt:")) != -1) {
 		switch (c) {
 		case 's':
 			seed = strtoull(optarg, NULL, 0);
@@ -68,6 +68,9 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			steps = strtoull(optarg, NULL, 0);
+			break;
+		case 'd':
+			deaths = strtoull(optarg, NULL, 0);
 			break;
 		case 'm':
 			minutes = atof(optarg);
@@ -92,7 +95,8 @@ int main(int argc, char **argv)
 	for (next = seed; ; next++) {
 		sim_world(next, per_world);
 		if (only || (minutes ? seconds() - start > 60 * minutes :
-				       sim_steps >= steps))
+				       sim_steps >= steps &&
+				       sim_counts.deaths >= deaths))
 			break;
 	}
 	printf("sim: %llu steps, %llu link deaths, %llu worlds, %llu restarts, %llu connections (%llu finished, %llu ended with an error that was due, %llu refused), %llu frames, %llu MB, seeds %llu-%llu, %.1f s\n",

@@ -50,7 +50,7 @@ static void plan_wire(struct sim_plan *p)
 
 static void plan_trouble(struct sim_plan *p)
 {
-	p->death = PICK(0, 8, 15, 30, 60, 200);
+	p->death = PICK(0, 5, 10, 20, 40, 200);
 	p->outage = PICK(0, 0, 20, 50);
 	p->silent = PICK(0, 10, 50);
 	p->device = PICK(0, 0, 10);
