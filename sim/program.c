@@ -231,7 +231,7 @@ static void writer_ends(struct sim_end *e)
 	if (e->failed || e->half == 0)
 		return;
 	e->fin = true;
-	if (e->half == 3 && e->early) {
+	if (e->half == 3 && (e->early || sim_chance(3))) {
 		excuse_pair(e->pair, "both directions were shut down");
 		e->deaf = true;
 		sim_shutdown(e->s, SHUTDOWN_MASK);

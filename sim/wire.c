@@ -385,6 +385,11 @@ static void ev_arrive(struct sim_entry *en)
 {
 	struct wire_end *e = container_of(en, struct wire_end, ev_arrive);
 
+	/* What devices lose has to lie there for some time. */
+	if (sim_plan.device && sim_chance(2)) {
+		wire_kick(e);
+		return;
+	}
 	run_begin(e);
 	e->arriving = true;
 	if (e->in_head < e->in_tail)

@@ -53,7 +53,7 @@ static void plan_trouble(struct sim_plan *p)
 	p->death = PICK(0, 5, 10, 20, 40, 200);
 	p->outage = PICK(0, 0, 20, 50);
 	p->silent = PICK(0, 10, 50);
-	p->device = PICK(0, 0, 10);
+	p->device = PICK(0, 0, 2, 6);
 	p->refuse = PICK(0, 0, 10, 50, 300);
 	p->restart = PICK(0, 0, 2000, 10000);
 	p->fault = PICK(0, 0, 100);
