@@ -126,6 +126,17 @@ static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 	}
 }
 
+/* Is there a message that the other device has not acknowledged? */
+static bool unacked(const struct wire_end *e)
+{
+	u64 i;
+
+	for (i = e->exec; i < e->tail; i++)
+		if (!e->q[i % WIRE_QUEUE].alone)
+			return true;
+	return false;
+}
+
 static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
 		   struct wire_map *enable, bool alone)
 {
@@ -133,7 +144,7 @@ static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
 	int i;
 
 	sim_assert(!e->stopped || !e->live);
-	if (enable && sim_plan.enable_alone && !alone && e->exec != e->tail)
+	if (enable && sim_plan.enable_alone && unacked(e))
 		sim_fail("a mapping is enabled behind other messages");
 	q = &e->q[e->tail % WIRE_QUEUE];
 	free(q->data);
@@ -386,7 +397,9 @@ static void ev_arrive(struct sim_entry *en)
 	struct wire_end *e = container_of(en, struct wire_end, ev_arrive);
 
 	/* What devices lose has to lie there for some time. */
-	if (sim_plan.device && sim_chance(2)) {
+	if (sim_plan.device && sim_chance(30))
+		e->stalled = sim_steps + sim_rnd(300);
+	if (sim_steps < e->stalled && !e->broken) {
 		wire_kick(e);
 		return;
 	}

@@ -102,6 +102,7 @@ enum wire_step {
  * @recvs: receives that are posted
  * @refs: events that use the end; freed with the last
  * @running: upcalls that have not returned
+ * @stalled: no arrivals before this step
  * @arriving: one of them is about an arrival
  * @completing: one of them is about a completion
  * @idle: woken when @running decreases
@@ -136,6 +137,7 @@ struct wire_end {
 	u32			recvs;
 	int			refs;
 	int			running;
+	u64			stalled;
 	bool			arriving;
 	bool			completing;
 	struct sim_waiters	idle;

@@ -42,7 +42,7 @@ static void plan_wire(struct sim_plan *p)
 {
 	p->early = sim_chance(4);
 	p->imm = !p->early && sim_chance(2);
-	p->enable_alone = sim_chance(3);
+	p->enable_alone = !p->early && sim_chance(3);
 	p->lend = !p->early && sim_chance(2);
 	p->sync = sim_chance(3);
 	p->map_max = PICK(262144, 1 << 20, 1 << 20);
