@@ -564,6 +564,13 @@ static bool is_up(const struct wire_end *e)
 	return e->live && e->peer && !e->broken && !e->stopped;
 }
 
+/* Has a message arrived there that was completed, and that nobody has seen? */
+static bool can_lose(const struct wire_end *e)
+{
+	return is_up(e) && e->in_head < e->in_tail &&
+	       e->in[e->in_head % WIRE_QUEUE].seq < e->peer->head;
+}
+
 static void kill_end(struct wire_end *e, bool silent, bool device)
 {
 	struct wire_end *p = e->peer;
@@ -572,7 +579,7 @@ static void kill_end(struct wire_end *e, bool silent, bool device)
 	sim_note("a link dies: silent, device", silent, device);
 	wire_break(e);
 	if (device)
-		lose_arrived(sim_chance(2) ? e : p);
+		lose_arrived(e);
 	if (!silent) {
 		if (sim_rnd(4))
 			wire_fail_at(e, sim_rnd(1000 * sim_rnd(50000) + 1));
@@ -604,8 +611,13 @@ void sim_wire_kill(bool silent, bool device)
 	list_for_each_entry(e, &ends, list)
 		if (is_up(e) && !sim_rnd(++n))
 			found = e;
-	if (found)
-		kill_end(found, silent, device);
+	if (!found)
+		return;
+	if (device)
+		list_for_each_entry(e, &ends, list)
+			if (can_lose(e))
+				found = e;
+	kill_end(found, silent, device);
 }
 
 static void kill_where(bool (*match)(const struct wire_end *e, int a, int b),
