@@ -16,8 +16,7 @@ const char *__ubsan_default_options(void);
 
 const char *__asan_default_options(void)
 {
-	return "detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=0:"
-	       "malloc_context_size=8:allocator_release_to_os_interval_ms=-1";
+	return "detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=0";
 }
 
 const char *__ubsan_default_options(void)
@@ -38,8 +37,9 @@ static void watch(int sig)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: sim [-s seed] [-w] [-n steps] [-d link deaths] [-m minutes] [-S steps of a world] [-v] [-t trace lines]\n"
-		"-w: only the world with this seed\n");
+	fprintf(stderr, "usage: sim [-s SEED [-w]] [-n STEPS] [-d LINK-DEATHS] [-m MINUTES]\n");
+	fprintf(stderr, "-w: only one world; -S STEPS: of a world; -v: trace all\n");
+	fprintf(stderr, "-t LINES: of the trace after a failure\n");
 	exit(2);
 }
 
@@ -99,10 +99,13 @@ int main(int argc, char **argv)
 				       sim_counts.deaths >= deaths))
 			break;
 	}
-	printf("sim: %llu steps, %llu link deaths, %llu worlds, %llu restarts, %llu connections (%llu finished, %llu ended with an error that was due, %llu refused), %llu frames, %llu MB, seeds %llu-%llu, %.1f s\n",
-	       sim_steps, sim_counts.deaths, sim_counts.worlds,
-	       sim_counts.restarts, sim_counts.conns, sim_counts.finished,
-	       sim_counts.errors, sim_counts.refused, sim_counts.frames,
-	       sim_counts.bytes >> 20, seed, next, seconds() - start);
+	printf("sim: %llu steps, %llu link deaths, %llu restarts, %llu worlds, seeds %llu-%llu, ",
+	       sim_steps, sim_counts.deaths, sim_counts.restarts,
+	       sim_counts.worlds, seed, next);
+	printf("%llu connections, ends: %llu in order, %llu with an error that was due, ",
+	       sim_counts.conns, sim_counts.finished, sim_counts.errors);
+	printf("%llu refused, %llu frames, %llu MB, %.1f s\n",
+	       sim_counts.refused, sim_counts.frames, sim_counts.bytes >> 20,
+	       seconds() - start);
 	return 0;
 }

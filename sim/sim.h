@@ -103,6 +103,8 @@ extern struct sim_plan sim_plan;
 extern struct sim_node sim_nodes[SIM_NODES + 1];
 extern struct sim_counts sim_counts;
 extern bool sim_calm;
+/* Changes a frame that arrives, and returns its size; or NULL. */
+extern u32 (*sim_fuzz)(u8 *frame, u32 bytes);
 
 void sim_addr(struct in6_addr *addr, int node);
 void sim_rail(struct in6_addr *addr, int node, int rail);

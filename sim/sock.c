@@ -135,6 +135,7 @@ static struct sim_sock *accepted(struct sim_sock *l, struct sanx_conn *conn)
 	struct sim_sock *s = sim_socket(l->node);
 
 	sanx_conn_attach(conn, sk_of(s));
+	/* As in accept_conn() and start(). */
 	smp_store_release(&s->conn, conn);
 	return s;
 }
@@ -214,6 +215,7 @@ static int start(struct sim_sock *s, struct sanx_conn *conn)
 	conn->rx_max = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
 	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
 	sanx_conn_attach(conn, sk);
+	/* As in accept_conn() and start(). */
 	smp_store_release(&s->conn, conn);
 	err = sanx_conn_connect(conn, refused);
 	if (!err && READ_ONCE(conn->state) != SANX_CONN_REFUSED)
@@ -229,6 +231,7 @@ static long wait_answer(struct sim_sock *s, long timeo)
 	struct sock *sk = sk_of(s);
 
 	add_wait_queue(sk_sleep(sk), &wait);
+	/* As in af_sanx/socket/. */
 	smp_mb();
 	while (timeo && !s->killed && connecting(s)) {
 		release_sock(sk);
@@ -270,6 +273,7 @@ int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo)
 static void want_room(struct sock *sk)
 {
 	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* As in sanx_want_room(). */
 	smp_mb__after_atomic();
 }
 
@@ -342,6 +346,7 @@ static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
 		return -EPIPE;
 	if (!sanx_conn_open(conn) ||
 	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN)) {
+		/* As in send_some() of af_sanx/socket/. */
 		smp_rmb();
 		return -EPIPE;
 	}
@@ -447,6 +452,7 @@ static int recv_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo)
 		return -EAGAIN;
 	sanx_liveness_wait(conn, sk);
 	add_wait_queue(sk_sleep(sk), &wait);
+	/* As in af_sanx/socket/. */
 	smp_mb();
 	while (!recv_ready(s, conn)) {
 		if (!*timeo) {
@@ -470,10 +476,12 @@ static int recv_end(struct sim_sock *s, struct sanx_conn *conn)
 	bool dead = !sanx_conn_open(conn);
 	bool failed;
 
+	/* As in recv_end() of af_sanx/socket/. */
 	smp_rmb();
 	failed = READ_ONCE(sk_of(s)->sk_err);
 	if (!fin && !dead && !failed)
 		return 1;
+	/* Likewise. */
 	smp_rmb();
 	if (sanx_rxq_avail(&conn->rx))
 		return 2;

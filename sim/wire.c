@@ -226,6 +226,12 @@ static void do_write(struct wire_end *e, struct wire_msg *q)
 	int i = q->writes++;
 	u8 *to = wire_target(e->peer, &q->m.write[i]);
 
+	if (!to && sim_plan.hostile) {
+		wire_break(e);
+		e->fault = true;
+		wire_fail_at(e, 0);
+		return;
+	}
 	if (!to)
 		sim_fail("node %d writes where node %d does not let it",
 			 e->node, e->peer->node);
@@ -237,6 +243,12 @@ static void do_frame(struct wire_end *e, const struct wire_msg *q)
 	struct wire_end *p = e->peer;
 	struct wire_in *in = &p->in[p->in_tail % WIRE_QUEUE];
 
+	/* A peer that was lied to cannot know. */
+	if (!p->recvs && sim_plan.hostile) {
+		wire_break(e);
+		wire_fail_at(e, 0);
+		return;
+	}
 	if (!p->recvs)
 		sim_fail("node %d sends more than node %d has receives for",
 			 e->node, p->node);
@@ -247,6 +259,8 @@ static void do_frame(struct wire_end *e, const struct wire_msg *q)
 	if (q->m.n_writes)
 		in->len = q->m.write[q->m.n_writes - 1].len;
 	memcpy(in->frame, frame_of(e, q), q->m.bytes);
+	if (sim_fuzz && in->bytes)
+		in->bytes = sim_fuzz(in->frame, in->bytes);
 	p->in_tail++;
 	wire_kick(p);
 }
@@ -263,7 +277,7 @@ static void ev_exec(struct sim_entry *en)
 		q->enable->enabled = true;
 	while (q->writes < q->m.n_writes) {
 		do_write(e, q);
-		if (sim_chance(4))
+		if (e->broken || sim_chance(4))
 			goto out;
 	}
 	if (!q->alone)

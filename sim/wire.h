@@ -144,7 +144,7 @@ struct wire_end {
 	struct sim_entry	ev_exec;
 	struct sim_entry	ev_sent;
 	struct sim_entry	ev_arrive;
-	struct mutex		handler;
+	struct mutex		handler; /* guards: see above */
 	enum wire_step		step;
 	struct sim_timer	step_timer;
 	struct sanx_wire_path	path;

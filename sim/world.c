@@ -15,6 +15,7 @@ struct sim_plan sim_plan;
 struct sim_node sim_nodes[SIM_NODES + 1];
 struct sim_counts sim_counts;
 bool sim_calm;
+u32 (*sim_fuzz)(u8 *frame, u32 bytes);
 
 /* Restarts and outages that have not ended. */
 static int sim_restarting;
@@ -69,7 +70,8 @@ static void plan_draw(struct sim_plan *p)
 	plan_wire(p);
 	if (!sim_chance(10))
 		plan_trouble(p);
-	sim_calm = !p->death && !p->refuse && !p->restart && !p->config;
+	p->hostile = sim_fuzz != NULL;
+	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart && !p->config;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
@@ -175,8 +177,6 @@ static void restart(void *arg)
 	sim_programs_boot(n->id);
 	sim_restarting--;
 }
-
-
 
 static void rail_up(void *arg)
 {

@@ -90,9 +90,9 @@ void sim_kfree_rcu(void *p, struct rcu_head *head)
 
 void rcu_barrier(void)
 {
-	u64 upto = n_queued;
+	u64 last_queued = n_queued;
 
-	while (n_called < upto)
+	while (n_called < last_queued)
 		sim_wait(&barrier_waiters, "rcu_barrier");
 }
 
