@@ -9,6 +9,12 @@ void sim_trace_sanx_conn_state(const struct sanx_conn *conn, int next)
 				  ntohs(conn->local.port), next);
 }
 
+void sim_trace_sanx_lconn_state(u32 peer, u32 id, const char *part,
+				const char *from, const char *to)
+{
+	sim_note(to, peer, id);
+}
+
 void sim_trace_sanx_fallback(const struct sock *sk, int why)
 {
 	sim_note("fallback", why, 0);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The simulator: how far it has to come, what it has to find, what it has to
-# run.
+# The simulator: how far it has to come.
 
 # sim_sum WORD LOG: the sum of the figures in front of WORD.
 sim_sum() {
@@ -21,28 +20,6 @@ sim_worlds() {
 		"make $(grep -oE 'sim SEED=[0-9]+' "$log" | head -n 1)" "log: $log"
 }
 
-sim_bites() {
-	local log=$LOGS/sim-bites.log
-	say "sim: defects of the past"
-	"$SCRIPTS/sim.sh" bites >"$log" 2>&1 </dev/null || true
-	tap_results "sim bites" "make sim-bites" "$log"
-}
-
-sim_coverage() {
-	local log=$LOGS/sim-coverage.log least=95 is
-	say "sim: lines of the engine"
-	"$SCRIPTS/sim.sh" coverage >"$log" 2>&1 </dev/null || true
-	is=$(sed -nE 's/^engine: ([0-9]+).*/\1/p' "$log")
-	if [ "${is:-0}" -ge "$least" ]; then
-		result ok "sim: $(grep '^engine: ' "$log")" "make sim-coverage"
-	else
-		result fail "sim: $(grep '^engine: ' "$log" || echo no coverage), $least% are wanted" \
-			"make sim-coverage" "log: $log"
-	fi
-}
-
 stage_sim() {
 	sim_worlds
-	sim_bites
-	sim_coverage
 }

@@ -304,6 +304,8 @@ struct sk_buff {
 
 struct sanx_conn;
 void sim_trace_sanx_conn_state(const struct sanx_conn *conn, int next);
+void sim_trace_sanx_lconn_state(u32 peer, u32 id, const char *part,
+				const char *from, const char *to);
 void sim_trace_sanx_fallback(const struct sock *sk, int why);
 void sim_trace_sanx_protocol_error(const struct net *net);
 
