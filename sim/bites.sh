@@ -50,7 +50,7 @@ bite() {
 mkdir -p "$work"
 make -s -j"$(nproc)" -C "$here" O="$plain" SANITIZE=
 names=("$@")
-[ $# != 0 ] || mapfile -t names < <(cd "$here/bites" && ls -- *.patch | sed 's/\.patch$//')
+[ $# != 0 ] || mapfile -t names < <(basename -s .patch -- "$here"/bites/*.patch)
 echo "1..${#names[@]}"
 rc=0
 for name in "${names[@]}"; do
