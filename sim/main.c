@@ -37,7 +37,7 @@ static void watch(int sig)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: sim [-s SEED [-w]] [-n STEPS] [-d LINK-DEATHS] [-m MINUTES]\n");
+	fprintf(stderr, "sim [-s SEED [-w]] [-n STEPS] [-d LINK-DEATHS] [-m MINUTES]\n");
 	fprintf(stderr, "-w: only one world; -S STEPS: of a world; -v: trace all\n");
 	fprintf(stderr, "-t LINES: of the trace after a failure\n");
 	exit(2);

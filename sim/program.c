@@ -561,9 +561,10 @@ void sim_programs_dump(void)
 	list_for_each_entry(p, &sim_pairs, list)
 		for (i = 0; i < 2; i++) {
 			e = &p->end[i];
-			fprintf(stderr, "  connection %u.%d node %d: sent %llu/%u, read %llu, %s%s%s%s%s%s\n",
+			fprintf(stderr, "  connection %u.%d node %d: sent %llu/%u, read %llu, ",
 				p->id, i, e->node, e->sent, e->total,
-				e->received, e->s ? "open " : "",
+				e->received);
+			fprintf(stderr, "%s%s%s%s%s%s\n", e->s ? "open " : "",
 				e->fin ? "fin " : "", e->eof ? "eof " : "",
 				e->failed ? "failed " : "",
 				e->writing ? "writing " : "", p->excuse ?: "");

@@ -70,7 +70,7 @@ static void plan_draw(struct sim_plan *p)
 	plan_wire(p);
 	if (!sim_chance(10))
 		plan_trouble(p);
-	p->hostile = sim_fuzz != NULL;
+	p->hostile = !!sim_fuzz;
 	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart && !p->config;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);

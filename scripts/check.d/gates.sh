@@ -22,8 +22,9 @@ shell_scripts() {
 # that no version is looked at (compat/ does nothing else).
 CHECKPATCH_IGNORE=FILE_PATH_CHANGES,LINUX_VERSION_CODE
 # Nor of programs: the kernel's names for types and attributes; that nothing is volatile
-# (signal handlers); that kselftest_harness.h's macros look like expressions.
-CHECKPATCH_IGNORE_PROGRAMS=PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,VOLATILE,SPACING,COMPLEX_MACRO,MACRO_WITH_FLOW_CONTROL
+# (signal handlers); that kselftest_harness.h's macros look like expressions; the names
+# of libFuzzer.
+CHECKPATCH_IGNORE_PROGRAMS=CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,VOLATILE,SPACING,COMPLEX_MACRO,MACRO_WITH_FLOW_CONTROL
 
 # checkpatch IGNORE FILES...: it leaves a cache file where it runs.
 checkpatch() {
