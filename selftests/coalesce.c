@@ -155,6 +155,8 @@ SANX_TEST(answers)
 #define REST_MS		30
 #define PUBLISHED	24
 #define BURSTS		16
+/* Other processes may take the CPU so often. */
+#define TRIES		3
 
 static long long now_ns(void)
 {
@@ -259,21 +261,55 @@ SANX_TEST_OF("loop verbs", stream_without_delay)
 	EXPECT_LE(can_hold() ? 5 : 0, late);
 }
 
-/* A sender whose bursts end late twice is known to send in bursts. */
-SANX_TEST_OF("loop verbs", bursts_without_delay)
+/* The longest time that bursts without any delay take to arrive. */
+static long long usual(struct __test_metadata *_metadata, const int end[2])
 {
+	long long most = 0;
+
+	no_delay(_metadata, end[0], "0");
+	for (int i = 0; i < BURSTS / 2; i++) {
+		long long came = burst(_metadata, end);
+
+		most = came > most ? came : most;
+	}
+	return most;
+}
+
+static int late_bursts(struct __test_metadata *_metadata, const int end[2])
+{
+	long long limit = LATE + usual(_metadata, end);
 	int late = 0;
 
-	no_delay(_metadata, self->client, LONGEST);
+	no_delay(_metadata, end[0], LONGEST);
 	for (int i = 0; i < BURSTS; i++)
-		late += burst(_metadata, self->end) >= LATE;
+		late += burst(_metadata, end) >= limit;
+	return late;
+}
+
+/*
+ * A sender whose bursts end late twice is known to send in bursts.  Other
+ * processes that take the CPU delay bursts too, but not each time.
+ */
+SANX_TEST_OF("loop verbs", bursts_without_delay)
+{
+	int late = BURSTS, end[2];
+
+	for (int i = 0; i < TRIES && late > BURSTS / 2; i++) {
+		connect_pair(_metadata, self, variant, &end[0], &end[1]);
+		late = late_bursts(_metadata, end);
+		close(end[0]);
+		close(end[1]);
+	}
 	ASSERT_EQ(0, nodelay_us_set("50"));
 	EXPECT_GE(BURSTS / 2, late);
 }
 
-/* Bytes come one by one, with sleep or work in between, to a reader. */
-static int published(struct __test_metadata *_metadata, const int end[2],
-		     int flags, bool sleeps)
+/*
+ * Bytes come one by one, with sleep or work in between, to a reader.  Returns
+ * how many are late.
+ */
+static int late_bytes(struct __test_metadata *_metadata, const int end[2],
+		      int flags, bool sleeps)
 {
 	struct task t = { .fn = arrivals, .fd = end[1], .len = PUBLISHED,
 			  .flags = flags };
@@ -299,20 +335,30 @@ static int published(struct __test_metadata *_metadata, const int end[2],
 	return late;
 }
 
+/* A publisher is not delayed, however often it publishes. */
+static void published(struct __test_metadata *_metadata, const int end[2],
+		      int flags, bool sleeps)
+{
+	int late = PUBLISHED;
+
+	for (int i = 0; i < TRIES && late > PUBLISHED / 8; i++)
+		late = late_bytes(_metadata, end, flags, sleeps);
+	EXPECT_GE(PUBLISHED / 8, late);
+}
+
 SANX_TEST_OF("loop verbs", publisher_sleeps)
 {
-	EXPECT_GE(PUBLISHED / 8, published(_metadata, self->end, 0, true));
+	published(_metadata, self->end, 0, true);
 }
 
 SANX_TEST_OF("loop verbs", publisher_works)
 {
-	EXPECT_GE(PUBLISHED / 8, published(_metadata, self->end, 0, false));
+	published(_metadata, self->end, 0, false);
 }
 
 SANX_TEST_OF("loop verbs", publisher_and_reader_that_looks)
 {
-	EXPECT_GE(PUBLISHED / 8,
-		  published(_metadata, self->end, MSG_DONTWAIT, true));
+	published(_metadata, self->end, MSG_DONTWAIT, true);
 }
 
 /* How long requests of @pieces and their answers take. */

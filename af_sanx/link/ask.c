@@ -84,7 +84,7 @@ static void ask_give_up(struct sanx_lconn *lc)
 	WRITE_ONCE(link->late_at, jiffies);
 	WRITE_ONCE(link->late, link->late + 1);
 	/* The OPEN was not sent, so the peer does not know the connection. */
-	if (lc->pending & LCONN_P_OPEN)
+	if (lc->state.phase == SANX_LCONN_OPENING)
 		sanx_lconn_abort(lc);
 }
 

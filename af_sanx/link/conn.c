@@ -51,6 +51,7 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	INIT_DELAYED_WORK(&lc->grow, sanx_rings_work);
 	sanx_coalesce_init(&lc->coalesce, &sanx_lconn_coalesce_ops);
 	lc->most = SANX_RING_MAX;
+	lc->state = (struct sanx_lconn_state){};
 }
 
 /**
@@ -145,16 +146,16 @@ void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 }
 
 static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
-			  u32 flags)
+			  enum sanx_lconn_phase phase)
 {
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == SANX_LINK_UP) {
-		lc->flags = flags;
 		lc->acked_at = jiffies;
 		kref_get(&link->refs);
 		WRITE_ONCE(lc->link, link);
+		sanx_lconn_set_phase(lc, phase);
 		sanx_conn_get(sanx_lconn_conn(lc));
 		refcount_inc(&link->users);
 		sanx_lconn_join(lc, link);
@@ -169,13 +170,14 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
  * @lc: the connection, initialised
  * @link: the link; the caller has a reference, and lnet.lock or a user that
  *	keeps its device resources even if it is dying
- * @flags: the first VCONN_* flags
+ * @phase: SANX_LCONN_OPENING or SANX_LCONN_ACCEPTING
  *
  * Context: process, may sleep.
  * Return: 0, and the link has a reference of the connection until
  * sanx_lconn_release(); or -errno, and nothing has changed.
  */
-int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags)
+int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
+		      enum sanx_lconn_phase phase)
 {
 	struct sanx_group *g = link->group;
 	int err;
@@ -187,7 +189,7 @@ int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags)
 		return err;
 	err = sanx_rings_init(lc);
 	if (!err)
-		err = attach_publish(lc, link, flags);
+		err = attach_publish(lc, link, phase);
 	if (!err)
 		return 0;
 	xa_erase_bh(&g->ids, lc->id);
@@ -200,9 +202,9 @@ static void conn_ask(struct sanx_lconn *lc)
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
 	/* The link may have ended meanwhile, and the connection with it. */
-	if (!(lc->flags & LCONN_RELEASED))
+	if (lc->state.phase == SANX_LCONN_OPENING)
 		sanx_ask_begin(lc);
-	sanx_xmit_pend(lc, LCONN_P_OPEN);
+	sanx_xmit_request(lc);
 	sanx_xmit_unlock(link);
 }
 
@@ -222,7 +224,7 @@ int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link)
 	if (!refcount_inc_not_zero(&link->users))
 		return err;
 	if (READ_ONCE(link->state) == SANX_LINK_UP)
-		err = sanx_lconn_attach(lc, link, LCONN_OPENING);
+		err = sanx_lconn_attach(lc, link, SANX_LCONN_OPENING);
 	sanx_link_user_put(link);
 	if (!err)
 		conn_ask(lc);
@@ -241,11 +243,11 @@ int sanx_lconn_reopen(struct sanx_lconn *lc)
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	int err = -EHOSTUNREACH;
 
-	if (link->state == SANX_LINK_UP && (lc->flags & LCONN_IDLE) &&
-	    !(lc->flags & LCONN_RELEASED)) {
-		lc->flags ^= LCONN_IDLE | LCONN_OPENING;
+	if (link->state == SANX_LINK_UP &&
+	    lc->state.phase == SANX_LCONN_IDLE) {
+		sanx_lconn_set_phase(lc, SANX_LCONN_OPENING);
 		sanx_ask_begin(lc);
-		sanx_xmit_pend(lc, LCONN_P_OPEN);
+		sanx_xmit_request(lc);
 		err = 0;
 	}
 	sanx_xmit_unlock(link);
@@ -254,19 +256,14 @@ int sanx_lconn_reopen(struct sanx_lconn *lc)
 
 static bool conn_over(const struct sanx_lconn *lc)
 {
-	if (lc->pending || lc->inflight)
-		return false;
-	if (lc->flags & LCONN_OVER)
-		return true;
-	if ((lc->flags & LCONN_PEER_CLOSED) && !(lc->flags & LCONN_CLOSE_SENT))
-		return true;
-	return lc->flags & LCONN_CLOSE_ACKED;
+	return !lc->pending && !lc->inflight &&
+	       sanx_lconn_has_ended(&lc->state);
 }
 
 /* The caller arranges for sanx_lconn_release(). */
 static void conn_set_released(struct sanx_lconn *lc)
 {
-	lc->flags |= LCONN_RELEASED;
+	sanx_lconn_set_phase(lc, SANX_LCONN_RELEASED);
 	list_del_init(&lc->reg);
 }
 
@@ -280,7 +277,7 @@ static void conn_set_released(struct sanx_lconn *lc)
 void sanx_lconn_check_over(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	if ((lc->flags & LCONN_RELEASED) || !conn_over(lc))
+	if (lc->state.phase == SANX_LCONN_RELEASED || !conn_over(lc))
 		return;
 	conn_set_released(lc);
 	queue_work(sanx_lconn_wq, &lc->work);
@@ -296,7 +293,8 @@ void sanx_lconn_check_over(struct sanx_lconn *lc)
 void sanx_lconn_abort(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	lc->flags |= LCONN_OVER;
+	if (!sanx_lconn_is_over(&lc->state))
+		sanx_lconn_set_phase(lc, SANX_LCONN_OVER);
 	lc->pending = 0;
 	list_del_init(&lc->pend);
 	sanx_lconn_check_over(lc);
@@ -313,11 +311,13 @@ void sanx_lconn_abort(struct sanx_lconn *lc)
  */
 void sanx_lconn_release(struct sanx_lconn *lc)
 {
-	struct sanx_link *link = lc->link;
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool attached = !list_empty(&lc->node);
 
+	spin_unlock_bh(&link->tx_lock);
 	xa_erase_bh(&link->group->ids, lc->id);
-	/* SUSPENDED does not change any more once RELEASED is set. */
-	if (READ_ONCE(lc->flags) & LCONN_SUSPENDED) {
+	/* One that is suspended is on no link. */
+	if (!attached) {
 		sanx_suspend_release(lc);
 		return;
 	}
@@ -351,11 +351,8 @@ void sanx_lconn_release(struct sanx_lconn *lc)
  */
 bool sanx_lconn_survives(const struct sanx_lconn *lc)
 {
-	const u32 over = LCONN_ACCEPTING | LCONN_PEER_CLOSED | LCONN_OVER |
-			 LCONN_RESET | LCONN_CLOSE_ACKED;
-
-	return lc->link->why == SANX_END_LOST && (lc->flags & LCONN_OPEN) &&
-	       !(lc->flags & over) && !(lc->pending & LCONN_P_OPEN_ACK);
+	return lc->link->why == SANX_END_LOST &&
+	       sanx_lconn_may_survive(&lc->state);
 }
 
 /*
@@ -364,18 +361,17 @@ bool sanx_lconn_survives(const struct sanx_lconn *lc)
  * Return: the connection with a reference, or NULL.
  */
 static struct sanx_lconn *fail_next(struct sanx_link *link, bool *survives,
-				    u32 *flags)
+				    struct sanx_lconn_state *before)
 {
 	struct sanx_lconn *lc;
 
 	spin_lock_bh(&link->tx_lock);
 	list_for_each_entry(lc, &link->conns, node) {
-		if (lc->flags & LCONN_RELEASED)
+		if (lc->state.phase == SANX_LCONN_RELEASED)
 			continue;
-		*flags = lc->flags;
+		*before = lc->state;
 		*survives = sanx_lconn_survives(lc);
 		if (!*survives) {
-			lc->flags |= LCONN_OVER;
 			lc->pending = 0;
 			conn_set_released(lc);
 		}
@@ -387,15 +383,17 @@ static struct sanx_lconn *fail_next(struct sanx_link *link, bool *survives,
 	return NULL;
 }
 
-static void fail_conn(struct sanx_lconn *lc, u32 flags, int err)
+static void fail_conn(struct sanx_lconn *lc,
+		      const struct sanx_lconn_state *before, int err)
 {
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
 
-	if (flags & LCONN_CLOSED)
+	if (sanx_lconn_is_closed(before))
 		;	/* closed: no program to inform */
-	else if (flags & LCONN_OPENING)
+	else if (sanx_lconn_is_asking(before))
 		sanx_conn_refused(conn, SANX_FALLBACK_LINK);
-	else if ((flags & LCONN_OPEN) && !(flags & LCONN_PEER_CLOSED))
+	else if (sanx_lconn_was_open(before) &&
+		 before->rx != SANX_LCONN_RX_CLOSED)
 		sanx_conn_reset(conn, err);
 	sanx_lconn_release(lc);
 }
@@ -408,14 +406,14 @@ static void fail_conn(struct sanx_lconn *lc, u32 flags, int err)
  */
 void sanx_lconn_fail_all(struct sanx_link *link)
 {
+	struct sanx_lconn_state before;
 	struct sanx_lconn *lc;
 	bool survives;
-	u32 flags;
 
-	while ((lc = fail_next(link, &survives, &flags))) {
+	while ((lc = fail_next(link, &survives, &before))) {
 		/* If it no longer survives, it is found again and fails. */
 		if (!survives)
-			fail_conn(lc, flags, -sanx_link_errno(link));
+			fail_conn(lc, &before, -sanx_link_errno(link));
 		else
 			sanx_suspend_take(lc, link);
 		sanx_conn_put(sanx_lconn_conn(lc));
@@ -425,23 +423,26 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 static void close_attached(struct sanx_lconn *lc, bool reset)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->flags & LCONN_CLOSED)
+	if (sanx_lconn_is_closed(&lc->state))
 		return;
-	lc->flags |= LCONN_CLOSED | (reset ? LCONN_RESET : 0);
+	sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
+	if (reset)
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	lc->pending &= ~LCONN_P_CREDIT;
 	lc->acked_at = jiffies;
 	list_del_init(&lc->room);
-	if (lc->flags & (LCONN_OVER | LCONN_PEER_CLOSED))
+	if (sanx_lconn_is_over(&lc->state) ||
+	    lc->state.rx == SANX_LCONN_RX_CLOSED)
 		return;
 	/*
 	 * We refuse the peer's RESUME; if RESUME is up to us, the peer gives
 	 * the connection up after RESUME_MAX.
 	 */
-	if ((lc->flags & LCONN_SUSPENDED) && reset) {
+	if (lc->state.phase == SANX_LCONN_SUSPENDED && reset) {
 		sanx_lconn_abort(lc);
 		return;
 	}
-	if (lc->flags & LCONN_OPEN) {
+	if (sanx_lconn_was_open(&lc->state)) {
 		if (reset)
 			lc->pending &= ~(LCONN_P_FIN | LCONN_P_DATA);
 		else
@@ -450,7 +451,7 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
 		return;
 	}
 	/* An OPEN that was sent is answered first. */
-	if ((lc->flags & LCONN_IDLE) || (lc->pending & LCONN_P_OPEN))
+	if (lc->state.phase != SANX_LCONN_OPEN_SENT)
 		sanx_lconn_abort(lc);
 }
 
@@ -468,7 +469,7 @@ void sanx_lconn_give_up(struct sanx_lconn *lc)
 	if (!(lc->pending & LCONN_P_DATA) && !sanx_spill_waits(lc))
 		return;
 	lc->pending &= ~(LCONN_P_DATA | LCONN_P_FIN);
-	lc->flags |= LCONN_RESET;
+	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	sanx_xmit_pend(lc, LCONN_P_CLOSE);
 }
 
@@ -482,10 +483,10 @@ void sanx_lconn_cut_locked(struct sanx_lconn *lc)
 {
 	close_attached(lc, true);
 	/* The program had closed it in order: that becomes a reset. */
-	if (lc->flags & (LCONN_OVER | LCONN_PEER_CLOSED | LCONN_RESET))
+	if (sanx_lconn_is_mute(&lc->state))
 		return;
 	lc->pending &= ~(LCONN_P_DATA | LCONN_P_FIN);
-	lc->flags |= LCONN_RESET;
+	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	sanx_xmit_pend(lc, LCONN_P_CLOSE);
 }
 
@@ -504,7 +505,7 @@ void sanx_lconn_sweep(struct sanx_link *link)
 
 	lockdep_assert_held(&link->tx_lock);
 	list_for_each_entry(lc, &link->conns, node)
-		if ((lc->flags & LCONN_CLOSED) &&
+		if (sanx_lconn_is_closed(&lc->state) &&
 		    time_after(jiffies, lc->acked_at + UNREAD_MAX))
 			sanx_lconn_give_up(lc);
 }
@@ -558,13 +559,20 @@ void sanx_lconn_cut(struct sanx_conn *conn)
  * Later, close() by the program has nothing left to do.
  *
  * Context: softirq; takes tx_lock.
+ * Return: false if the program has closed it meanwhile, and nothing was done.
  */
-void sanx_lconn_reset_unread(struct sanx_lconn *lc)
+bool sanx_lconn_reset_unread(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool closed = sanx_lconn_is_closed(&lc->state);
 
-	sanx_lconn_cut(conn);
+	close_attached(lc, true);
+	sanx_xmit_unlock(link);
+	if (closed)
+		return false;
 	sanx_conn_reset(conn, ECONNRESET);
+	return true;
 }
 
 /**
@@ -581,7 +589,7 @@ void sanx_lconn_liveness(struct sanx_conn *conn,
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
 	report->heard = READ_ONCE(link->heard);
-	report->lost = lc->flags & (LCONN_SUSPENDED | LCONN_RESUMING) ||
+	report->lost = sanx_lconn_is_lost(&lc->state) ||
 		       link->state != SANX_LINK_UP || sanx_link_quiet(link);
 	report->unacked = lc->acked != (lc->corked ? lc->posted : lc->end) ||
 			  (lc->pending & LCONN_P_FIN);

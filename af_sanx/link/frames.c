@@ -58,7 +58,7 @@ static void frame_window(struct sanx_window *w, const struct sanx_lring *ring)
 /**
  * sanx_emit_open() - send OPEN
  * @link: the link
- * @lc: the connection, OPENING
+ * @lc: the connection
  *
  * Context: tx_lock held, after sanx_xmit_ok().
  */
@@ -169,7 +169,8 @@ void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	struct sanx_frame f = {
 		.type	= type,
-		.flags	= lc->flags & LCONN_FIN_RCVD ? SANX_FRAME_F_FIN : 0,
+		.flags	= lc->state.rx == SANX_LCONN_RX_FIN ? SANX_FRAME_F_FIN :
+							       0,
 		.offset	= conn->rx.tail,
 		.credit	= sanx_rxq_grant(&conn->rx),
 		.count	= sanx_rxgen_resume(&lc->rxgen),

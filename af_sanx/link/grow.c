@@ -122,7 +122,7 @@ void sanx_grow_check(struct sanx_lconn *lc, u64 tail)
 	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->rxgen.active.size || (lc->flags & LCONN_CLOSED))
+	if (lc->rxgen.active.size || sanx_lconn_is_closed(&lc->state))
 		return;
 	/*
 	 * Not half full, credit left, and fewer than GROW_AFTER bytes so far.
@@ -181,7 +181,6 @@ static bool grow_in_flow(struct sanx_lconn *lc, u64 head)
  */
 void sanx_grow_read(struct sanx_lconn *lc)
 {
-	const u32 never = LCONN_CLOSED | LCONN_FIN_RCVD | LCONN_PEER_CLOSED;
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	struct sanx_link *link;
 
@@ -190,7 +189,9 @@ void sanx_grow_read(struct sanx_lconn *lc)
 		return;
 	lc->full_rings = 0;
 	link = sanx_lconn_lock(lc);
-	if (lc->rxgen.active.size && !lc->early && !(lc->flags & never) &&
+	if (lc->rxgen.active.size && !lc->early &&
+	    lc->state.rx == SANX_LCONN_RX_STREAM &&
+	    !sanx_lconn_is_closed(&lc->state) &&
 	    lc->rxgen.active.size < sanx_conn_rcvbuf(conn))
 		sanx_rings_want(lc);
 	spin_unlock_bh(&link->tx_lock);

@@ -57,6 +57,7 @@
 #include "conn/transport.h"
 #include "frame.h"
 #include "link_credit.h"
+#include "lconn_state.h"
 #include "presence.h"
 #include "ringgen.h"
 
@@ -418,52 +419,15 @@ struct sanx_lring {
 };
 
 /*
- * Flags of a connection, guarded by link.tx_lock.  At most one of IDLE, OPENING
- * and OPEN is set.  The others are never cleared, except ACCEPTING, CLOSE_SENT,
- * SUSPENDED and RESUMING.
- *
- * IDLE: attached, the peer was busy; connect() is called again
- * OPENING: OPEN is pending or sent, and not answered
- * ACCEPTING: OPEN was received, our answer is not pending yet
- * OPEN: both sides know each other's id
- * CLOSED: closed or aborted at this end
- * RESET: CLOSE carries RESET, and the peer's program gets ECONNRESET
- * CLOSE_SENT: CLOSE was posted
- * CLOSE_ACKED: CLOSE was answered
- * FIN_RCVD: the peer sends no more payload
- * PEER_CLOSED: the peer neither sends nor reads
- * OVER: aborted, refused, or its link ended without a chance to resume
- * RELEASED: sanx_lconn_release() will run, or has run
- * SUSPENDED: the link was lost; not attached
- * RESUMING: attached again, RESUME is pending or sent, and not answered
- * FIN_SENT: FIN was posted, on this link or an earlier one
+ * Pending frames of a connection, besides those that its phase owes
+ * (lconn_state.h); xmit_pending() sends them in order.
  */
-#define LCONN_IDLE		BIT(0)
-#define LCONN_OPENING		BIT(1)
-#define LCONN_ACCEPTING		BIT(2)
-#define LCONN_OPEN		BIT(3)
-#define LCONN_CLOSED		BIT(4)
-#define LCONN_CLOSE_SENT	BIT(5)
-#define LCONN_CLOSE_ACKED	BIT(6)
-#define LCONN_FIN_RCVD		BIT(7)
-#define LCONN_PEER_CLOSED	BIT(8)
-#define LCONN_OVER		BIT(9)
-#define LCONN_RELEASED		BIT(10)
-#define LCONN_RESET		BIT(11)
-#define LCONN_SUSPENDED		BIT(12)
-#define LCONN_RESUMING		BIT(13)
-#define LCONN_FIN_SENT		BIT(14)
-
-/* Pending frames of a connection; xmit_pending() sends them in order. */
-#define LCONN_P_OPEN		BIT(0)	/* or RESUME, while RESUMING */
-#define LCONN_P_OPEN_ACK	BIT(1)
-#define LCONN_P_CREDIT		BIT(2)
-#define LCONN_P_FIN		BIT(3)
-#define LCONN_P_CLOSE		BIT(4)
-#define LCONN_P_CLOSE_ACK	BIT(5)
-#define LCONN_P_RESUME_ACK	BIT(6)
-#define LCONN_P_DATA		BIT(7)	/* from the send buffer */
-#define LCONN_P_RING		BIT(8)	/* as sanx_rxgen_owes() */
+#define LCONN_P_CREDIT		BIT(0)
+#define LCONN_P_FIN		BIT(1)
+#define LCONN_P_CLOSE		BIT(2)
+#define LCONN_P_CLOSE_ACK	BIT(3)
+#define LCONN_P_DATA		BIT(4)	/* from the send buffer */
+#define LCONN_P_RING		BIT(5)	/* as sanx_rxgen_owes() */
 
 /**
  * struct sanx_lconn - the engine's part of a connection
@@ -529,7 +493,8 @@ struct sanx_lring {
  * @draining: @sndbuf takes no bytes until it is empty and is replaced
  * @early: is, or was once, on a device that completes work before the peer has
  *	it (iWARP)
- * @flags: VCONN_*
+ * @state: state of the connection; changed by sanx_lconn_set_phase() and its
+ *	siblings only; tx_lock
  * @pending: LCONN_P_*
  * @inflight: frames posted and not completed
  * @reg: in link.regs
@@ -583,7 +548,7 @@ struct sanx_lconn {
 	bool			full;
 	bool			draining;
 	bool			early;
-	u32			flags;
+	struct sanx_lconn_state	state;
 	u32			pending;
 	u32			inflight;
 	struct list_head	reg;
@@ -608,6 +573,12 @@ static inline struct sanx_conn *sanx_lconn_conn(const struct sanx_lconn *lc)
 {
 	return sanx_conn_of_priv((void *)lc);
 }
+
+/* lconn_state.c */
+void sanx_lconn_set_phase(struct sanx_lconn *lc, enum sanx_lconn_phase to);
+void sanx_lconn_set_tx(struct sanx_lconn *lc, enum sanx_lconn_tx to);
+void sanx_lconn_set_rx(struct sanx_lconn *lc, enum sanx_lconn_rx to);
+void sanx_lconn_set_close(struct sanx_lconn *lc, enum sanx_lconn_close to);
 
 static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 {
@@ -678,6 +649,7 @@ void sanx_link_user_put(struct sanx_link *link);
 bool sanx_xmit_ok(const struct sanx_link *link);
 void sanx_xmit_run(struct sanx_link *link);
 void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
+void sanx_xmit_request(struct sanx_lconn *lc);
 void sanx_xmit_flush(struct sanx_lconn *lc);
 void sanx_xmit_uncork(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
@@ -750,7 +722,7 @@ struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
 	__acquires(&lc->link->tx_lock);
 struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
-void sanx_lconn_reset_unread(struct sanx_lconn *lc);
+bool sanx_lconn_reset_unread(struct sanx_lconn *lc);
 void sanx_lconn_give_up(struct sanx_lconn *lc);
 void sanx_lconn_sweep(struct sanx_link *link);
 void sanx_lconn_cut(struct sanx_conn *conn);
@@ -761,7 +733,8 @@ void sanx_lconn_probe(struct sanx_conn *conn);
 void sanx_lconn_destroy(struct sanx_conn *conn);
 int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link);
 int sanx_lconn_reopen(struct sanx_lconn *lc);
-int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link, u32 flags);
+int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
+		      enum sanx_lconn_phase phase);
 struct sanx_link *sanx_lconn_link_get(struct sanx_lconn *lc);
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link);
 void sanx_lconn_check_over(struct sanx_lconn *lc);

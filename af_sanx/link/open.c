@@ -134,8 +134,10 @@ static void open_answer(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	lc->flags &= ~LCONN_ACCEPTING;
-	sanx_xmit_pend(lc, LCONN_P_OPEN_ACK);
+	/* The link may have ended meanwhile, and the connection with it. */
+	if (lc->state.phase == SANX_LCONN_ACCEPTING)
+		sanx_lconn_set_phase(lc, SANX_LCONN_ADMITTED);
+	sanx_xmit_pend(lc, 0);
 	sanx_xmit_unlock(link);
 }
 
@@ -149,7 +151,7 @@ static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
 	lc->peer_id = o->peer_id;
 	conn->rx_max = size;
 	sanx_window_open(lc, &o->win);
-	err = sanx_lconn_attach(lc, o->link, LCONN_OPEN | LCONN_ACCEPTING);
+	err = sanx_lconn_attach(lc, o->link, SANX_LCONN_ACCEPTING);
 	if (err)
 		return err;
 	/* The listener's reference; the caller's is still needed. */

@@ -171,30 +171,15 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 }
 
 /*
- * Return: 0 if the connection takes payload; -EAGAIN if it was closed or reset,
- * of which the core learns by other means; -EPIPE if it is not open.
- */
-static int payload_takes(const struct sanx_lconn *lc)
-{
-	const u32 over = LCONN_CLOSED | LCONN_PEER_CLOSED | LCONN_OVER;
-
-	if (!(lc->flags & LCONN_OPEN))
-		return -EPIPE;
-	return lc->flags & over ? -EAGAIN : 0;
-}
-
-/*
  * Bytes that can be sent at once, without the send buffer.  None on iWARP,
  * where sent bytes have to be kept (lc->early).
  */
 static u32 payload_directly(const struct sanx_lconn *lc)
 {
-	const u32 later = LCONN_ACCEPTING | LCONN_SUSPENDED | LCONN_RESUMING;
-	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
 	const struct sanx_conn *conn = sanx_lconn_conn(lc);
 
 	if (lc->posted != lc->end || !sanx_xmit_ok(lc->link) ||
-	    (lc->flags & later) || (lc->pending & first) || lc->early)
+	    !sanx_lconn_is_open(&lc->state) || lc->early)
 		return 0;
 	return min(sanx_sndbuf_room(lc), sanx_txq_room(&conn->tx));
 }
@@ -214,7 +199,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 			bool urgent)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	int err = payload_takes(lc);
+	int err = sanx_lconn_takes(&lc->state);
 
 	if (!err && (len > link->inline_max || len > payload_directly(lc)))
 		err = -EAGAIN;
@@ -252,7 +237,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 	struct sanx_link *now = sanx_lconn_lock(lc);
 	u32 n, done = 0;
 
-	if (now != link || payload_takes(lc))
+	if (now != link || sanx_lconn_takes(&lc->state))
 		len = 0;
 	while (done < len) {
 		n = min3(len - done, most, payload_directly(lc));
@@ -287,7 +272,7 @@ int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 		       enum sanx_payload_when when)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	int err = payload_takes(lc);
+	int err = sanx_lconn_takes(&lc->state);
 
 	if (!err) {
 		/* Bytes before this call are not corked. */

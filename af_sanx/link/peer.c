@@ -8,11 +8,6 @@
  */
 #include "internal.h"
 
-/* In these states the peer sends no frame about the connection, or not yet. */
-#define NEVER	(LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED | \
-		 LCONN_CLOSE_ACKED | LCONN_ACCEPTING | LCONN_SUSPENDED | \
-		 LCONN_RESUMING)
-
 static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
@@ -50,16 +45,16 @@ static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(lc->flags & LCONN_OPEN) || (lc->flags & NEVER) ||
-	    (lc->pending & (LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK)) ||
-	    ((lc->flags & LCONN_FIN_RCVD) && !frame_after_fin(f)))
+	if (!sanx_lconn_hears(&lc->state) ||
+	    (lc->state.rx == SANX_LCONN_RX_FIN && !frame_after_fin(f)))
 		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA && !(lc->flags & LCONN_RESET))
+	else if (f->type == SANX_FRAME_DATA &&
+		 lc->state.tx != SANX_LCONN_TX_RESET)
 		err = frame_check_data(lc, f);
 	else if (f->type == SANX_FRAME_FIN)
-		lc->flags |= LCONN_FIN_RCVD;
+		sanx_lconn_set_rx(lc, SANX_LCONN_RX_FIN);
 	/* The peer may have sent it before it received our CLOSE. */
-	*ignore = lc->flags & LCONN_CLOSED;
+	*ignore = sanx_lconn_is_closed(&lc->state);
 	spin_unlock_bh(&link->tx_lock);
 	return err;
 }
@@ -113,7 +108,7 @@ static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 * A reset connection is not resumed, and the bytes before these may not
 	 * have been counted (sanx_lconn_reset_unread()).
 	 */
-	if (!(READ_ONCE(lc->flags) & LCONN_RESET))
+	if (READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
 		err = sanx_rxq_arrive(&sanx_lconn_conn(lc)->rx, f->offset,
 				      f->count);
 	spin_lock_bh(&link->tx_lock);
@@ -135,10 +130,8 @@ static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 	if (ignore)
 		return frame_unheard(lc, f);
 	/* The bytes cause a reset, so they must not become readable. */
-	if (sanx_conn_discards(conn)) {
-		sanx_lconn_reset_unread(lc);
-		return 0;
-	}
+	if (sanx_conn_discards(conn))
+		return sanx_lconn_reset_unread(lc) ? 0 : frame_unheard(lc, f);
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_IN_RING))
@@ -162,7 +155,9 @@ static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
 	err = frame_check_open(lc, f, &ignore);
 	if (err)
 		return err;
-	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail)
+	/* Bytes of a reset connection are not counted: frame_unheard(). */
+	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail &&
+	    READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
 		return -EPROTO;
 	err = frame_credit(lc, f);
 	if (err || ignore || f->type != SANX_FRAME_FIN)
@@ -209,17 +204,15 @@ static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	struct sanx_conn *conn = sanx_lconn_conn(lc);
 	struct sanx_link *link = lc->link;
-	bool unsent;
-	u32 flags;
+	bool unsent, closed;
 
 	spin_lock_bh(&link->tx_lock);
-	flags = lc->flags;
-	if (!(flags & LCONN_OPEN) || (flags & NEVER) ||
-	    (lc->pending & (LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK))) {
+	closed = sanx_lconn_is_closed(&lc->state);
+	if (!sanx_lconn_hears(&lc->state)) {
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	lc->flags |= LCONN_PEER_CLOSED;
+	sanx_lconn_set_rx(lc, SANX_LCONN_RX_CLOSED);
 	/* The peer reads no more, so pending frames are dropped. */
 	unsent = (lc->posted != lc->end && !lc->corked) ||
 		 lc->spilled;
@@ -229,7 +222,7 @@ static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 
 	/* The worker frees the spilled bytes, which are not sent any more. */
 	sanx_spill_kick(lc);
-	if (flags & LCONN_CLOSED)
+	if (closed)
 		return 0;
 	if (f->flags & SANX_FRAME_F_RESET)
 		sanx_conn_reset(conn, ECONNRESET);
@@ -247,11 +240,11 @@ static int frame_close_ack(struct sanx_lconn *lc)
 	int err = 0;
 
 	spin_lock_bh(&link->tx_lock);
-	if (!(lc->flags & LCONN_CLOSE_SENT) ||
-	    (lc->flags & (LCONN_CLOSE_ACKED | LCONN_RELEASED))) {
+	if (lc->state.close != SANX_LCONN_CLOSE_SENT ||
+	    sanx_lconn_is_over(&lc->state)) {
 		err = -EPROTO;
 	} else {
-		lc->flags |= LCONN_CLOSE_ACKED;
+		sanx_lconn_set_close(lc, SANX_LCONN_CLOSE_ACKED);
 		sanx_lconn_check_over(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -259,7 +252,7 @@ static int frame_close_ack(struct sanx_lconn *lc)
 }
 
 /*
- * Takes the answer to an OPEN.
+ * Takes the answer to an OPEN.  The caller sets the next phase.
  * Return: true if an answer was due.
  */
 static bool frame_answers(struct sanx_lconn *lc)
@@ -267,10 +260,8 @@ static bool frame_answers(struct sanx_lconn *lc)
 	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (!(lc->flags & LCONN_OPENING) || (lc->pending & LCONN_P_OPEN) ||
-	    (lc->flags & (LCONN_OVER | LCONN_RELEASED)))
+	if (lc->state.phase != SANX_LCONN_OPEN_SENT)
 		return false;
-	lc->flags &= ~LCONN_OPENING;
 	sanx_ask_answered(lc);
 	WRITE_ONCE(link->opening, link->opening - 1);
 	return true;
@@ -294,10 +285,10 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 	}
 	lc->peer_id = id;
 	sanx_window_open(lc, &win);
-	lc->flags |= LCONN_OPEN;
-	closed = lc->flags & LCONN_CLOSED;
+	sanx_lconn_set_phase(lc, SANX_LCONN_OPEN);
+	closed = sanx_lconn_is_closed(&lc->state);
 	if (closed) {
-		lc->flags |= LCONN_RESET;
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 		sanx_xmit_pend(lc, LCONN_P_CLOSE);
 	} else {
 		sanx_xmit_run(link);
@@ -321,9 +312,9 @@ static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 		spin_unlock_bh(&link->tx_lock);
 		return -EPROTO;
 	}
-	closed = lc->flags & LCONN_CLOSED;
+	closed = sanx_lconn_is_closed(&lc->state);
 	if (busy && !closed)
-		lc->flags |= LCONN_IDLE;
+		sanx_lconn_set_phase(lc, SANX_LCONN_IDLE);
 	else
 		sanx_lconn_abort(lc);
 	sanx_xmit_run(link);

@@ -46,7 +46,7 @@ static int resume_switch(struct sanx_lconn *lc, struct sanx_link *link)
 	struct sanx_link *old = sanx_lconn_lock(lc);
 	int err = -ENOTCONN;
 
-	if (!(lc->flags & LCONN_RELEASED)) {
+	if (!sanx_lconn_is_over(&lc->state)) {
 		list_del_init(&lc->room);
 		kref_get(&link->refs);
 		/*
@@ -68,9 +68,8 @@ static int resume_publish(struct sanx_lconn *lc, struct sanx_link *link)
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SANX_LINK_UP && !(lc->flags & LCONN_RELEASED)) {
-		lc->flags &= ~LCONN_SUSPENDED;
-		lc->flags |= LCONN_RESUMING;
+	if (link->state == SANX_LINK_UP && !sanx_lconn_is_over(&lc->state)) {
+		sanx_lconn_set_phase(lc, SANX_LCONN_RESUMING);
 		sanx_lconn_join(lc, link);
 		err = 0;
 	}
@@ -123,7 +122,7 @@ int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
 
 	if (!err) {
 		spin_lock_bh(&link->tx_lock);
-		sanx_xmit_pend(lc, LCONN_P_OPEN);
+		sanx_xmit_request(lc);
 		sanx_xmit_unlock(link);
 	}
 	sanx_conn_put(conn);
@@ -147,12 +146,19 @@ static int resume_offset(const struct sanx_lconn *lc,
 	if (f->offset < max(conn->tx.read, lc->peer_received) ||
 	    f->offset > lc->posted ||
 	    (f->flags & SANX_FRAME_F_FIN &&
-	     (!(lc->flags & LCONN_FIN_SENT) || f->offset != conn->tx.next)))
+	     (lc->state.tx != SANX_LCONN_TX_FIN || f->offset != conn->tx.next)))
 		return -EPROTO;
 	if (f->offset < sanx_sndbuf_first(lc) ||
 	    (f->offset < lc->end && !lc->sndbuf.buf))
 		return -ECONNRESET;
 	return 0;
+}
+
+/* The acceptor still owes RESUME_ACK. */
+static void resume_done(struct sanx_lconn *lc)
+{
+	sanx_lconn_set_phase(lc, sanx_lconn_accepted(lc) ? SANX_LCONN_RESUMED :
+							   SANX_LCONN_OPEN);
 }
 
 /*
@@ -180,11 +186,11 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		pr_debug("node %u lacks what it acknowledged of connection %u\n",
 			 lc->link->group->peer, lc->id);
 		/*
-		 * While RESUMING is set, CLOSE is not sent yet, so that the
+		 * In the present phase, CLOSE is not sent yet, so that the
 		 * acceptor's RESUME_ACK goes first.
 		 */
 		sanx_lconn_cut_locked(lc);
-		lc->flags &= ~LCONN_RESUMING;
+		resume_done(lc);
 		return err;
 	}
 	WRITE_ONCE(lc->acked, f->offset);
@@ -194,9 +200,9 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		lc->pending &= ~LCONN_P_FIN;
 	lc->posted = f->offset;
 	lc->pending &= ~LCONN_P_DATA;
-	if (lc->posted != lc->end && !(lc->flags & LCONN_RESET))
+	if (lc->posted != lc->end && lc->state.tx != SANX_LCONN_TX_RESET)
 		lc->pending |= LCONN_P_DATA;
-	lc->flags &= ~LCONN_RESUMING;
+	resume_done(lc);
 	if (!sanx_lconn_accepted(lc))
 		sanx_grow_check(lc, conn->rx.tail);
 	return 0;
@@ -221,9 +227,7 @@ static bool resume_answers(struct sanx_lconn *lc)
 	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (!(lc->flags & LCONN_RESUMING) || sanx_lconn_accepted(lc) ||
-	    (lc->pending & LCONN_P_OPEN) ||
-	    (lc->flags & (LCONN_OVER | LCONN_RELEASED)))
+	if (lc->state.phase != SANX_LCONN_RESUME_SENT)
 		return false;
 	WRITE_ONCE(link->opening, link->opening - 1);
 	return true;
@@ -266,7 +270,7 @@ int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f)
 int sanx_resume_refused(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool closed = lc->flags & LCONN_CLOSED;
+	bool closed = sanx_lconn_is_closed(&lc->state);
 
 	if (!resume_answers(lc)) {
 		spin_unlock_bh(&link->tx_lock);
@@ -283,11 +287,10 @@ int sanx_resume_refused(struct sanx_lconn *lc)
 /* Is this the connection that the peer asks for, and can it continue? */
 static bool serve_known(struct sanx_lconn *lc, const struct sanx_request *o)
 {
-	const u32 never = LCONN_RELEASED | LCONN_OVER | LCONN_PEER_CLOSED |
-			  LCONN_ACCEPTING;
-
 	return sanx_lconn_accepted(lc) && lc->peer_id == o->peer_id &&
-	       (lc->flags & LCONN_OPEN) && !(lc->flags & never);
+	       sanx_lconn_was_open(&lc->state) &&
+	       lc->state.phase != SANX_LCONN_ACCEPTING &&
+	       lc->state.rx != SANX_LCONN_RX_CLOSED;
 }
 
 /*
@@ -299,15 +302,16 @@ static bool serve_known(struct sanx_lconn *lc, const struct sanx_request *o)
 static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
+	bool suspended = lc->state.phase == SANX_LCONN_SUSPENDED;
 	int err = 0;
 
 	if (!serve_known(lc, o)) {
 		err = SANX_REJECT_DENIED;
-	} else if (!(lc->flags & LCONN_SUSPENDED) &&
+	} else if (!suspended &&
 		   (link == o->link ||
 		    (lc->parked && lc->parked->link == o->link))) {
 		err = -EPROTO;
-	} else if (!(lc->flags & LCONN_SUSPENDED)) {
+	} else if (!suspended) {
 		/*
 		 * The peer asks on another link, so the link of the earlier
 		 * request is lost.  sanx_request_work() drops the request.
@@ -338,9 +342,11 @@ static int serve_attach(struct sanx_lconn *lc, const struct sanx_request *o)
 		return SANX_REJECT_DENIED;
 	}
 	spin_lock_bh(&link->tx_lock);
-	err = resume_take(lc, &o->f, o->peer_id, &o->win);
+	/* The link may have ended meanwhile, and the connection with it. */
+	if (lc->state.phase == SANX_LCONN_RESUMING)
+		err = resume_take(lc, &o->f, o->peer_id, &o->win);
 	if (err != -EPROTO)
-		sanx_xmit_pend(lc, LCONN_P_RESUME_ACK);
+		sanx_xmit_pend(lc, 0);
 	sanx_xmit_unlock(link);
 	return resume_tell(lc, err);
 }

@@ -110,18 +110,12 @@ void sanx_rings_want(struct sanx_lconn *lc)
 static bool rings_publish(struct sanx_lconn *lc, struct sanx_link *link,
 			  const struct sanx_lring *ring)
 {
-	const u32 never = LCONN_RELEASED | LCONN_SUSPENDED | LCONN_RESUMING |
-			  LCONN_CLOSED | LCONN_OVER | LCONN_PEER_CLOSED;
-	/*
-	 * These frames advertise the active generation, and have to precede
-	 * RING.
-	 */
-	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
 	ours = lc->link == link && link->state == SANX_LINK_UP &&
-	       !(lc->flags & never) && !(lc->pending & first) &&
+	       sanx_lconn_is_open(&lc->state) &&
+	       !sanx_lconn_is_done(&lc->state) &&
 	       sanx_rxgen_made(&lc->rxgen, ring->size);
 	if (ours) {
 		lc->next = *ring;
@@ -175,24 +169,19 @@ int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size)
  */
 static void rings_check_again(struct sanx_lconn *lc)
 {
-	const u32 later = LCONN_SUSPENDED | LCONN_RESUMING;
-	const u32 never = LCONN_RELEASED | LCONN_OVER | LCONN_PEER_CLOSED;
-	const u32 first = LCONN_P_OPEN_ACK | LCONN_P_RESUME_ACK;
-
-	if (lc->link->state == SANX_LINK_UP && !(lc->flags & (later | never)) &&
-	    !(lc->pending & first))
+	if (lc->link->state == SANX_LINK_UP && sanx_lconn_is_open(&lc->state) &&
+	    lc->state.rx != SANX_LCONN_RX_CLOSED)
 		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
 }
 
 /* Decides when a failed attempt is repeated. */
 static void rings_failed(struct sanx_lconn *lc, int err)
 {
-	const u32 over = LCONN_RELEASED | LCONN_OVER | LCONN_CLOSED |
-			 LCONN_PEER_CLOSED | LCONN_FIN_RCVD;
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
 	/* Without memory for the first ring, try again after RINGS_AGAIN. */
-	if (err == -ENOMEM && !lc->ring.buf && !(lc->flags & over)) {
+	if (err == -ENOMEM && !lc->ring.buf && !sanx_lconn_is_done(&lc->state) &&
+	    lc->state.rx == SANX_LCONN_RX_STREAM) {
 		rings_queue(lc, RINGS_AGAIN);
 	} else {
 		sanx_rxgen_failed(&lc->rxgen);
@@ -217,7 +206,6 @@ static void rings_free(struct sanx_lring *ring)
  */
 static void rings_free_old(struct sanx_lconn *lc)
 {
-	const u32 theirs = LCONN_SUSPENDED | LCONN_RELEASED;
 	struct sanx_link *user, *link;
 	struct sanx_lring old = {};
 	bool again;
@@ -227,7 +215,8 @@ static void rings_free_old(struct sanx_lconn *lc)
 		link = sanx_lconn_lock(lc);
 		/* The connection moved to another link in between. */
 		again = user && user != link;
-		if (user == link && !(lc->flags & theirs) &&
+		if (user == link && lc->state.phase != SANX_LCONN_SUSPENDED &&
+		    lc->state.phase != SANX_LCONN_RELEASED &&
 		    sanx_rxgen_free(&lc->rxgen)) {
 			swap(old, lc->old);
 			rings_check_again(lc);
@@ -379,14 +368,12 @@ static void rings_begin_again(struct sanx_lconn *lc)
  */
 int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	const u32 never = LCONN_RELEASED | LCONN_SUSPENDED | LCONN_OVER |
-			  LCONN_CLOSED;
 	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
 	int move;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	/* tx_lock was released since frame_check_open() looked at the flags. */
-	if (lc->flags & never)
+	/* tx_lock was released since frame_check_open() looked at the state. */
+	if (!sanx_lconn_is_open(&lc->state) || sanx_lconn_is_closed(&lc->state))
 		return 0;
 	if (f->offset != q->tail)
 		return -EPROTO;

@@ -198,11 +198,10 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
  */
 static bool room_first(struct sanx_lconn *lc)
 {
-	const u32 no_use = LCONN_SUSPENDED | LCONN_RESUMING | LCONN_RELEASED |
-			   LCONN_OVER | LCONN_PEER_CLOSED | LCONN_CLOSED;
-
 	lockdep_assert_held(&lc->link->tx_lock);
-	return lc->link->state == SANX_LINK_UP && !(lc->flags & no_use);
+	return lc->link->state == SANX_LINK_UP &&
+	       !sanx_lconn_is_lost(&lc->state) &&
+	       !sanx_lconn_is_done(&lc->state);
 }
 
 /* Room in the send buffer, without bytes that could be spilled. */
@@ -287,12 +286,12 @@ u32 sanx_lconn_unsent(struct sanx_conn *conn)
  */
 bool sanx_lconn_drained(struct sanx_conn *conn)
 {
-	const u32 over = LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED;
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	bool drained;
 
-	drained = (lc->flags & over) ||
+	drained = sanx_lconn_is_over(&lc->state) ||
+		  lc->state.rx == SANX_LCONN_RX_CLOSED ||
 		  (lc->acked == sanx_spill_end(lc) &&
 		   !(lc->pending & LCONN_P_FIN));
 	/*
@@ -345,7 +344,7 @@ void sanx_lconn_uncork(struct sanx_conn *conn)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool late = lc->flags & LCONN_PEER_CLOSED && lc->corked &&
+	bool late = lc->state.rx == SANX_LCONN_RX_CLOSED && lc->corked &&
 		    lc->posted != lc->end;
 
 	sanx_xmit_uncork(lc);
@@ -366,7 +365,6 @@ void sanx_lconn_uncork(struct sanx_conn *conn)
  */
 void sanx_lconn_consumed(struct sanx_conn *conn)
 {
-	const u32 no_use = LCONN_FIN_RCVD | LCONN_PEER_CLOSED | LCONN_CLOSED;
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link;
 
@@ -376,7 +374,8 @@ void sanx_lconn_consumed(struct sanx_conn *conn)
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;
 	link = sanx_lconn_lock(lc);
-	if (!(lc->flags & no_use))
+	if (lc->state.rx == SANX_LCONN_RX_STREAM &&
+	    !sanx_lconn_is_closed(&lc->state))
 		sanx_xmit_pend(lc, LCONN_P_CREDIT);
 	sanx_xmit_unlock(link);
 }
@@ -393,7 +392,8 @@ void sanx_lconn_fin(struct sanx_conn *conn)
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
 	/* FIN may not follow CLOSE, which sanx_lconn_cut() may have sent. */
-	if (!(lc->flags & (LCONN_PEER_CLOSED | LCONN_CLOSED))) {
+	if (lc->state.rx != SANX_LCONN_RX_CLOSED &&
+	    !sanx_lconn_is_closed(&lc->state)) {
 		sanx_xmit_uncork(lc);
 		sanx_xmit_pend(lc, LCONN_P_FIN);
 	}

@@ -66,8 +66,11 @@ void sanx_wire_hello(struct sanx_link *link, void *hello)
 		.rail		= link->rail,
 		.instance	= link->group->lnet->instance,
 	};
+	struct sanx_hello h;
 
-	sanx_hello_build(hello, &info);
+	/* @hello is bytes of the wire, of any alignment. */
+	sanx_hello_build(&h, &info);
+	memcpy(hello, &h, sizeof(h));
 }
 EXPORT_SYMBOL_GPL(sanx_wire_hello);
 

@@ -215,8 +215,8 @@ static bool sndbuf_publish(struct sanx_lconn *lc, struct sanx_link *link,
 
 	spin_lock_bh(&link->tx_lock);
 	ours = lc->link == link && link->state == SANX_LINK_UP &&
-	       !(lc->flags & (LCONN_RELEASED | LCONN_SUSPENDED |
-			      LCONN_RESUMING)) &&
+	       !sanx_lconn_is_over(&lc->state) &&
+	       !sanx_lconn_is_lost(&lc->state) &&
 	       (!lc->sndbuf.buf || !lc->inflight) &&
 	       (!link->caps.early || ring->size >= SNDBUF_EARLY);
 	if (ours)
@@ -236,12 +236,12 @@ static bool sndbuf_publish(struct sanx_lconn *lc, struct sanx_link *link,
  */
 bool sanx_sndbuf_reclaim(struct sanx_lconn *lc)
 {
-	const u32 theirs = LCONN_RELEASED | LCONN_SUSPENDED | LCONN_RESUMING;
 	struct sanx_link *user = sanx_lconn_link_get(lc), *link;
 	struct sanx_lring ring = {};
 
 	link = sanx_lconn_lock(lc);
-	if (user == link && !(lc->flags & theirs) && !lc->inflight &&
+	if (user == link && !sanx_lconn_is_over(&lc->state) &&
+	    !sanx_lconn_is_lost(&lc->state) && !lc->inflight &&
 	    !sndbuf_used(lc) && lc->posted == lc->end &&
 	    !lc->spilled &&
 	    list_empty(&lc->longs) && list_empty(&lc->reg)) {

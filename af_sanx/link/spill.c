@@ -121,10 +121,7 @@ u64 sanx_spill_end(const struct sanx_lconn *lc)
  */
 bool sanx_spill_waits(const struct sanx_lconn *lc)
 {
-	const u32 never = LCONN_RESET | LCONN_PEER_CLOSED | LCONN_OVER |
-			  LCONN_RELEASED;
-
-	return lc->spilled && !(lc->flags & never);
+	return lc->spilled && !sanx_lconn_is_mute(&lc->state);
 }
 
 /**
@@ -215,18 +212,13 @@ static struct sanx_piece *spill_last(struct sanx_lconn *lc, u32 n)
 	return last;
 }
 
-/* Return: 0, or an error as of sanx_payload_taken(). */
+/* Return: 0, or an error as of sanx_lconn_takes(). */
 static int spill_publish(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n,
 			 bool urgent)
 {
-	const u32 closed = LCONN_CLOSED | LCONN_PEER_CLOSED | LCONN_OVER;
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	int err = 0;
+	int err = sanx_lconn_takes(&lc->state);
 
-	if (!(lc->flags & LCONN_OPEN))
-		err = -EPIPE;
-	else if (lc->flags & closed)
-		err = -EAGAIN;
 	if (!err && n) {
 		/* Bytes before these are not corked. */
 		sanx_xmit_uncork(lc);

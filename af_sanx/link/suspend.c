@@ -17,8 +17,7 @@
  * not ask for a connection that it opened.
  *
  * lnet.lock guards group.suspended, .n_suspended, .tries, .resumed and
- * .presence, and lconn.wait, .lost and .parked.  LCONN_SUSPENDED is set under
- * link->tx_lock.
+ * .presence, and lconn.wait, .lost and .parked.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -54,7 +53,7 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 			       sanx_lconn_conn(lc)->memcg, false);
 	spin_lock_bh(&link->tx_lock);
 	if (err) {
-		lc->flags |= LCONN_RESET;
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	} else if (!lc->sndbuf.buf) {
 		lc->sndbuf.size = ring.size;
 		lc->sndbuf.remote = ring.remote;
@@ -73,7 +72,8 @@ static bool save_wants_sndbuf(const struct sanx_link *link,
 			      const struct sanx_slot *slot)
 {
 	return link->why == SANX_END_LOST && slot->lc && slot->len &&
-	       !slot->lc->sndbuf.buf && !(slot->lc->flags & LCONN_RESET);
+	       !slot->lc->sndbuf.buf &&
+	       slot->lc->state.tx != SANX_LCONN_TX_RESET;
 }
 
 /*
@@ -142,9 +142,9 @@ void sanx_suspend_save(struct sanx_link *link)
 static void suspend_pend_again(struct sanx_lconn *lc)
 {
 	lc->pending &= LCONN_P_FIN | LCONN_P_CLOSE;
-	if (lc->flags & LCONN_FIN_SENT)
+	if (lc->state.tx == SANX_LCONN_TX_FIN)
 		lc->pending |= LCONN_P_FIN;
-	if (lc->flags & LCONN_CLOSED)
+	if (sanx_lconn_is_closed(&lc->state))
 		lc->pending |= LCONN_P_CLOSE;
 }
 
@@ -153,10 +153,11 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = !(lc->flags & LCONN_RELEASED) && sanx_lconn_survives(lc);
+	ours = sanx_lconn_survives(lc);
 	if (ours) {
-		lc->flags |= LCONN_SUSPENDED;
-		lc->flags &= ~(LCONN_RESUMING | LCONN_CLOSE_SENT);
+		sanx_lconn_set_phase(lc, SANX_LCONN_SUSPENDED);
+		if (lc->state.close == SANX_LCONN_CLOSE_SENT)
+			sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
 		lc->peer_has = sanx_sndbuf_first(lc);
 		sanx_rings_lost(lc);
 		suspend_pend_again(lc);
@@ -244,12 +245,13 @@ void sanx_suspend_release(struct sanx_lconn *lc)
 void sanx_suspend_reset(struct sanx_lconn *lc, int err)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	u32 flags = lc->flags;
+	bool over = sanx_lconn_is_over(&lc->state);
+	bool closed = sanx_lconn_is_closed(&lc->state);
 
-	if (!(flags & LCONN_RELEASED))
+	if (!over)
 		sanx_lconn_abort(lc);
 	spin_unlock_bh(&link->tx_lock);
-	if (!(flags & (LCONN_RELEASED | LCONN_CLOSED)))
+	if (!over && !closed)
 		sanx_conn_reset(sanx_lconn_conn(lc), err);
 }
 
@@ -316,7 +318,7 @@ static void suspend_ask(struct sanx_lconn *lc, struct sanx_link *link)
  */
 static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 {
-	bool closed = READ_ONCE(lc->flags) & LCONN_CLOSED;
+	bool closed = sanx_lconn_is_closed(&lc->state);
 	unsigned long since = lc->lost;
 
 	if (time_after(g->resumed, since))

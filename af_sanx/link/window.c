@@ -104,12 +104,10 @@ int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
 
 static bool window_quiet(const struct sanx_lconn *lc)
 {
-	const u32 never = LCONN_ACCEPTING | LCONN_CLOSED | LCONN_FIN_SENT |
-			  LCONN_PEER_CLOSED | LCONN_OVER | LCONN_RELEASED |
-			  LCONN_SUSPENDED | LCONN_RESUMING;
-
 	lockdep_assert_held(&lc->link->tx_lock);
-	return (lc->flags & LCONN_OPEN) && !(lc->flags & never) &&
+	return sanx_lconn_is_open(&lc->state) &&
+	       !sanx_lconn_is_done(&lc->state) &&
+	       lc->state.tx == SANX_LCONN_TX_STREAM &&
 	       !lc->pending && !lc->inflight && lc->acked == lc->end &&
 	       lc->posted == lc->end && !lc->spilled;
 }

@@ -5,9 +5,10 @@
  *
  * Invariants, all guarded by link->tx_lock:
  *
- * - lc->pending has one bit for each frame that a connection still has to send.
- *   A bit is cleared when its frame is posted, or when the frame has become
- *   pointless, never for lack of room.
+ * - lc->pending has one bit for each frame that a connection still has to send,
+ *   except those that its phase owes (lconn_state.h).  A bit is cleared when its
+ *   frame is posted, or when the frame has become pointless, never for lack of
+ *   room.
  * - A connection with a pending frame that may be sent now is in link->pending,
  *   or in link->openers for OPEN and RESUME.
  * - Everything else that a link has to send is in link->regs, link->rejects,
@@ -76,6 +77,20 @@ static u32 xmit_todo(const struct sanx_lconn *lc)
 	return todo;
 }
 
+/* Sends the answer that the phase owes. */
+static void xmit_answer(struct sanx_link *link, struct sanx_lconn *lc)
+{
+	bool resumed = lc->state.phase == SANX_LCONN_RESUMED;
+
+	sanx_lconn_set_phase(lc, SANX_LCONN_OPEN);
+	if (resumed) {
+		sanx_emit_resume(link, lc, SANX_FRAME_RESUME_ACK);
+		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
+	} else {
+		sanx_emit_open_ack(link, lc);
+	}
+}
+
 /*
  * Sends the first pending frame that may be sent.
  * Return: true if there was one.
@@ -84,30 +99,27 @@ static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 {
 	u32 todo = xmit_todo(lc);
 
-	if (todo & LCONN_P_OPEN_ACK) {
-		lc->pending &= ~LCONN_P_OPEN_ACK;
-		sanx_emit_open_ack(link, lc);
-	} else if (todo & LCONN_P_RESUME_ACK) {
-		lc->pending &= ~LCONN_P_RESUME_ACK;
-		sanx_emit_resume(link, lc, SANX_FRAME_RESUME_ACK);
-		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
-	} else if (todo & LCONN_P_RING) {
+	if (sanx_lconn_is_answering(&lc->state)) {
+		xmit_answer(link, lc);
+		return true;
+	}
+	if (todo & LCONN_P_RING) {
 		/* sanx_rings_advertise() clears the bit with the last one. */
 		sanx_emit_ring(link, lc);
 	} else if (todo & LCONN_P_DATA) {
 		sanx_payload_next(link, lc);
 	} else if (todo & LCONN_P_FIN) {
 		lc->pending &= ~(LCONN_P_FIN | LCONN_P_CREDIT);
-		lc->flags |= LCONN_FIN_SENT;
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_FIN);
 		sanx_emit_bare(link, lc, SANX_FRAME_FIN, 0);
 	} else if (todo & LCONN_P_CREDIT) {
 		lc->pending &= ~LCONN_P_CREDIT;
 		sanx_emit_bare(link, lc, SANX_FRAME_CREDIT, 0);
 	} else if (todo & LCONN_P_CLOSE) {
 		lc->pending &= ~LCONN_P_CLOSE;
-		lc->flags |= LCONN_CLOSE_SENT;
+		sanx_lconn_set_close(lc, SANX_LCONN_CLOSE_SENT);
 		sanx_emit_bare(link, lc, SANX_FRAME_CLOSE,
-			       lc->flags & LCONN_RESET ?
+			       lc->state.tx == SANX_LCONN_TX_RESET ?
 			       SANX_FRAME_F_RESET : 0);
 	} else if (todo & LCONN_P_CLOSE_ACK) {
 		lc->pending &= ~LCONN_P_CLOSE_ACK;
@@ -176,12 +188,14 @@ static void xmit_opens(struct sanx_link *link)
 		if (!lc)
 			break;
 		list_del_init(&lc->pend);
-		lc->pending &= ~LCONN_P_OPEN;
 		WRITE_ONCE(link->opening, link->opening + 1);
-		if (lc->flags & LCONN_RESUMING)
+		if (lc->state.phase == SANX_LCONN_RESUMING) {
+			sanx_lconn_set_phase(lc, SANX_LCONN_RESUME_SENT);
 			sanx_emit_resume(link, lc, SANX_FRAME_RESUME);
-		else
+		} else {
+			sanx_lconn_set_phase(lc, SANX_LCONN_OPEN_SENT);
 			sanx_emit_open(link, lc);
+		}
 	}
 }
 
@@ -302,11 +316,31 @@ void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock)
 }
 
 /**
+ * sanx_xmit_request() - have OPEN or RESUME sent
+ * @lc: a connection of which the phase owes it; else nothing happens
+ *
+ * Context: tx_lock held, and released with sanx_xmit_unlock().
+ */
+void sanx_xmit_request(struct sanx_lconn *lc)
+{
+	struct sanx_link *link = lc->link;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (lc->state.phase != SANX_LCONN_OPENING &&
+	    lc->state.phase != SANX_LCONN_RESUMING)
+		return;
+	if (list_empty(&lc->pend))
+		list_add_tail(&lc->pend, &link->openers);
+	sanx_xmit_run(link);
+}
+
+/**
  * sanx_xmit_pend() - have frames of a connection sent
  * @lc: an attached connection
- * @frames: LCONN_P_*; 0 to send what is pending already
+ * @frames: LCONN_P_*; 0 to send what is pending already, or owed by the phase
+ *	(OPEN_ACK, RESUME_ACK)
  *
- * Does nothing for a connection that is OVER or RELEASED.
+ * Does nothing for a connection that is over.
  *
  * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
@@ -315,20 +349,13 @@ void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames)
 	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (lc->flags & (LCONN_OVER | LCONN_RELEASED))
+	if (sanx_lconn_is_over(&lc->state))
 		return;
 	lc->pending |= frames;
-	/*
-	 * An acceptor sends nothing before OPEN_ACK.  While a connection is
-	 * SUSPENDED or RESUMING, only RESUME may be sent: the answer has to
-	 * tell first what the peer has received.
-	 */
-	if (lc->flags & (LCONN_ACCEPTING | LCONN_SUSPENDED) ||
-	    (lc->flags & LCONN_RESUMING && !(frames & LCONN_P_OPEN)))
+	if (!sanx_lconn_may_send(&lc->state))
 		return;
 	if (list_empty(&lc->pend))
-		list_add_tail(&lc->pend, frames & LCONN_P_OPEN ?
-			      &link->openers : &link->pending);
+		list_add_tail(&lc->pend, &link->pending);
 	sanx_xmit_run(link);
 }
 
@@ -371,10 +398,9 @@ void sanx_xmit_leave(struct sanx_lconn *lc)
  */
 void sanx_xmit_flush(struct sanx_lconn *lc)
 {
-	const u32 never = LCONN_PEER_CLOSED | LCONN_RESET | LCONN_OVER;
-
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->posted != lc->end && !lc->corked && !(lc->flags & never))
+	if (lc->posted != lc->end && !lc->corked &&
+	    !sanx_lconn_is_mute(&lc->state))
 		sanx_xmit_pend(lc, LCONN_P_DATA);
 }
 

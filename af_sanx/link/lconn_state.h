@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * State of a connection between two nodes, as the engine sees it.
+ *
+ * Four parts, each of which changes by a table of its own:
+ *
+ *	phase	what the two nodes know of each other, on which link
+ *	tx	our direction of the stream
+ *	rx	the peer's direction
+ *	close	our end as a whole
+ *
+ * The parts are separate because each combination occurs: a program may close
+ * while the link is lost, and the peer may end its direction before or after.
+ *
+ *	  OPEN		the peer's OPEN
+ *	NEW -> OPENING			NEW -> ACCEPTING
+ *	       OPEN_SENT <-> IDLE		ADMITTED
+ *		     \			      /
+ *		      +------> OPEN <--------+
+ *				|  ^
+ *		      link lost v  |
+ *			SUSPENDED  +------ RESUMED
+ *				|	      ^	acceptor
+ *				+-> RESUMING -+
+ *						v connector
+ *					   RESUME_SENT -> OPEN
+ *
+ * All phases but NEW lead to OVER or RELEASED, and OVER to RELEASED.
+ * What is owed to the peer follows from the phase: OPENING owes OPEN, ADMITTED
+ * owes OPEN_ACK, RESUMING owes RESUME (connector) and RESUMED owes RESUME_ACK.
+ *
+ * This code takes no lock and needs only the kernel's types;
+ * kunit/lconn_state_test.c tests it.  link->tx_lock guards the object, and
+ * sanx_lconn_set_phase() and its siblings in conn.c change it.
+ */
+#ifndef _SANX_LCONN_STATE_H
+#define _SANX_LCONN_STATE_H
+
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
+/**
+ * enum sanx_lconn_phase - what the two nodes know of each other
+ * @SANX_LCONN_NEW: not attached to a link yet
+ * @SANX_LCONN_IDLE: the peer was busy; the core asks again later
+ * @SANX_LCONN_OPENING: OPEN is pending
+ * @SANX_LCONN_OPEN_SENT: OPEN was posted, and is not answered
+ * @SANX_LCONN_ACCEPTING: the peer's OPEN is being served
+ * @SANX_LCONN_ADMITTED: OPEN_ACK is pending, so the peer does not know our id
+ * @SANX_LCONN_OPEN: both nodes know each other's id
+ * @SANX_LCONN_SUSPENDED: the link was lost; not attached
+ * @SANX_LCONN_RESUMING: attached again; RESUME is pending, or the peer's RESUME
+ *	is being served
+ * @SANX_LCONN_RESUME_SENT: RESUME was posted, and is not answered
+ * @SANX_LCONN_RESUMED: RESUME_ACK is pending
+ * @SANX_LCONN_OVER: no further frame is sent or received; posted ones may not
+ *	have completed
+ * @SANX_LCONN_RELEASED: sanx_lconn_release() will run, or has run
+ */
+enum sanx_lconn_phase {
+	SANX_LCONN_NEW,
+	SANX_LCONN_IDLE,
+	SANX_LCONN_OPENING,
+	SANX_LCONN_OPEN_SENT,
+	SANX_LCONN_ACCEPTING,
+	SANX_LCONN_ADMITTED,
+	SANX_LCONN_OPEN,
+	SANX_LCONN_SUSPENDED,
+	SANX_LCONN_RESUMING,
+	SANX_LCONN_RESUME_SENT,
+	SANX_LCONN_RESUMED,
+	SANX_LCONN_OVER,
+	SANX_LCONN_RELEASED,
+	/* private: */
+	__SANX_LCONN_PHASES
+};
+
+/**
+ * enum sanx_lconn_tx - our direction of the stream
+ * @SANX_LCONN_TX_STREAM: payload is sent
+ * @SANX_LCONN_TX_FIN: FIN was posted, on this link or an earlier one
+ * @SANX_LCONN_TX_RESET: payload was dropped; CLOSE carries RESET, and the peer's
+ *	program gets ECONNRESET.  Such a connection ends with its link.
+ */
+enum sanx_lconn_tx {
+	SANX_LCONN_TX_STREAM,
+	SANX_LCONN_TX_FIN,
+	SANX_LCONN_TX_RESET,
+	/* private: */
+	__SANX_LCONN_TXS
+};
+
+/**
+ * enum sanx_lconn_rx - the peer's direction of the stream
+ * @SANX_LCONN_RX_STREAM: payload may arrive
+ * @SANX_LCONN_RX_FIN: the peer sends no more payload
+ * @SANX_LCONN_RX_CLOSED: the peer neither sends nor reads
+ */
+enum sanx_lconn_rx {
+	SANX_LCONN_RX_STREAM,
+	SANX_LCONN_RX_FIN,
+	SANX_LCONN_RX_CLOSED,
+	/* private: */
+	__SANX_LCONN_RXS
+};
+
+/**
+ * enum sanx_lconn_close - our end as a whole
+ * @SANX_LCONN_USED: a program has it
+ * @SANX_LCONN_CLOSED: closed or aborted
+ * @SANX_LCONN_CLOSE_SENT: CLOSE was posted on this link
+ * @SANX_LCONN_CLOSE_ACKED: CLOSE was answered
+ */
+enum sanx_lconn_close {
+	SANX_LCONN_USED,
+	SANX_LCONN_CLOSED,
+	SANX_LCONN_CLOSE_SENT,
+	SANX_LCONN_CLOSE_ACKED,
+	/* private: */
+	__SANX_LCONN_CLOSES
+};
+
+/**
+ * struct sanx_lconn_state - state of a connection in the engine; all 0 is new
+ * @phase: enum sanx_lconn_phase
+ * @tx: enum sanx_lconn_tx
+ * @rx: enum sanx_lconn_rx
+ * @close: enum sanx_lconn_close
+ */
+struct sanx_lconn_state {
+	u8	phase;
+	u8	tx;
+	u8	rx;
+	u8	close;
+};
+
+#define SANX_LCONN_ENDS	(BIT(SANX_LCONN_OVER) | BIT(SANX_LCONN_RELEASED))
+
+/**
+ * sanx_lconn_phase_may() - may a phase follow another one?
+ * @from: the phase
+ * @to: the next one
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_phase_may(u8 from, u8 to)
+{
+	static const u16 next[__SANX_LCONN_PHASES] = {
+		[SANX_LCONN_NEW]	= BIT(SANX_LCONN_OPENING) |
+					  BIT(SANX_LCONN_ACCEPTING),
+		[SANX_LCONN_IDLE]	= BIT(SANX_LCONN_OPENING) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_OPENING]	= BIT(SANX_LCONN_OPEN_SENT) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_OPEN_SENT]	= BIT(SANX_LCONN_IDLE) |
+					  BIT(SANX_LCONN_OPEN) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_ACCEPTING]	= BIT(SANX_LCONN_ADMITTED) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_ADMITTED]	= BIT(SANX_LCONN_OPEN) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_OPEN]	= BIT(SANX_LCONN_SUSPENDED) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_SUSPENDED]	= BIT(SANX_LCONN_RESUMING) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_RESUMING]	= BIT(SANX_LCONN_RESUME_SENT) |
+					  BIT(SANX_LCONN_RESUMED) |
+					  BIT(SANX_LCONN_SUSPENDED) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_RESUME_SENT] = BIT(SANX_LCONN_OPEN) |
+					  BIT(SANX_LCONN_SUSPENDED) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_RESUMED]	= BIT(SANX_LCONN_OPEN) |
+					  BIT(SANX_LCONN_SUSPENDED) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_OVER]	= BIT(SANX_LCONN_RELEASED),
+	};
+
+	return from < __SANX_LCONN_PHASES && next[from] & BIT(to);
+}
+
+/**
+ * sanx_lconn_tx_may() - may a state of our direction follow another one?
+ * @from: the state
+ * @to: the next one
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_tx_may(u8 from, u8 to)
+{
+	static const u8 next[__SANX_LCONN_TXS] = {
+		[SANX_LCONN_TX_STREAM]	= BIT(SANX_LCONN_TX_FIN) |
+					  BIT(SANX_LCONN_TX_RESET),
+		/* After the loss of a link FIN is sent again. */
+		[SANX_LCONN_TX_FIN]	= BIT(SANX_LCONN_TX_FIN) |
+					  BIT(SANX_LCONN_TX_RESET),
+		[SANX_LCONN_TX_RESET]	= BIT(SANX_LCONN_TX_RESET),
+	};
+
+	return from < __SANX_LCONN_TXS && next[from] & BIT(to);
+}
+
+/**
+ * sanx_lconn_rx_may() - may a state of the peer's direction follow another one?
+ * @from: the state
+ * @to: the next one
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_rx_may(u8 from, u8 to)
+{
+	return to < __SANX_LCONN_RXS && to > from;
+}
+
+/**
+ * sanx_lconn_close_may() - may a state of our end follow another one?
+ * @from: the state
+ * @to: the next one
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_close_may(u8 from, u8 to)
+{
+	/* After the loss of a link CLOSE is sent again. */
+	if (from == SANX_LCONN_CLOSE_SENT && to == SANX_LCONN_CLOSED)
+		return true;
+	return to < __SANX_LCONN_CLOSES && to == from + 1;
+}
+
+/**
+ * sanx_lconn_is_over() - is the connection at its end?
+ * @s: the state
+ *
+ * Return: true if no further frame of it is sent or received.
+ */
+static inline bool sanx_lconn_is_over(const struct sanx_lconn_state *s)
+{
+	return READ_ONCE(s->phase) >= SANX_LCONN_OVER;
+}
+
+/**
+ * sanx_lconn_is_open() - do both nodes know each other on a link?
+ * @s: the state
+ *
+ * Return: true if frames about the connection may be sent.
+ */
+static inline bool sanx_lconn_is_open(const struct sanx_lconn_state *s)
+{
+	return s->phase == SANX_LCONN_OPEN;
+}
+
+/**
+ * sanx_lconn_was_open() - does the connection exist for both nodes?
+ * @s: the state
+ *
+ * Return: true if it was admitted, is not over, and may be suspended.
+ */
+static inline bool sanx_lconn_was_open(const struct sanx_lconn_state *s)
+{
+	return s->phase >= SANX_LCONN_ACCEPTING && s->phase < SANX_LCONN_OVER;
+}
+
+/**
+ * sanx_lconn_is_asking() - is our OPEN not answered yet?
+ * @s: the state
+ *
+ * Return: true if so, posted or pending.
+ */
+static inline bool sanx_lconn_is_asking(const struct sanx_lconn_state *s)
+{
+	return s->phase == SANX_LCONN_OPENING ||
+	       s->phase == SANX_LCONN_OPEN_SENT;
+}
+
+/**
+ * sanx_lconn_is_answering() - does the peer wait for our answer?
+ * @s: the state
+ *
+ * Return: true if OPEN_ACK or RESUME_ACK is pending; it describes our ring,
+ * which must not change until it is posted.
+ */
+static inline bool sanx_lconn_is_answering(const struct sanx_lconn_state *s)
+{
+	return s->phase == SANX_LCONN_ADMITTED ||
+	       s->phase == SANX_LCONN_RESUMED;
+}
+
+/**
+ * sanx_lconn_is_lost() - was the link lost, and does the peer not know yet where
+ * the connection continues?
+ * @s: the state
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_is_lost(const struct sanx_lconn_state *s)
+{
+	return s->phase >= SANX_LCONN_SUSPENDED &&
+	       s->phase <= SANX_LCONN_RESUME_SENT;
+}
+
+/**
+ * sanx_lconn_may_send() - may ordinary frames be sent, or follow those that are
+ * owed?
+ * @s: the state
+ *
+ * Before its answer an acceptor sends nothing.  While a connection resumes, the
+ * answer has to say first what the peer has received.
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_may_send(const struct sanx_lconn_state *s)
+{
+	return s->phase == SANX_LCONN_OPEN || sanx_lconn_is_answering(s);
+}
+
+/**
+ * sanx_lconn_is_closed() - has our program no use for the connection any more?
+ * @s: the state
+ *
+ * Return: true if it was closed or aborted at this end.
+ */
+static inline bool sanx_lconn_is_closed(const struct sanx_lconn_state *s)
+{
+	return READ_ONCE(s->close) != SANX_LCONN_USED;
+}
+
+/**
+ * sanx_lconn_hears() - may the peer send a frame about the connection?
+ * @s: the state
+ *
+ * Return: true if so; else it is a protocol error.
+ */
+static inline bool sanx_lconn_hears(const struct sanx_lconn_state *s)
+{
+	return s->phase == SANX_LCONN_OPEN &&
+	       s->rx != SANX_LCONN_RX_CLOSED &&
+	       s->close != SANX_LCONN_CLOSE_ACKED;
+}
+
+/**
+ * sanx_lconn_is_mute() - is no payload sent any more, whatever is unsent?
+ * @s: the state
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_is_mute(const struct sanx_lconn_state *s)
+{
+	return sanx_lconn_is_over(s) || s->tx == SANX_LCONN_TX_RESET ||
+	       s->rx == SANX_LCONN_RX_CLOSED;
+}
+
+/**
+ * sanx_lconn_is_done() - is neither end in use any more?
+ * @s: the state
+ *
+ * Return: true if our program has closed, or the peer has, or the connection is
+ * over.
+ */
+static inline bool sanx_lconn_is_done(const struct sanx_lconn_state *s)
+{
+	return sanx_lconn_is_over(s) || s->rx == SANX_LCONN_RX_CLOSED ||
+	       s->close != SANX_LCONN_USED;
+}
+
+/**
+ * sanx_lconn_takes() - does the connection take payload?
+ * @s: the state
+ *
+ * Return: 0; -EAGAIN if it was closed or reset, of which the core learns by
+ * other means; -EPIPE if it is not open yet.
+ */
+static inline int sanx_lconn_takes(const struct sanx_lconn_state *s)
+{
+	if (s->phase < SANX_LCONN_ACCEPTING)
+		return -EPIPE;
+	return sanx_lconn_is_done(s) ? -EAGAIN : 0;
+}
+
+/**
+ * sanx_lconn_may_survive() - could the connection continue on another link?
+ * @s: the state
+ *
+ * Not if the peer does not know it yet, or one of the two needs it no more.
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_may_survive(const struct sanx_lconn_state *s)
+{
+	return s->phase >= SANX_LCONN_OPEN && s->phase < SANX_LCONN_OVER &&
+	       s->tx != SANX_LCONN_TX_RESET &&
+	       s->rx != SANX_LCONN_RX_CLOSED &&
+	       s->close != SANX_LCONN_CLOSE_ACKED;
+}
+
+/**
+ * sanx_lconn_has_ended() - can the connection be released, once nothing is
+ * pending or in flight?
+ * @s: the state
+ *
+ * The side that has answered CLOSE sends none of its own, unless it already has.
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_has_ended(const struct sanx_lconn_state *s)
+{
+	if (s->phase == SANX_LCONN_OVER ||
+	    s->close == SANX_LCONN_CLOSE_ACKED)
+		return true;
+	return s->rx == SANX_LCONN_RX_CLOSED &&
+	       s->close != SANX_LCONN_CLOSE_SENT;
+}
+
+#endif /* _SANX_LCONN_STATE_H */
