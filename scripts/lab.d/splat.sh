@@ -14,18 +14,29 @@ SPLAT_PATTERN+='|Workqueue: .* still has|Unable to handle|segfault at .* in sanx
 SPLAT_PATTERN+='|INFO: trying to register non-static key|turning off the locking correctness validator'
 SPLAT_PATTERN+='|BUG [a-zA-Z0-9_-]+ \(|BUG kmalloc-|RTNL: assertion failed|Attempt to release TCP socket'
 
-# known_bugs: leaves out what is the kernel's own.  siw takes its socket's
-# callback lock in process context as if it were in softirq (read_lock() in
-# siw_qp_llp_data_ready(), from tcp_sendmsg()'s backlog; in 6.12 and mainline).
-# A report ends with the call trace: on x86 with a mark, else with the last address.
+# known_bugs: leaves a line in place of lockdep's reports on what is the kernel's
+# own.  The callbacks of siw's sockets take sk_callback_lock with read_lock(), also
+# where tcp_sendmsg() runs them from the backlog, with softirqs enabled (in 6.12 and
+# mainline).  Lockdep reports that (inversion), or, if it happened before, the first
+# that takes the lock under slock (order).  A report ends with the call trace: on
+# x86 with a mark, else with the last address.
 known_bugs() {
-	awk 'function told() {
-			if (report !~ /at: siw_qp_llp_data_ready/)
+	awk 'BEGIN {
+			reader = "siw_(qp_llp_data_ready|qp_llp_write_space" \
+				"|cm_llp_data_ready|cm_llp_state_change" \
+				"|rtr_data_ready)[+]"
+			inversion = "clock-AF_INET6?[)][^ ]*, at: " reader
+			order = "SOFTIRQ-irq-unsafe at:[^:]*_raw_read_lock[+][^+]*" reader
+		}
+		function told() {
+			if (report ~ inversion || report ~ order)
+				print "known bug: siw reads under sk_callback_lock"
+			else
 				printf "%s", report
 			hold = 0
 		}
 		hold && addresses && !/\[<[0-9a-f]+>\]/ { told() }
-		/WARNING: possible irq lock inversion/ {
+		/WARNING: (possible irq lock inversion|SOFTIRQ-safe -> SOFTIRQ-unsafe)/ {
 			hold = 1
 			trace = addresses = 0
 			report = ""
