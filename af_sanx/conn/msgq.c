@@ -13,6 +13,8 @@
  *						loop_unread() in loop.c
  *	tx.limit	sanx_txq_credit()	sanx_txq_room()
  *			sanx_txq_exceed()
+ *	tx.next		sanx_txq_advance()	sanx_txq_room(); loop_publish()
+ *						in loop.c
  *	rx.in.buf	sanx_rxq_move()		sanx_rxq_follow()
  *			sanx_rxq_append()	rxq_ring()
  *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_moving()
@@ -114,7 +116,7 @@ u32 sanx_txq_room(const struct sanx_txq *q)
 
 	/*
 	 * Loaded before @limit, so that @limit is at least as new.  Orders
-	 * these two loads only; sanx_txq_advance() has no release.
+	 * these two loads only.
 	 */
 	next = smp_load_acquire(&q->next);
 	/*
@@ -124,8 +126,7 @@ u32 sanx_txq_room(const struct sanx_txq *q)
 	limit = smp_load_acquire(&q->limit);
 	/*
 	 * Callers other than the sender may see @limit behind @next:
-	 * sanx_txq_return() moves @limit back, and no barrier orders the stores
-	 * of sanx_txq_exceed() and sanx_txq_advance().
+	 * sanx_txq_return() moves @limit back.
 	 */
 	return limit > next ? limit - next : 0;
 }
@@ -160,7 +161,11 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_txq_unread);
  */
 void sanx_txq_advance(struct sanx_txq *q, u32 len)
 {
-	WRITE_ONCE(q->next, q->next + len);
+	/*
+	 * Pairs with smp_load_acquire() in loop_publish(), which may run on
+	 * another CPU: who sees @next finds the bytes in the ring.
+	 */
+	smp_store_release(&q->next, q->next + len);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_txq_advance);
 

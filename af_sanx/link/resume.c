@@ -152,7 +152,7 @@ static int resume_offset(const struct sanx_lconn *lc,
 	     (!(lc->flags & LCONN_FIN_SENT) || f->offset != conn->tx.next)))
 		return -EPROTO;
 	if (f->offset < sanx_sndbuf_first(lc) ||
-	    (f->offset < lc->end && !lc->sndbuf.buf))
+	    (f->offset < lc->announced && !lc->sndbuf.buf))
 		return -ECONNRESET;
 	return 0;
 }
@@ -203,7 +203,7 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		lc->pending &= ~LCONN_P_FIN;
 	lc->posted = f->offset;
 	lc->pending &= ~LCONN_P_DATA;
-	if (lc->posted != lc->end && !(lc->flags & LCONN_RESET))
+	if (lc->posted != lc->announced && !(lc->flags & LCONN_RESET))
 		lc->pending |= LCONN_P_DATA;
 	lc->flags &= ~LCONN_RESUMING;
 	if (!sanx_lconn_accepted(lc))

@@ -163,7 +163,7 @@ bool sanx_sndbuf_signal(const struct sanx_lconn *lc)
  * buffer
  * @lc: an attached connection, or a suspended one
  *
- * Sends corked bytes.  sanx_conn_tx_ready() follows.
+ * sanx_conn_tx_ready() follows.
  *
  * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
@@ -171,7 +171,6 @@ void sanx_sndbuf_await(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
 	lc->full = true;
-	sanx_xmit_uncork(lc);
 	if (lc->sndbuf.buf && sndbuf_outgrown(lc))
 		WRITE_ONCE(lc->draining, true);
 	/*

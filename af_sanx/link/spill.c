@@ -228,8 +228,8 @@ static int spill_publish(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n,
 	else if (lc->flags & closed)
 		err = -EAGAIN;
 	if (!err && n) {
-		/* Bytes before these are not corked. */
-		sanx_xmit_uncork(lc);
+		/* Spilled bytes are not held back, so bytes before are not. */
+		sanx_xmit_announce(lc);
 		if (piece != lc->filling)
 			list_add_tail(&piece->node, &lc->spill);
 		piece->to += n;
@@ -284,7 +284,6 @@ ssize_t sanx_spill_send(struct sanx_lconn *lc, struct iov_iter *from,
 		sanx_spill_kick(lc);
 		return err ?: -EFAULT;
 	}
-	sanx_cork_release(conn);
 	sanx_spill_kick(lc);
 	return got;
 }
@@ -351,7 +350,7 @@ static void move_done(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n)
 	 * sanx_spill_any().
 	 */
 	smp_store_release(&lc->spilled, lc->spilled - n);
-	sanx_xmit_flush(lc);
+	sanx_xmit_announce(lc);
 	sanx_xmit_unlock(link);
 }
 
