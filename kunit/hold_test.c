@@ -94,12 +94,12 @@ static void held_wraps(struct sanx_piece_sent *p)
 
 static void not_small(struct sanx_piece_sent *p)
 {
-	p->small = LEN;
+	p->small = min(p->small, LEN);
 }
 
 static void barely_small(struct sanx_piece_sent *p)
 {
-	p->small = LEN + 1;
+	p->small = min(p->small, LEN + 1);
 }
 
 static void no_stream(struct sanx_piece_sent *p)
@@ -327,6 +327,17 @@ static void pace_without_nodelay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.sends, -SANX_COALESCE_PAUSE);
 }
 
+/* A sender whose first delays are in vain has the usual pause. */
+static void pace_first_pause(struct kunit *test)
+{
+	struct sanx_pace p = {};
+
+	sanx_pace_init(&p);
+	one_delay(&p, false, 0, 1, 0);
+	one_delay(&p, false, 0, 1, 0);
+	KUNIT_EXPECT_EQ(test, p.sends, -SANX_COALESCE_PAUSE);
+}
+
 /* The count of sends goes back while a delay lasts. */
 static void pace_received_meanwhile(struct kunit *test)
 {
@@ -518,6 +529,26 @@ static void pace_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sanx_pace_begin(&p), LONGEST);
 }
 
+/* Sends that follow each other fast follow until the delay is over. */
+static void pace_until_over(struct kunit *test)
+{
+	struct sanx_pace_now now;
+	u32 i, ns;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		struct sanx_pace p = { .last = starts[i] };
+
+		for (ns = 0; ns <= LONGEST; ns += GAP / 5) {
+			now = (struct sanx_pace_now){ .ns = starts[i] + ns };
+			KUNIT_EXPECT_EQ_MSG(test,
+					    sanx_pace_follows(&p, &now, LONGEST,
+							      ns),
+					    ns < LONGEST / 2,
+					    "from %u, at %u", starts[i], ns);
+		}
+	}
+}
+
 static struct kunit_case hold_cases[] = {
 	KUNIT_CASE(hold_crossings),
 	KUNIT_CASE(hold_cork_with_nodelay),
@@ -525,12 +556,14 @@ static struct kunit_case hold_cases[] = {
 	KUNIT_CASE_PARAM(hold_ends, end_gen_params),
 	KUNIT_CASE(pace_streams),
 	KUNIT_CASE(pace_without_nodelay),
+	KUNIT_CASE(pace_first_pause),
 	KUNIT_CASE(pace_received_meanwhile),
 	KUNIT_CASE(pace_with_nodelay),
 	KUNIT_CASE(pace_nothing_held),
 	KUNIT_CASE(pace_turn),
 	KUNIT_CASE_PARAM(pace_follows, follow_gen_params),
 	KUNIT_CASE(pace_longest),
+	KUNIT_CASE(pace_until_over),
 	{}
 };
 
