@@ -223,18 +223,22 @@ static void hold_cork(struct sanx_conn *conn, u32 n)
 		sanx_tx_timer_arm(conn, CORK_TIME);
 }
 
+/* Not inline, as hold_ask(). */
+static noinline void hold_note(struct sanx_hold *hold)
+{
+	struct sanx_pace_now now = hold_now();
+
+	sanx_pace_sent(&hold->pace, &now);
+}
+
 /* The transport has announced all bytes. */
 static void hold_none(struct sanx_hold *hold, int flags)
 {
-	struct sanx_pace_now now;
-
 	if (unlikely(READ_ONCE(hold->state)))
 		WRITE_ONCE(hold->state, SANX_HELD_NONE);
 	if (!(flags & MSG_BATCH) &&
-	    READ_ONCE(hold->pace.sends) > SANX_QUICK_AFTER) {
-		now = hold_now();
-		sanx_pace_sent(&hold->pace, &now);
-	}
+	    READ_ONCE(hold->pace.sends) > SANX_QUICK_AFTER)
+		hold_note(hold);
 }
 
 static void hold_sent(struct sanx_conn *conn, u32 n, enum sanx_held held,
