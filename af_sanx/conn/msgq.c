@@ -616,8 +616,8 @@ void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
 EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_store);
 
 /**
- * sanx_rxq_fill() - copy bytes of a program into the ring
- * @q: the queue
+ * sanx_ring_fill() - copy bytes of a program into a ring
+ * @ring: the ring
  * @offset: stream offset of the first byte
  * @from: source; advanced by the bytes copied
  * @len: bytes, at most the size of the ring
@@ -625,21 +625,21 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_store);
  * Context: process, may fault; one at a time.
  * Return: bytes copied; fewer than @len if @from faulted.
  */
-size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
-		     u32 len)
+size_t sanx_ring_fill(const struct sanx_ring *ring, u64 offset,
+		      struct iov_iter *from, u32 len)
 {
 	struct sanx_span span[2];
 	size_t done = 0, got;
 	int i, n;
 
-	n = sanx_ring_spans(q->in.size, offset, len, span);
+	n = sanx_ring_spans(ring->size, offset, len, span);
 	for (i = 0; i < n; i++) {
 		/*
 		 * Not copy_from_iter(): the check of hardened usercopy takes
 		 * longer than copying some hundred bytes, and a span is always
 		 * within the ring.
 		 */
-		got = _copy_from_iter(q->in.buf + span[i].pos, span[i].len,
+		got = _copy_from_iter(ring->buf + span[i].pos, span[i].len,
 				      from);
 		done += got;
 		if (got != span[i].len)
@@ -647,7 +647,7 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 	}
 	return done;
 }
-EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_fill);
+EXPORT_SYMBOL_IF_KUNIT(sanx_ring_fill);
 
 /* Reads from one ring.  @most is reduced to the bytes that are in that ring. */
 static size_t read_ring(const struct sanx_rxq *q, u64 offset,
@@ -660,7 +660,7 @@ static size_t read_ring(const struct sanx_rxq *q, u64 offset,
 
 	n = sanx_ring_spans(ring->size, offset, *most, span);
 	for (i = 0; i < n; i++) {
-		/* As in sanx_rxq_fill(). */
+		/* As in sanx_ring_fill(). */
 		got = _copy_to_iter(ring->buf + span[i].pos, span[i].len, to);
 		done += got;
 		if (got != span[i].len)

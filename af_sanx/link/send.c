@@ -67,7 +67,7 @@ static ssize_t send_inline(struct sanx_lconn *lc, struct iov_iter *from,
 static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 			     size_t len, int flags, bool announce)
 {
-	struct sanx_rxq sndbuf = {};
+	struct sanx_ring sndbuf;
 	u32 room;
 	size_t n;
 	int err;
@@ -87,10 +87,10 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 		 sanx_lconn_room(sanx_lconn_conn(lc), SANX_ROOM_WINDOW));
 	if (!room)
 		return -EAGAIN;
-	sndbuf.in.buf = lc->sndbuf.buf;
-	sndbuf.in.size = lc->sndbuf.size;
+	sndbuf.buf = lc->sndbuf.buf;
+	sndbuf.size = lc->sndbuf.size;
 	n = min3(len, (size_t)room, (size_t)SANX_WIRE_PAYLOAD_MAX);
-	n = sanx_rxq_fill(&sndbuf, lc->end, from, n);
+	n = sanx_ring_fill(&sndbuf, lc->end, from, n);
 	if (!n)
 		return -EFAULT;
 	err = sanx_payload_taken(lc, n, send_urgent(n, len, room, flags),
@@ -144,7 +144,9 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 	ssize_t n, done = 0;
 	u32 most;
 
-	sanx_sndbuf_bound(lc);
+	/* Coalesced bytes come between announced ones, and are few. */
+	if (held != SANX_HELD_COALESCED)
+		sanx_sndbuf_bound(lc);
 	if (sanx_spill_any(lc))
 		return flags & SANX_MSG_SPARE ?
 		       sanx_spill_send(lc, from, len, flags) : -EAGAIN;

@@ -202,8 +202,8 @@ static bool sndbuf_good(const struct sanx_lconn *lc, size_t len)
 	/* Pairs with the release in save_sndbuf(), for the size. */
 	if (!smp_load_acquire(&lc->sndbuf.buf))
 		return false;
-	return lc->early || lc->sndbuf.size >= sanx_sndbuf_size(lc, len) ||
-	       sndbuf_used(lc) || READ_ONCE(lc->inflight);
+	return lc->early || sndbuf_used(lc) || READ_ONCE(lc->inflight) ||
+	       lc->sndbuf.size >= sanx_sndbuf_size(lc, len);
 }
 
 /* Makes @ring the send buffer, and leaves the old one in it. */
