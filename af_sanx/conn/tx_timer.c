@@ -39,8 +39,8 @@ void sanx_tx_timer_arm(struct sanx_conn *conn, unsigned long delay)
 		sanx_conn_put(conn);
 	/* See above: pairs with sanx_conn_close(). */
 	smp_mb();
-	if (!sanx_conn_open(conn))
-		sanx_tx_timer_stop(conn);
+	if (!sanx_conn_open(conn) && del_timer(timer))
+		sanx_conn_put(conn);
 }
 
 static void tx_timer_expired(struct timer_list *timer)
@@ -68,14 +68,16 @@ void sanx_tx_timer_init(struct sanx_conn *conn)
 }
 
 /**
- * sanx_tx_timer_stop() - cancel the timer
- * @conn: the connection; the caller has a reference other than the timer's; if
- *	the timer runs, this does not wait for it
+ * sanx_tx_timer_stop() - the socket was closed
+ * @conn: a connection that is not open any more
  *
- * Context: any.
+ * The timer does not run any more after this.  sanx_tx_timer_arm() on another
+ * CPU may still set it, but then cancels it again.
+ *
+ * Context: process, may sleep; no lock of @conn held.
  */
 void sanx_tx_timer_stop(struct sanx_conn *conn)
 {
-	if (del_timer(&conn->tx_timer))
+	if (del_timer_sync(&conn->tx_timer))
 		sanx_conn_put(conn);
 }

@@ -9,9 +9,9 @@
  * peer may not have are sent again from here.  The byte at stream offset o is
  * at o modulo the size, as in a ring.
  *
- *	first		posted		end
- *	  | sent, may	  | not posted	 |
- *	  | be lost	  | yet		 |	free
+ *	first		posted		announced	end
+ *	  | sent, may	  | not posted	 | held back	 |
+ *	  | be lost	  | yet		 | (hold.c)	 |	free
  *
  * Bytes without room here are spilled behind lc->end: spill.c.
  *
@@ -30,8 +30,9 @@
  * bytes, so the size is SNDBUF_EARLY, which is also the largest ring there.
  *
  * lc->sndbuf changes under conn->tx_mutex and link->tx_lock, and save_sndbuf()
- * makes a first one under tx_lock alone.  tx_lock guards lc->posted, lc->acked,
- * lc->unsignaled, lc->full, and changes of lc->end.
+ * makes a first one under tx_lock alone.  tx_lock guards lc->posted,
+ * lc->announced, lc->acked, lc->unsignaled and lc->full.  tx_mutex guards
+ * lc->end, or tx_lock while bytes are spilled.
  */
 #include <linux/log2.h>
 

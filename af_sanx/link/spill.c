@@ -19,7 +19,7 @@
  * affect them.
  *
  * link->tx_lock guards lc->spill, lc->filling and changes of lc->spilled, and
- * changes of lc->end too.
+ * while bytes are spilled, changes of lc->end too.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
