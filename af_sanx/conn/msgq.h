@@ -160,13 +160,29 @@ void sanx_rxq_consume(struct sanx_rxq *q, u32 len);
 bool sanx_rxq_credit_due(const struct sanx_rxq *q);
 u64 sanx_rxq_grant(struct sanx_rxq *q);
 void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len);
-size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
-		     u32 len);
 size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
 		     u32 len);
 
 int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2]);
 u32 sanx_ring_size(int bytes);
 u32 sanx_ring_slack(u32 size);
+size_t sanx_ring_fill(const struct sanx_ring *ring, u64 offset,
+		      struct iov_iter *from, u32 len);
+
+/**
+ * sanx_rxq_fill() - copy bytes of a program into the ring that takes bytes
+ * @q: the queue
+ * @offset: as for sanx_ring_fill()
+ * @from: likewise
+ * @len: likewise
+ *
+ * Context: as sanx_ring_fill().
+ * Return: as sanx_ring_fill().
+ */
+static inline size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset,
+				   struct iov_iter *from, u32 len)
+{
+	return sanx_ring_fill(&q->in, offset, from, len);
+}
 
 #endif /* _SANX_MSGQ_H */
