@@ -17,6 +17,10 @@ BASELINE ?=
 # How long make soak takes, and what it begins with; empty is any.
 SOAK_MINUTES ?= 30
 SOAK_SEED ?=
+# One world of make sim; how much of it, if not one world.
+SEED ?=
+STEPS ?=
+MINUTES ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -26,7 +30,7 @@ RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug check-extremes check-python \
 	check-programs soak \
-	gates kunit selftests try bench bench-nodes demo nodes deps help
+	gates kunit selftests sim sim-bites sim-coverage fuzz try bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -47,13 +51,24 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED
+export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SEED STEPS MINUTES
 
 check:
 	@scripts/check.sh all
 
 gates kunit selftests:
 	@scripts/check.sh $@
+
+# The engine in user space: worlds at random, each repeated by its seed.
+sim:
+	@scripts/sim.sh run
+
+# Defects of the past, put back; lines of the engine; frames of any kind.
+sim-bites sim-coverage:
+	@scripts/sim.sh $(@:sim-%=%)
+
+fuzz:
+	@scripts/sim.sh fuzz
 
 # From an edit to the verdict, in seconds.
 try:
@@ -114,6 +129,10 @@ help:
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the native debug kernel; TEST=module for one
+#H make sim           the engine in user space; [SEED=n | STEPS=n | MINUTES=m]
+#H make sim-bites     defects of the past, put back, which the simulator has to find
+#H make sim-coverage  lines of the engine that the simulator runs
+#H make fuzz          libFuzzer feeds frames to a live engine; MINUTES=1
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug|um, TEST=name for one
 #H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
 #H make bench-nodes   standard programs over two nodes, by a wall clock; BASELINE=

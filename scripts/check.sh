@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# check.sh [gates|tools|kunit|selftests|extremes|all]
+# check.sh [gates|tools|sim|kunit|selftests|extremes|all]
 #
 # Runs the project's checks and ends with one line: N passed, N failed,
 # N skipped.  Fails if anything failed, or was skipped without leave.
@@ -12,6 +12,7 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/check.d/results.sh"
 . "$SCRIPTS/check.d/gates.sh"
 . "$SCRIPTS/check.d/kunit.sh"
+. "$SCRIPTS/check.d/sim.sh"
 . "$SCRIPTS/check.d/tests.sh"
 . "$SCRIPTS/check.d/health.sh"
 . "$SCRIPTS/check.d/selftests.sh"
@@ -41,8 +42,8 @@ stages() {
 
 export KERNEL=${KERNEL:-} TEST=${TEST:-} CASE=${CASE:-} VARIANT=${VARIANT:-}
 case ${1:-all} in
-all) stages gates tools kunit selftests ;;
-gates | tools | kunit | selftests | extremes) stages "$1" ;;
+all) stages gates tools sim kunit selftests ;;
+gates | tools | sim | kunit | selftests | extremes) stages "$1" ;;
 one-stage) "stage_$2" ;;
 one-gate) gate "$2" ;;
 one-lab) in_lab "$2" ;;

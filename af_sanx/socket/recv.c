@@ -285,7 +285,8 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		 */
 		if (done == len && (len || sanx_rxq_avail(&conn->rx)))
 			break;
-		if (n)
+		/* What arrived after the loads above may be taken too. */
+		if (n && (done < target || sanx_rxq_avail(&conn->rx) > skip))
 			continue;
 		if (len && done >= target)
 			break;

@@ -7,14 +7,14 @@ GATES="warnings-6.12 checkpatch warnings-6.1 install layers warnings-debug gener
 # our_sources: the C files that people write here.
 our_sources() {
 	(cd "$SANX_TREE" &&
-		find af_sanx include tools kunit selftests bench scripts -name '*.[ch]' \
+		find af_sanx include tools kunit sim selftests bench scripts -name '*.[ch]' \
 			! -path 'tools/build/*' \
 			! -name 'netlink_gen.[ch]' ! -name 'sanx_netlink.h' | sort)
 }
 
 shell_scripts() {
 	(cd "$SANX_TREE" &&
-		find .ci scripts tools selftests bench -type f ! -path 'tools/build/*' -print0 |
+		find .ci scripts tools sim selftests bench -type f ! -path 'tools/build/*' -print0 |
 		xargs -0 grep -lE '^#!(/usr/bin/env |/bin/)(ba|da)?sh|^# shellcheck shell=' | sort)
 }
 
@@ -22,8 +22,9 @@ shell_scripts() {
 # that no version is looked at (compat/ does nothing else).
 CHECKPATCH_IGNORE=FILE_PATH_CHANGES,LINUX_VERSION_CODE
 # Nor of programs: the kernel's names for types and attributes; that nothing is volatile
-# (signal handlers); that kselftest_harness.h's macros look like expressions.
-CHECKPATCH_IGNORE_PROGRAMS=PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,VOLATILE,SPACING,COMPLEX_MACRO,MACRO_WITH_FLOW_CONTROL
+# (signal handlers); that kselftest_harness.h's macros look like expressions; the names
+# of libFuzzer.
+CHECKPATCH_IGNORE_PROGRAMS=CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,VOLATILE,SPACING,COMPLEX_MACRO,MACRO_WITH_FLOW_CONTROL
 
 # checkpatch IGNORE FILES...: it leaves a cache file where it runs.
 checkpatch() {
@@ -34,12 +35,21 @@ checkpatch() {
 		--show-types --max-line-length=100 --ignore "$ignore" -f "${@/#/$SANX_TREE/}")
 }
 
+# The simulator's shims repeat the interfaces of the kernel's headers.
+CHECKPATCH_IGNORE_SHIM=MACRO_ARG_REUSE,MACRO_ARG_UNUSED,MACRO_ARG_PRECEDENCE,MEMORY_BARRIER,NEW_TYPEDEFS,UNCOMMENTED_DEFINITION
+CHECKPATCH_IGNORE_SHIM+=,CAMELCASE,BIT_MACRO,AVOID_EXTERNS,EMBEDDED_FUNCTION_NAME,EXPORT_SYMBOL,IS_ENABLED_CONFIG,AVOID_BUG
+CHECKPATCH_IGNORE_SHIM+=,MINMAX,COMPARISON_TO_NULL,TRAILING_STATEMENTS,UNNECESSARY_CASTS,LONG_LINE
+
 gate_checkpatch() {
-	local rc=0 modules programs
+	local rc=0 modules programs shim
 	mapfile -t modules < <(our_sources | grep -E '^(af_sanx|include|kunit)/')
-	mapfile -t programs < <(our_sources | grep -E '^(tools|selftests|bench|scripts)/')
+	mapfile -t programs < <(our_sources | grep -E '^(tools|sim|selftests|bench|scripts)/' |
+		grep -v '^sim/shim/')
+	mapfile -t shim < <(our_sources | grep '^sim/shim/')
 	checkpatch "$CHECKPATCH_IGNORE" "${modules[@]}" || rc=1
 	checkpatch "$CHECKPATCH_IGNORE,$CHECKPATCH_IGNORE_PROGRAMS" "${programs[@]}" || rc=1
+	checkpatch "$CHECKPATCH_IGNORE,$CHECKPATCH_IGNORE_PROGRAMS,$CHECKPATCH_IGNORE_SHIM" \
+		"${shim[@]}" || rc=1
 	return "$rc"
 }
 

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The simulator: how far it has to come.
+
+# sim_sum WORD LOG: the sum of the figures in front of WORD.
+sim_sum() {
+	grep -oE "[0-9]+ $1" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+sim_worlds() {
+	local log=$LOGS/sim.log rc=0
+	say "sim: 10 million steps and 100000 link deaths"
+	DEATHS=100000 "$SCRIPTS/sim.sh" run >"$log" 2>&1 </dev/null || rc=$?
+	if [ "$rc" = 0 ]; then
+		result ok "sim: $(sim_sum steps "$log") steps, $(sim_sum 'link deaths' "$log") link deaths" "make sim"
+		return
+	fi
+	grep -E '^sim: |ERROR: |runtime error: |^  leak' "$log" | sed 's/^/# /' || true
+	result fail "sim: a world failed" \
+		"make $(grep -oE 'sim SEED=[0-9]+' "$log" | head -n 1)" "log: $log"
+}
+
+stage_sim() {
+	sim_worlds
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory that the wire accesses: keys, bounds and when it may. */
+#include "wire.h"
+
+#define KEYS	256
+
+static struct list_head maps[KEYS];
+static u32 next_key;
+
+static struct list_head *maps_of(u32 key)
+{
+	struct list_head *h = &maps[key % KEYS];
+
+	if (!h->next)
+		INIT_LIST_HEAD(h);
+	return h;
+}
+
+/**
+ * wire_map() - sanx_wire_ops.map
+ */
+int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
+	     u32 size, bool remote, u64 addr)
+{
+	struct wire_end *e = wire_end_of(wl);
+	struct wire_map *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	if (size > sim_plan.map_max)
+		sim_fail("%u bytes are mapped, more than %u", size,
+			 sim_plan.map_max);
+	sim_assert(is_power_of_2(size) && !offset_in_page(addr));
+	sim_assert(!offset_in_page(buf));
+	if (!m)
+		return -ENOMEM;
+	m->end = e;
+	m->map = map;
+	m->buf = buf;
+	m->size = size;
+	m->addr = addr;
+	m->key = ++next_key;
+	m->remote = remote;
+	if (remote && sim_plan.sync)
+		m->shadow = kzalloc(size, GFP_KERNEL | __GFP_NOFAIL);
+	list_add(&m->list, maps_of(m->key));
+	map->priv = m;
+	map->addr = addr;
+	map->key = m->key;
+	map->sync = m->shadow;
+	map->enabled = false;
+	return 0;
+}
+
+/* Messages that read @m must have completed, unless the wire has stopped. */
+static void check_unused(const struct wire_map *m)
+{
+	const struct wire_end *e = m->end;
+	const struct wire_msg *q;
+	u64 i;
+
+	if (e->stopped)
+		return;
+	for (i = e->head; i < e->tail; i++) {
+		q = &e->q[i % WIRE_QUEUE];
+		if (i < e->exec && q->data)
+			continue;
+		if (q->from[0] == m || q->from[1] == m)
+			sim_fail("memory is unmapped that a message reads");
+		if (i >= e->exec && q->enable == m)
+			sim_fail("memory is unmapped that will be enabled");
+	}
+}
+
+/**
+ * wire_unmap() - sanx_wire_ops.unmap
+ */
+void wire_unmap(struct sanx_wire_map *map)
+{
+	struct wire_map *m = map->priv;
+
+	sim_may_sleep("unmap()");
+	check_unused(m);
+	list_del(&m->list);
+	kfree(m->shadow);
+	kfree(m);
+}
+
+/**
+ * wire_sync() - sanx_wire_ops.sync
+ */
+void wire_sync(const struct sanx_wire_map *map, u32 pos, u32 len)
+{
+	const struct wire_map *m = map->priv;
+
+	sim_assert(m->shadow && pos + len <= m->size);
+	memcpy(m->buf + pos, m->shadow + pos, len);
+}
+
+/**
+ * wire_map_page() - sanx_wire_ops.map_page
+ */
+int wire_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+{
+	sim_may_sleep("map_page()");
+	sim_assert(page->page->refs > 0);
+	if (sim_chance(4 * sim_plan.refuse))
+		return -ENOMEM;
+	page->addr = (u64)page->page;
+	return 0;
+}
+
+/**
+ * wire_unmap_page() - sanx_wire_ops.unmap_page
+ */
+void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+{
+	const struct wire_end *e = wire_end_of(wl);
+	const struct sanx_wire_msg *m;
+	u64 i;
+
+	sim_assert(page->addr == (u64)page->page);
+	page->addr = 0;
+	for (i = e->head; i < e->tail && !e->stopped; i++) {
+		m = &e->q[i % WIRE_QUEUE].m;
+		if (m->n_writes && !m->write[0].from &&
+		    m->write[0].pages <= page &&
+		    page < m->write[0].pages + 64)
+			sim_fail("a page is given back that a message reads");
+	}
+}
+
+/**
+ * wire_target() - where a write of the peer goes
+ * @e: the end that is written to
+ * @w: the write
+ */
+u8 *wire_target(struct wire_end *e, const struct sanx_wire_write *w)
+{
+	struct wire_map *m;
+	u64 pos;
+
+	list_for_each_entry(m, maps_of(w->key), list) {
+		if (m->key != w->key)
+			continue;
+		pos = w->to - m->addr;
+		if (m->end != e || !m->remote || !m->enabled ||
+		    pos >= m->size || w->len > m->size - pos)
+			break;
+		return (m->shadow ?: m->buf) + pos;
+	}
+	return NULL;
+}
+
+unsigned int wire_maps(const struct wire_end *e)
+{
+	struct wire_map *m;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < KEYS; i++)
+		list_for_each_entry(m, maps_of(i), list)
+			n += m->end == e;
+	return n;
+}

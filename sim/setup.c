@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Set-up of links over the simulator's wire. */
+#include <stdlib.h>
+
+#include "wire.h"
+
+static void setup_step(struct sim_entry *en);
+
+/**
+ * struct wire_request - a request for a link on its way
+ * @timer: delivers it
+ * @from: the end that asks, with a reference
+ * @hello: what it says
+ */
+struct wire_request {
+	struct sim_timer	timer;
+	struct wire_end		*from;
+	u8			hello[SANX_WIRE_HELLO];
+};
+
+void wire_step_init(struct wire_end *e)
+{
+	mutex_init(&e->handler);
+	e->step_timer = (struct sim_timer){ .slot = -1,
+		.entry = SIM_ENTRY(setup_step, "link set-up", false) };
+	e->step_timer.entry.node = e->node;
+}
+
+int wire_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
+{
+	struct wire_listener *l = *listener;
+
+	sim_may_sleep("listen()");
+	if (l)
+		return 0;
+	l = kzalloc(sizeof(*l), GFP_KERNEL);
+	if (!l)
+		return -ENOMEM;
+	l->node = net->id;
+	l->lnet = lnet;
+	*listener = l;
+	sim_nodes[net->id].listener = l;
+	return 0;
+}
+
+void wire_unlisten(void *listener)
+{
+	struct wire_listener *l = listener;
+
+	sim_nodes[l->node].listener = NULL;
+	while (l->running)
+		sim_wait(&l->idle, "unlisten");
+	kfree(l);
+}
+
+struct sanx_wire_link *wire_create(struct sanx_link *link, struct net *net)
+{
+	struct wire_end *e;
+
+	sim_may_sleep("create()");
+	e = wire_end_new(net->id, true);
+	if (!e)
+		return ERR_PTR(-ENOMEM);
+	e->wl.link = link;
+	return &e->wl;
+}
+
+static void next_step(struct wire_end *e, enum wire_step step, u64 ns)
+{
+	if (e->stopped)
+		return;
+	e->step = step;
+	sim_timer_set(&e->step_timer, sim_now + ns);
+}
+
+/* Which node and rail have an address of a rail? */
+static bool find_rail(const struct in6_addr *addr, int *node, int *rail)
+{
+	struct in6_addr a;
+	int n, r;
+
+	for (n = 1; n <= (int)sim_plan.nodes; n++)
+		for (r = 0; r < (int)sim_plan.rails; r++) {
+			sim_rail(&a, n, r);
+			if (!ipv6_addr_equal(&a, addr))
+				continue;
+			*node = n;
+			*rail = r;
+			return true;
+		}
+	return false;
+}
+
+int wire_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
+{
+	struct wire_end *e = wire_end_of(wl);
+	int self;
+
+	sim_may_sleep("connect()");
+	sim_assert(find_rail(&path->src, &self, &e->rail) && self == e->node);
+	if (!find_rail(&path->dst, &e->to, &e->to_rail))
+		return -EHOSTUNREACH;
+	e->path = *path;
+	next_step(e, WIRE_RESOLVE, sim_rnd(200000));
+	return 0;
+}
+
+void wire_quiesce(struct sanx_wire_link *wl)
+{
+	struct wire_end *e = wire_end_of(wl);
+
+	mutex_lock(&e->handler);
+	mutex_unlock(&e->handler);
+}
+
+/**
+ * wire_setup_stop() - no upcall about the set-up follows
+ * @e: an end that is stopped
+ */
+void wire_setup_stop(struct wire_end *e)
+{
+	sim_timer_cancel(&e->step_timer);
+	mutex_lock(&e->handler);
+	mutex_unlock(&e->handler);
+}
+
+static void refuse(struct wire_end *e, int err)
+{
+	e->has_word = err;
+	if (err)
+		e->word = sanx_wire_refusal(err);
+	next_step(e, WIRE_REFUSED, sim_rnd(100000));
+}
+
+static void join(struct wire_end *a, struct wire_end *p)
+{
+	if (a->stopped || a->broken)
+		return;
+	a->peer = p;
+	p->peer = a;
+	sanx_wire_hello(p->wl.link, a->hello);
+	next_step(a, WIRE_ACCEPTED, sim_rnd(100000));
+}
+
+/* The passive side takes a request.  Return: 0 or -errno. */
+static int take_request(struct wire_listener *l, struct wire_request *r)
+{
+	struct wire_end *a = r->from, *e = wire_end_new(l->node, false);
+	struct in6_addr local, remote;
+	struct sanx_link *link;
+
+	if (!e)
+		return -ENOMEM;
+	e->to = a->node;
+	e->rail = a->to_rail;
+	e->to_rail = a->rail;
+	sim_rail(&remote, e->to, e->to_rail);
+	sim_rail(&local, e->node, e->rail);
+	/* quiesce() waits until the request is answered. */
+	mutex_lock(&e->handler);
+	link = sanx_wire_request(l->lnet, &e->wl, &remote, true, r->hello,
+				 sizeof(r->hello));
+	if (IS_ERR(link)) {
+		mutex_unlock(&e->handler);
+		wire_end_put(e);
+		return PTR_ERR(link);
+	}
+	sanx_wire_set_addrs(link, &local, &remote);
+	if (wire_prepare(e)) {
+		refuse(a, -ENOMEM);
+		sanx_wire_failed(link, SANX_WIRE_FAULT);
+	} else {
+		e->live = true;
+		join(a, e);
+	}
+	mutex_unlock(&e->handler);
+	sanx_wire_request_put(link);
+	return 0;
+}
+
+static void request_arrives(struct sim_entry *en)
+{
+	struct wire_request *r = container_of(en, struct wire_request,
+					      timer.entry);
+	struct wire_end *a = r->from;
+	struct sim_node *n = &sim_nodes[a->to];
+	struct wire_listener *l = n->listener;
+	unsigned int noio = memalloc_noio_save();
+	int err;
+
+	if (a->stopped || !wire_path_up(a)) {
+		next_step(a, WIRE_LOST, a->path.route_ms * NSEC_PER_MSEC);
+	} else if (!n->net || !l) {
+		refuse(a, 0);
+	} else {
+		l->running++;
+		err = take_request(l, r);
+		if (err)
+			refuse(a, err);
+		l->running--;
+		sim_wake(&l->idle);
+	}
+	memalloc_noio_restore(noio);
+	wire_end_put(a);
+	free(r);
+}
+
+static void send_request(struct wire_end *e)
+{
+	struct wire_request *r = calloc(1, sizeof(*r));
+
+	r->timer = (struct sim_timer){ .slot = -1,
+		.entry = SIM_ENTRY(request_arrives, "link request", false) };
+	r->timer.entry.node = e->to;
+	r->from = e;
+	wire_end_get(e);
+	sanx_wire_hello(e->wl.link, r->hello);
+	sim_timer_set(&r->timer, sim_now + sim_rnd(200000));
+}
+
+static void resolve(struct wire_end *e)
+{
+	if (!wire_path_up(e)) {
+		next_step(e, WIRE_LOST, e->path.addr_ms * NSEC_PER_MSEC);
+		return;
+	}
+	sanx_wire_set_addrs(e->wl.link, &e->path.src, &e->path.dst);
+	if (wire_prepare(e)) {
+		sanx_wire_failed(e->wl.link, SANX_WIRE_FAULT);
+		return;
+	}
+	e->live = true;
+	send_request(e);
+}
+
+static void do_step(struct wire_end *e)
+{
+	struct sanx_link *link = e->wl.link;
+
+	switch (e->step) {
+	case WIRE_RESOLVE:
+		resolve(e);
+		break;
+	case WIRE_LOST:
+		sanx_wire_failed(link, SANX_WIRE_LOST);
+		break;
+	case WIRE_ACCEPTED:
+		sanx_wire_connected(link, e->hello, sizeof(e->hello));
+		break;
+	case WIRE_REFUSED:
+		if (e->has_word)
+			sanx_wire_refused(link, &e->word, sizeof(e->word));
+		else
+			sanx_wire_refused(link, NULL, 0);
+		break;
+	case WIRE_IDLE:
+		break;
+	}
+}
+
+static void setup_step(struct sim_entry *en)
+{
+	struct wire_end *e = container_of(en, struct wire_end,
+					  step_timer.entry);
+	unsigned int noio = memalloc_noio_save();
+
+	wire_end_get(e);
+	mutex_lock(&e->handler);
+	if (!e->stopped && !sanx_wire_ending(e->wl.link))
+		do_step(e);
+	mutex_unlock(&e->handler);
+	wire_end_put(e);
+	memalloc_noio_restore(noio);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory of the module: counted, refused now and then, and listed at the end. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mem.h"
+
+/**
+ * struct sim_block - in front of each allocation
+ * @list: all allocations
+ * @where: who allocated it
+ * @size: bytes
+ * @pages: allocated by sim_alloc_pages()
+ * @vmalloc: by __vmalloc()
+ */
+struct sim_block {
+	struct list_head	list;
+	const char		*where;
+	size_t			size;
+	bool			pages;
+	bool			vmalloc;
+} __aligned(64);
+
+static LIST_HEAD(blocks);
+static unsigned long n_blocks, n_refused;
+static unsigned int refuse_one_in;
+
+/**
+ * sim_mem_refuse() - let allocations fail
+ * @one_in: one in so many fails; 0 for none
+ */
+void sim_mem_refuse(unsigned int one_in)
+{
+	refuse_one_in = one_in;
+}
+
+unsigned long sim_mem_refused(void)
+{
+	return n_refused;
+}
+
+static bool refused(gfp_t gfp, const char *where)
+{
+	if (gfp & __GFP_DIRECT_RECLAIM)
+		sim_may_sleep(where);
+	else
+		sim_point();
+	if (!sim_current || (gfp & __GFP_NOFAIL) || !sim_chance(refuse_one_in))
+		return false;
+	n_refused++;
+	sim_refused(where);
+	return true;
+}
+
+static void *block_add(struct sim_block *b, size_t size, gfp_t gfp,
+		       const char *where)
+{
+	b->size = size;
+	b->where = where;
+	b->pages = false;
+	b->vmalloc = false;
+	list_add_tail(&b->list, &blocks);
+	n_blocks++;
+	/* What is not zeroed must not be read. */
+	memset(b + 1, gfp & __GFP_ZERO ? 0 : 0xa5, min(size, (size_t)4096));
+	if (gfp & __GFP_ZERO && size > 4096)
+		memset((u8 *)(b + 1) + 4096, 0, size - 4096);
+	return b + 1;
+}
+
+void *sim_alloc(size_t size, gfp_t gfp, const char *where)
+{
+	struct sim_block *b;
+
+	if (refused(gfp, where))
+		return NULL;
+	b = aligned_alloc(64, roundup(sizeof(*b) + size, 64));
+	return block_add(b, size, gfp, where);
+}
+
+void *sim_alloc_pages(size_t size, gfp_t gfp, bool vmalloc, const char *where)
+{
+	struct sim_block *b;
+	u8 *p;
+
+	if (refused(gfp, where))
+		return NULL;
+	p = aligned_alloc(PAGE_SIZE, PAGE_SIZE + roundup(size, PAGE_SIZE));
+	b = (struct sim_block *)(p + PAGE_SIZE) - 1;
+	block_add(b, size, gfp, where);
+	b->pages = true;
+	b->vmalloc = vmalloc;
+	return b + 1;
+}
+
+static struct sim_block *block_del(const void *p)
+{
+	struct sim_block *b = (struct sim_block *)p - 1;
+
+	list_del(&b->list);
+	n_blocks--;
+	return b;
+}
+
+void sim_free(const void *p)
+{
+	struct sim_block *b;
+
+	sim_point();
+	if (!p)
+		return;
+	b = block_del(p);
+	sim_assert(!b->pages);
+	free(b);
+}
+
+void sim_free_pages(const void *p)
+{
+	struct sim_block *b = block_del(p);
+
+	sim_assert(b->pages && !b->vmalloc);
+	free((u8 *)p - PAGE_SIZE);
+}
+
+void vfree(const void *p)
+{
+	struct sim_block *b;
+
+	sim_may_sleep("vfree()");
+	if (!p)
+		return;
+	b = block_del(p);
+	sim_assert(b->vmalloc);
+	free((u8 *)p - PAGE_SIZE);
+}
+
+bool is_vmalloc_addr(const void *p)
+{
+	return p && ((const struct sim_block *)p)[-1].vmalloc;
+}
+
+unsigned long sim_mem_live(void)
+{
+	return n_blocks;
+}
+
+void sim_mem_dump(void)
+{
+	struct sim_block *b;
+	int n = 0;
+
+	list_for_each_entry(b, &blocks, list)
+		if (n++ < 20)
+			fprintf(stderr, "  leak: %zu bytes of %s\n", b->size,
+				b->where);
+}
+
+/*
+ * Copies from and to a program stop at a page that faults, and other tasks run
+ * meanwhile.
+ */
+static size_t copy_most(const struct iov_iter *i, size_t n)
+{
+	sim_point();
+	n = min(n, i->count);
+	if (i->pages && i->pos + n > i->fault)
+		n = i->fault > i->pos ? i->fault - i->pos : 0;
+	return n;
+}
+
+size_t _copy_from_iter(void *to, size_t n, struct iov_iter *from)
+{
+	size_t half;
+
+	n = copy_most(from, n);
+	half = n / 2;
+	memcpy(to, from->base + from->pos, half);
+	sim_point();
+	memcpy((u8 *)to + half, from->base + from->pos + half, n - half);
+	iov_iter_advance(from, n);
+	sim_point();
+	return n;
+}
+
+size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *to)
+{
+	size_t half;
+
+	n = copy_most(to, n);
+	half = n / 2;
+	memcpy(to->base + to->pos, from, half);
+	sim_point();
+	memcpy(to->base + to->pos + half, (const u8 *)from + half, n - half);
+	iov_iter_advance(to, n);
+	sim_point();
+	return n;
+}
+
+ssize_t iov_iter_get_pages2(struct iov_iter *i, struct page **pages,
+			    size_t most, unsigned int n, size_t *start)
+{
+	size_t len = copy_most(i, most);
+	unsigned int k, first = i->pos >> PAGE_SHIFT;
+
+	sim_may_sleep("iov_iter_get_pages2()");
+	*start = offset_in_page(i->pos);
+	len = min(len, n * PAGE_SIZE - *start);
+	if (!len)
+		return -EFAULT;
+	for (k = 0; k < DIV_ROUND_UP(*start + len, PAGE_SIZE); k++) {
+		pages[k] = &i->pages[first + k];
+		get_page(pages[k]);
+	}
+	iov_iter_advance(i, len);
+	return len;
+}

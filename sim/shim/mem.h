@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory: every allocation is counted, and can be refused. */
+#ifndef _SIM_MEM_H
+#define _SIM_MEM_H
+
+#include "work.h"
+
+#define __GFP_ZERO		1U
+#define __GFP_DIRECT_RECLAIM	2U
+#define __GFP_IO		4U
+#define __GFP_FS		8U
+#define __GFP_NOWARN		16U
+#define __GFP_NORETRY		32U
+#define __GFP_RETRY_MAYFAIL	64U
+#define __GFP_ACCOUNT		128U
+#define __GFP_NOFAIL		256U
+#define GFP_ATOMIC		0U
+#define GFP_NOWAIT		0U
+#define GFP_NOIO		__GFP_DIRECT_RECLAIM
+#define GFP_KERNEL		(__GFP_DIRECT_RECLAIM | __GFP_IO | __GFP_FS)
+#define GFP_KERNEL_ACCOUNT	(GFP_KERNEL | __GFP_ACCOUNT)
+
+void *sim_alloc(size_t size, gfp_t gfp, const char *where);
+void *sim_alloc_pages(size_t size, gfp_t gfp, bool vmalloc, const char *where);
+void sim_free(const void *p);
+void sim_free_pages(const void *p);
+bool is_vmalloc_addr(const void *p);
+unsigned long sim_mem_live(void);
+void sim_mem_dump(void);
+void sim_mem_refuse(unsigned int one_in);
+unsigned long sim_mem_refused(void);
+/* The simulator's: memory was refused at @where. */
+void sim_refused(const char *where);
+
+#define __sim_where		__FILE__ ":" __stringify(__LINE__)
+#define kmalloc(n, gfp)		sim_alloc(n, gfp, __sim_where)
+#define kzalloc(n, gfp)		sim_alloc(n, (gfp) | __GFP_ZERO, __sim_where)
+#define kcalloc(n, s, gfp)	kzalloc(array_size(n, s), gfp)
+#define kvmalloc(n, gfp)	kmalloc(n, gfp)
+#define kvzalloc(n, gfp)	kzalloc(n, gfp)
+#define kfree(p)		sim_free(p)
+#define kvfree(p)		sim_free(p)
+#define alloc_pages_exact(n, gfp) sim_alloc_pages(n, gfp, false, __sim_where)
+#define free_pages_exact(p, n)	((void)(n), sim_free_pages(p))
+#define __vmalloc(n, gfp)	sim_alloc_pages(n, gfp, true, __sim_where)
+void vfree(const void *p);
+#define totalram_pages()	(1UL << 20)
+
+#define alloc_percpu(type)	((type *)kzalloc(sizeof(type), GFP_KERNEL))
+#define free_percpu(p)		kfree(p)
+#define this_cpu_add(x, n)	((void)((x) += (n)))
+#define per_cpu_ptr(p, cpu)	((void)(cpu), p)
+#define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define num_online_cpus()	2U
+#define raw_smp_processor_id()	((int)sim_rnd(2))
+
+struct cgroup_subsys_state {
+	int refs;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+};
+
+#define css_tryget(c)		((c)->refs++, true)
+
+static inline void mem_cgroup_put(struct mem_cgroup *m)
+{
+	if (m)
+		m->css.refs--;
+}
+
+static inline struct mem_cgroup *set_active_memcg(struct mem_cgroup *m)
+{
+	return NULL;
+}
+
+static inline unsigned int memalloc_noio_save(void)
+{
+	return sim_current->noio++;
+}
+
+static inline void memalloc_noio_restore(unsigned int was)
+{
+	sim_assert((int)was == --sim_current->noio);
+}
+
+#define memalloc_noreclaim_save()	0U
+#define memalloc_noreclaim_restore(x)	((void)(x))
+
+/**
+ * struct page - a page of a program
+ * @refs: references
+ * @mem: its bytes
+ */
+struct page {
+	int	refs;
+	u8	*mem;
+};
+
+#define kmap_local_page(p)	((void *)(p)->mem)
+#define kunmap_local(p)		((void)(p))
+#define page_address(p)		((void *)(p)->mem)
+
+static inline void get_page(struct page *p)
+{
+	p->refs++;
+}
+
+static inline void put_page(struct page *p)
+{
+	sim_assert(p->refs > 0);
+	p->refs--;
+}
+
+/**
+ * struct iov_iter - bytes of a program
+ * @base: its memory
+ * @pages: the pages of @base, or NULL if it is memory of the kernel
+ * @pos: bytes that are done
+ * @count: bytes that are left
+ * @fault: copies fail from this position on
+ */
+struct iov_iter {
+	u8		*base;
+	struct page	*pages;
+	size_t		pos;
+	size_t		count;
+	size_t		fault;
+};
+
+size_t _copy_from_iter(void *to, size_t n, struct iov_iter *from);
+size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *to);
+#define copy_from_iter(to, n, from)	_copy_from_iter(to, n, from)
+ssize_t iov_iter_get_pages2(struct iov_iter *i, struct page **pages,
+			    size_t most, unsigned int n, size_t *start);
+
+static inline void iov_iter_advance(struct iov_iter *i, size_t n)
+{
+	i->pos += n;
+	i->count -= n;
+}
+
+static inline void iov_iter_revert(struct iov_iter *i, size_t n)
+{
+	i->pos -= n;
+	i->count += n;
+}
+
+static inline size_t iov_iter_count(const struct iov_iter *i)
+{
+	return i->count;
+}
+
+#define iov_iter_single_seg_count(i)	((i)->count)
+#define user_backed_iter(i)		((i)->pages != NULL)
+
+struct xarray {
+	gfp_t			gfp;
+	spinlock_t		xa_lock;
+	struct hlist_head	slot[64];
+};
+
+struct xa_limit {
+	u32 max;
+	u32 min;
+};
+
+#define XA_LIMIT(_min, _max)	((struct xa_limit){ .min = _min, .max = _max })
+#define xa_limit_32b		XA_LIMIT(0, U32_MAX)
+#define XA_FLAGS_ALLOC		1
+#define XA_FLAGS_ALLOC1		2
+#define XA_FLAGS_LOCK_BH	4
+void xa_init_flags(struct xarray *xa, gfp_t flags);
+void xa_destroy(struct xarray *xa);
+void *xa_load(struct xarray *xa, unsigned long index);
+void *xa_erase_bh(struct xarray *xa, unsigned long index);
+int xa_alloc_cyclic_bh(struct xarray *xa, u32 *id, void *entry,
+		       struct xa_limit limit, u32 *next, gfp_t gfp);
+
+#define get_random_u64()	sim_rnd64()
+#define get_random_u32()	((u32)sim_rnd64())
+
+#endif /* _SIM_MEM_H */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The simulator: nodes, wire, sockets, programs, and what may happen to them. */
+#ifndef _SIM_SIM_H
+#define _SIM_SIM_H
+
+#include <net/sanx_wire.h>
+
+#include "conn/conn.h"
+#include "sim/shim/report.h"
+
+#define SIM_NODES	3
+#define SIM_RAILS	2
+#define SIM_PORT	1000
+
+/**
+ * struct sim_plan - what a world is like; drawn from its seed
+ * @nodes: number of nodes
+ * @rails: rails of each node
+ * @pace: tasks give way once in so many points; 0 for never
+ * @refuse: one in so many allocations fails; 0 for none
+ * @death: a link dies once in so many steps; 0 for never
+ * @outage: of the deaths, one in so many cuts a rail for some time
+ * @silent: of the deaths, one in so many is not noticed by the wire
+ * @device: of the deaths, one in so many loses what a device had acknowledged
+ * @restart: a node restarts once in so many steps; 0 for never
+ * @hostile: a frame is replaced once in so many; 0 for never
+ * @config: the node map changes once in so many steps; 0 for never
+ * @conns: connections that programs try to have
+ * @fault: one in so many copies faults; 0 for never
+ * @early: messages complete before the peer has them
+ * @imm: writes carry immediate data
+ * @enable_alone: see &struct sanx_wire_caps
+ * @lend: devices read pages of programs
+ * @sync: the CPU does not see writes of devices before sync()
+ * @map_max: largest mapping
+ */
+struct sim_plan {
+	unsigned int	nodes;
+	unsigned int	rails;
+	unsigned int	pace;
+	unsigned int	refuse;
+	unsigned int	death;
+	unsigned int	outage;
+	unsigned int	silent;
+	unsigned int	device;
+	unsigned int	restart;
+	unsigned int	hostile;
+	unsigned int	config;
+	unsigned int	conns;
+	unsigned int	fault;
+	bool		early;
+	bool		imm;
+	bool		enable_alone;
+	bool		lend;
+	bool		sync;
+	u32		map_max;
+};
+
+/**
+ * struct sim_node - a node
+ * @id: its number, from 1
+ * @net: its namespace, or NULL while it is down
+ * @dark: nothing that it sends arrives anywhere, and nothing arrives there
+ * @rail_down: likewise for a rail
+ * @listener: of the wire
+ * @boot: counts its restarts
+ */
+struct sim_node {
+	int			id;
+	struct net		*net;
+	bool			dark;
+	bool			rail_down[SIM_RAILS];
+	struct wire_listener	*listener;
+	unsigned int		boot;
+};
+
+/**
+ * struct sim_counts - figures of a run
+ * @worlds: worlds
+ * @deaths: links that were up and were ended by the simulator
+ * @conns: connections that were established
+ * @resumed: RESUME_ACK frames
+ * @bytes: bytes that programs read
+ * @frames: frames that arrived
+ * @restarts: restarts of a node
+ * @errors: connections that ended with an error that was due
+ * @finished: connections that ended in order, with all their bytes
+ */
+struct sim_counts {
+	u64 worlds;
+	u64 deaths;
+	u64 conns;
+	u64 resumed;
+	u64 bytes;
+	u64 frames;
+	u64 restarts;
+	u64 errors;
+	u64 finished;
+	u64 refused;
+};
+
+extern struct sim_plan sim_plan;
+extern struct sim_node sim_nodes[SIM_NODES + 1];
+extern struct sim_counts sim_counts;
+extern bool sim_calm;
+/* Changes a frame that arrives, and returns its size; or NULL. */
+extern u32 (*sim_fuzz)(u8 *frame, u32 bytes);
+
+void sim_addr(struct in6_addr *addr, int node);
+void sim_rail(struct in6_addr *addr, int node, int rail);
+
+/* spawn.c */
+void sim_spawn(int node, const char *name, void (*fn)(void *arg), void *arg);
+void sim_call(int node, const char *name, void (*fn)(void *arg), void *arg);
+
+/* wire.c */
+extern const struct sanx_wire_ops sim_wire_ops;
+void sim_wire_chaos(void);
+void sim_wire_kill(bool silent, bool device);
+void sim_wire_kill_node(int node);
+void sim_wire_kill_rail(int node, int rail);
+unsigned int sim_wire_up(void);
+void sim_wire_reset(void);
+
+/* setup.c */
+struct wire_end;
+void sim_setup_connect(struct wire_end *e, const struct sanx_wire_path *path);
+void sim_setup_stop(struct wire_end *e);
+
+/* sock.c */
+struct sim_sock;
+struct sim_sock *sim_socket(int node);
+int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog);
+struct sim_sock *sim_accept(struct sim_sock *l, long timeo);
+int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo);
+ssize_t sim_send(struct sim_sock *s, struct iov_iter *from, int flags,
+		 long timeo);
+ssize_t sim_recv(struct sim_sock *s, struct iov_iter *to, int flags,
+		 long timeo);
+int sim_shutdown(struct sim_sock *s, int how);
+void sim_close(struct sim_sock *s, bool abort);
+void sim_cork(struct sim_sock *s, bool on);
+struct tcp_sock *sim_sock_tp(struct sim_sock *s);
+struct sanx_conn *sim_sock_conn(struct sim_sock *s);
+
+/* program.c */
+void sim_programs_start(void);
+void sim_programs_look(void);
+void sim_programs_end(void);
+bool sim_programs_done(void);
+void sim_excuse(int a, int b, const char *why);
+void sim_programs_free(void);
+void sim_programs_dump(void);
+void sim_programs_node_down(int node);
+
+/* world.c */
+void sim_world(u64 seed, u64 steps);
+
+#endif /* _SIM_SIM_H */

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sockets: the calls of af_sanx/socket/ as far as they concern a connection,
+ * with the same order of loads, locks and wake-ups.
+ */
+#include <stdlib.h>
+
+#include "config/config.h"
+#include "program.h"
+
+/**
+ * struct sim_sock - a socket
+ * @tp: the sock, first
+ * @sock: the socket
+ * @node: its node
+ * @net: the namespace of the node when it was made
+ * @conn: its connection, or NULL
+ * @fell_back: it would be TCP now
+ * @killed: its program was killed
+ * @lsk: for listening
+ */
+struct sim_sock {
+	struct tcp_sock		tp;
+	struct socket		sock;
+	int			node;
+	struct net		*net;
+	struct sanx_conn	*conn;
+	bool			fell_back;
+	bool			killed;
+	struct sanx_listener	lsk;
+};
+
+static struct sock *sk_of(struct sim_sock *s)
+{
+	return (struct sock *)&s->tp;
+}
+
+static void wake(struct sock *sk)
+{
+	if (skwq_has_sleeper(sk->sk_wq))
+		wake_up(&sk->sk_wq->wait);
+}
+
+struct tcp_sock *sim_sock_tp(struct sim_sock *s)
+{
+	return &s->tp;
+}
+
+struct sanx_conn *sim_sock_conn(struct sim_sock *s)
+{
+	return s->conn;
+}
+
+void sock_put(struct sock *sk)
+{
+	if (refcount_dec_and_test(&sk->sk_refcnt))
+		free(container_of(sk, struct sim_sock, tp.inet_conn.icsk_inet.sk));
+}
+
+static void sock_fill(struct sim_sock *s)
+{
+	struct sock *sk = sk_of(s);
+
+	init_waitqueue_head(&s->sock.wq.wait);
+	s->sock.sk = sk;
+	refcount_set(&sk->sk_refcnt, 1);
+	sk->sk_socket = &s->sock;
+	sk->sk_wq = &s->sock.wq;
+	sk->sim_net = s->net;
+	sk->sk_family = AF_INET;
+	sk->sk_state = TCP_CLOSE;
+	sk->sk_allocation = GFP_KERNEL;
+	sk->sk_sndbuf = s->net->ipv4.sysctl_tcp_wmem[1];
+	sk->sk_rcvbuf = s->net->ipv4.sysctl_tcp_rmem[1];
+	sk->sk_data_ready = wake;
+	sk->sk_state_change = wake;
+	(sk->sk_error_report) = wake;
+	sk->sk_write_space = sim_native_write_space;
+	/* Urgent bytes stay in the stream, so that it is simply compared. */
+	sk->sk_flags = BIT(SOCK_URGINLINE);
+	s->tp.notsent_lowat = U32_MAX;
+}
+
+/**
+ * sim_socket() - socket()
+ * @node: where
+ */
+struct sim_sock *sim_socket(int node)
+{
+	struct sim_sock *s = calloc(1, sizeof(*s));
+
+	s->node = node;
+	s->net = sim_nodes[node].net;
+	sock_fill(s);
+	sanx_listener_init(&s->lsk);
+	sanx_netuse_get(s->net);
+	return s;
+}
+
+/**
+ * sim_sock_kill() - end the calls of a socket, as a signal does
+ * @s: the socket
+ */
+void sim_sock_kill(struct sim_sock *s)
+{
+	s->killed = true;
+	wake(sk_of(s));
+}
+
+bool sim_sock_killed(const struct sim_sock *s)
+{
+	return s->killed;
+}
+
+/**
+ * sim_listen() - bind() and listen()
+ */
+int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog)
+{
+	struct sock *sk = sk_of(s);
+
+	lock_sock(sk);
+	inet_sk(sk)->inet_sport = htons(port);
+	sk->sk_max_ack_backlog = backlog;
+	sanx_listener_add(&s->lsk, sk, true);
+	WRITE_ONCE(sk->sk_state, TCP_LISTEN);
+	sanx_listener_add(&s->lsk, sk, false);
+	sanx_listener_watch(&s->lsk);
+	release_sock(sk);
+	return 0;
+}
+
+static struct sim_sock *accepted(struct sim_sock *l, struct sanx_conn *conn)
+{
+	struct sim_sock *s = sim_socket(l->node);
+
+	sanx_conn_attach(conn, sk_of(s));
+	/* As in accept_conn() and start(). */
+	smp_store_release(&s->conn, conn);
+	return s;
+}
+
+/**
+ * sim_accept() - accept()
+ * @l: a listener
+ * @timeo: in jiffies
+ * Return: the socket, or NULL after @timeo.
+ */
+struct sim_sock *sim_accept(struct sim_sock *l, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sanx_conn *conn;
+
+	add_wait_queue(sk_sleep(sk_of(l)), &wait);
+	for (;;) {
+		conn = sanx_listener_take(&l->lsk);
+		if (conn || !timeo)
+			break;
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+	}
+	remove_wait_queue(sk_sleep(sk_of(l)), &wait);
+	return conn ? accepted(l, conn) : NULL;
+}
+
+static bool connecting(const struct sim_sock *s)
+{
+	return !READ_ONCE(s->fell_back) &&
+	       READ_ONCE(s->conn->state) == SANX_CONN_CONNECTING;
+}
+
+/* In the connect thread: the socket becomes TCP. */
+static void refused(struct kthread_work *work)
+{
+	struct sanx_conn *conn = container_of(work, struct sanx_conn, work.work);
+	struct sock *sk = sanx_conn_sk_get(conn);
+	struct sim_sock *s;
+
+	if (sk && !sanx_lock_sock_soon(sk)) {
+		sock_put(sk);
+		sanx_conn_refused_later(conn);
+		return;
+	}
+	if (sk) {
+		s = container_of(sk, struct sim_sock,
+				 tp.inet_conn.icsk_inet.sk);
+		s->fell_back = true;
+		wake(sk);
+		release_sock(sk);
+		sock_put(sk);
+	}
+	sanx_conn_put(conn);
+}
+
+static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
+				  u16 from)
+{
+	const struct sanx_transport_ops *ops = sanx_transport_get(false);
+	struct sanx_endpoint local, remote;
+	struct sanx_conn *conn;
+
+	sim_addr(&local.addr, s->node);
+	sim_addr(&remote.addr, to);
+	local.port = htons(from);
+	remote.port = htons(port);
+	conn = sanx_conn_alloc(ops, s->net, &local, &remote);
+	sanx_transport_put(ops);
+	return conn;
+}
+
+static int start(struct sim_sock *s, struct sanx_conn *conn)
+{
+	struct sock *sk = sk_of(s);
+	int err;
+
+	conn->rx_max = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
+	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
+	sanx_conn_attach(conn, sk);
+	/* As in accept_conn() and start(). */
+	smp_store_release(&s->conn, conn);
+	err = sanx_conn_connect(conn, refused);
+	if (!err && READ_ONCE(conn->state) != SANX_CONN_REFUSED)
+		return 0;
+	sanx_conn_give_up(conn);
+	s->fell_back = true;
+	return 1;
+}
+
+static long wait_answer(struct sim_sock *s, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = sk_of(s);
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	/* As in af_sanx/socket/. */
+	smp_mb();
+	while (timeo && !s->killed && connecting(s)) {
+		release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		lock_sock(sk);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return timeo;
+}
+
+/**
+ * sim_connect() - connect()
+ * @s: a new socket
+ * @to: node
+ * @port: of the listener
+ * @from: our port
+ * @timeo: in jiffies
+ * Return: 0; 1 if the socket would be TCP now; or -errno.
+ */
+int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo)
+{
+	struct sanx_conn *conn = conn_new(s, to, port, from);
+	int err;
+
+	if (!conn)
+		return -ENOMEM;
+	lock_sock(sk_of(s));
+	err = start(s, conn);
+	if (!err)
+		timeo = wait_answer(s, timeo);
+	if (err || s->fell_back || READ_ONCE(conn->state) == SANX_CONN_REFUSED)
+		err = 1;
+	else if (!sanx_conn_open(conn))
+		err = timeo ? sock_error(sk_of(s)) ?: -ECONNABORTED : -ETIMEDOUT;
+	release_sock(sk_of(s));
+	return err;
+}
+
+static void want_room(struct sock *sk)
+{
+	set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	/* As in sanx_want_room(). */
+	smp_mb__after_atomic();
+}
+
+static bool send_ready(struct sanx_conn *conn, enum sanx_room which)
+{
+	return !sanx_conn_open(conn) ||
+	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN ||
+	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn, which);
+}
+
+static long send_sleep(wait_queue_entry_t *wait, enum sanx_room which,
+		       long *patience, long timeo)
+{
+	long left;
+
+	if (which == SANX_ROOM_SPARE)
+		return wait_woken(wait, TASK_INTERRUPTIBLE, timeo);
+	left = wait_woken(wait, TASK_INTERRUPTIBLE, min(*patience, timeo));
+	left = *patience - min(*patience, timeo) + left;
+	if (timeo != MAX_SCHEDULE_TIMEOUT)
+		timeo = max(timeo - (*patience - left), 0L);
+	*patience = left;
+	return timeo;
+}
+
+static int send_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo,
+		     enum sanx_room *which)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	enum sanx_room first = SANX_ROOM_WINDOW;
+	struct sock *sk = sk_of(s);
+	long patience = SANX_PATIENCE;
+	int err = 0;
+
+	if (!*timeo) {
+		want_room(sk);
+		return send_ready(conn, *which) ? 0 : -EAGAIN;
+	}
+	add_wait_queue(sk_sleep(sk), &wait);
+	for (;;) {
+		want_room(sk);
+		if (send_ready(conn, *which))
+			break;
+		if (!patience) {
+			*which = SANX_ROOM_SPARE;
+			first = SANX_ROOM_SPARE;
+			break;
+		}
+		if (!*timeo) {
+			err = -EAGAIN;
+			break;
+		}
+		if (s->killed) {
+			err = -EINTR;
+			break;
+		}
+		*timeo = send_sleep(&wait, *which, &patience, *timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	WRITE_ONCE(conn->room_first, first);
+	return err;
+}
+
+static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
+			 struct iov_iter *from, int flags)
+{
+	size_t len = iov_iter_count(from);
+
+	if (READ_ONCE(sk_of(s)->sk_err))
+		return -EPIPE;
+	if (!sanx_conn_open(conn) ||
+	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN)) {
+		/* As in send_some() of af_sanx/socket/. */
+		smp_rmb();
+		return -EPIPE;
+	}
+	if (!len)
+		return 0;
+	if (READ_ONCE(conn->peer_gone)) {
+		iov_iter_advance(from, len);
+		sanx_conn_reset(conn, ECONNRESET);
+		return len;
+	}
+	if (unlikely(READ_ONCE(conn->liveness.watch)))
+		sanx_liveness_send(conn, sk_of(s));
+	return conn->ops->send(conn, from, len, flags);
+}
+
+static int send_flags(struct sim_sock *s, struct sanx_conn *conn, int flags,
+		      long timeo, enum sanx_room which)
+{
+	flags &= MSG_OOB | MSG_MORE;
+	if (which == SANX_ROOM_SPARE)
+		flags |= SANX_MSG_SPARE;
+	if (timeo != MAX_SCHEDULE_TIMEOUT)
+		flags |= MSG_DONTWAIT;
+	if (READ_ONCE(conn->cork.on))
+		flags |= MSG_MORE;
+	if (!(s->tp.nonagle & TCP_NAGLE_OFF))
+		flags |= MSG_BATCH;
+	return flags;
+}
+
+static ssize_t send_all(struct sim_sock *s, struct sanx_conn *conn,
+			struct iov_iter *from, int flags, long *timeo,
+			u64 *lent)
+{
+	enum sanx_room which = *timeo ? READ_ONCE(conn->room_first) :
+					SANX_ROOM_SPARE;
+	size_t sent = 0;
+	u64 before;
+	ssize_t n;
+
+	for (;;) {
+		mutex_lock(&conn->tx_mutex);
+		before = conn->lent;
+		n = send_some(s, conn, from,
+			      send_flags(s, conn, flags, *timeo, which));
+		if (conn->lent != before)
+			*lent = conn->lent;
+		mutex_unlock(&conn->tx_mutex);
+		if (n >= 0) {
+			sent += n;
+			if (!iov_iter_count(from))
+				return sent;
+			cond_resched();
+			continue;
+		}
+		if (n == -EAGAIN)
+			n = send_wait(s, conn, timeo, &which);
+		if (n)
+			return sent ?: n;
+	}
+}
+
+/**
+ * sim_send() - send()
+ * @s: a connected socket
+ * @from: what to send
+ * @flags: MSG_*
+ * @timeo: in jiffies
+ * Return: bytes, or -errno.
+ */
+ssize_t sim_send(struct sim_sock *s, struct iov_iter *from, int flags,
+		 long timeo)
+{
+	struct sanx_conn *conn = s->conn;
+	u64 lent = 0;
+	ssize_t n;
+
+	n = send_all(s, conn, from, flags, &timeo, &lent);
+	if (lent)
+		conn->ops->wait_pages(conn, lent);
+	if (n > 0)
+		WRITE_ONCE(conn->tx_time, jiffies);
+	if (n == -EPIPE)
+		n = sock_error(sk_of(s)) ?: -EPIPE;
+	return n;
+}
+
+static bool recv_ready(struct sim_sock *s, struct sanx_conn *conn)
+{
+	return sanx_rxq_avail(&conn->rx) ||
+	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
+	       READ_ONCE(sk_of(s)->sk_err) || !sanx_conn_open(conn);
+}
+
+static int recv_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = sk_of(s);
+	int err = 0;
+
+	conn->ops->push(conn);
+	if (!*timeo)
+		return -EAGAIN;
+	sanx_liveness_wait(conn, sk);
+	add_wait_queue(sk_sleep(sk), &wait);
+	/* As in af_sanx/socket/. */
+	smp_mb();
+	while (!recv_ready(s, conn)) {
+		if (!*timeo) {
+			err = -EAGAIN;
+			break;
+		}
+		if (s->killed) {
+			err = -EINTR;
+			break;
+		}
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* Return: 1 to wait, 2 to read again; 0 or -errno at the end. */
+static int recv_end(struct sim_sock *s, struct sanx_conn *conn)
+{
+	bool fin = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
+	bool dead = !sanx_conn_open(conn);
+	bool failed;
+
+	/* As in recv_end() of af_sanx/socket/. */
+	smp_rmb();
+	failed = READ_ONCE(sk_of(s)->sk_err);
+	if (!fin && !dead && !failed)
+		return 1;
+	/* Likewise. */
+	smp_rmb();
+	if (sanx_rxq_avail(&conn->rx))
+		return 2;
+	if (sanx_conn_fin_rcvd(conn))
+		return 0;
+	if (failed)
+		return sock_error(sk_of(s));
+	return fin ? 0 : -ENOTCONN;
+}
+
+static ssize_t recv_some(struct sim_sock *s, struct sanx_conn *conn,
+			 struct iov_iter *to)
+{
+	struct sanx_left left;
+	bool hole;
+	u64 pos, end;
+	u32 n;
+
+	pos = conn->rx.head;
+	end = pos + sanx_rxq_avail(&conn->rx);
+	n = sanx_urg_run(conn, sk_of(s), pos, end - pos, &hole);
+	sim_assert(!hole);
+	n = min_t(u64, n, iov_iter_count(to));
+	if (!n)
+		return 0;
+	n = sanx_rxq_read(&conn->rx, 0, to, n);
+	if (!n)
+		return -EFAULT;
+	sanx_rxq_consume(&conn->rx, n);
+	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
+		conn->ops->left(conn, &left);
+	sanx_urg_passed(conn);
+	conn->ops->consumed(conn);
+	return n;
+}
+
+/**
+ * sim_recv() - recv()
+ * @s: a connected socket
+ * @to: takes the bytes
+ * @flags: not used
+ * @timeo: in jiffies
+ * Return: bytes, 0 at the end of the stream, or -errno.
+ */
+ssize_t sim_recv(struct sim_sock *s, struct iov_iter *to, int flags,
+		 long timeo)
+{
+	struct sanx_conn *conn = s->conn;
+	ssize_t n;
+	int err;
+
+	for (;;) {
+		mutex_lock(&conn->rx_mutex);
+		n = recv_some(s, conn, to);
+		mutex_unlock(&conn->rx_mutex);
+		if (n)
+			return n;
+		err = recv_end(s, conn);
+		if (err == 2)
+			continue;
+		if (err <= 0)
+			return err;
+		err = recv_wait(s, conn, &timeo);
+		if (err)
+			return err;
+	}
+}
+
+/**
+ * sim_shutdown() - shutdown()
+ * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
+ */
+int sim_shutdown(struct sim_sock *s, int how)
+{
+	int err;
+
+	lock_sock(sk_of(s));
+	err = sanx_conn_shutdown(s->conn, how);
+	release_sock(sk_of(s));
+	return err;
+}
+
+/**
+ * sim_cork() - set or clear TCP_CORK
+ */
+void sim_cork(struct sim_sock *s, bool on)
+{
+	if (on)
+		s->tp.nonagle |= TCP_NAGLE_CORK;
+	else
+		s->tp.nonagle &= ~TCP_NAGLE_CORK;
+	WRITE_ONCE(s->conn->cork.on, on);
+	if (!on)
+		sanx_cork_pull(s->conn);
+}
+
+/**
+ * sim_close() - close()
+ * @s: the socket; gone afterwards
+ * @abort: as with SO_LINGER and a time of 0
+ */
+void sim_close(struct sim_sock *s, bool abort)
+{
+	struct sock *sk = sk_of(s);
+	struct sanx_conn *conn;
+
+	lock_sock(sk);
+	sanx_listener_pause(&s->lsk);
+	conn = s->conn;
+	if (conn)
+		sanx_conn_detach(conn);
+	release_sock(sk);
+	if (conn)
+		sanx_conn_close(conn, abort);
+	sanx_netuse_put(s->net, false);
+	WRITE_ONCE(sk->sk_state, TCP_CLOSE);
+	sanx_listener_stop(&s->lsk);
+	if (conn) {
+		sanx_conn_stop(conn);
+		sanx_conn_put(conn);
+	}
+	sock_put(sk);
+}

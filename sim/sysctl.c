@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sysctls of a node, in place of af_sanx/config/sysctl.c. */
+#include "config/internal.h"
+
+int sanx_sysctl_net_init(struct sanx_net *sn)
+{
+	sn->spin_us = 0;
+	sn->idle_ms = 30000;
+	sn->nodelay_us = 50;
+	return 0;
+}
+
+void sanx_sysctl_net_exit(struct sanx_net *sn)
+{
+}

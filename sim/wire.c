@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages of a link.  Four things happen to each, in any order that the
+ * contract permits: its writes, its frame, its completion and its arrival.
+ */
+#include <stdlib.h>
+
+#include "wire.h"
+
+static LIST_HEAD(ends);
+
+static void ev_exec(struct sim_entry *en);
+static void ev_sent(struct sim_entry *en);
+static void ev_arrive(struct sim_entry *en);
+static void ev_fail(struct sim_entry *en);
+
+/**
+ * wire_end_new() - allocate an end
+ * @node: its node
+ * @active: it asks for the link
+ * Return: it, or NULL if memory is refused.
+ */
+struct wire_end *wire_end_new(int node, bool active)
+{
+	struct wire_end *e;
+	void *p = kmalloc(1, GFP_KERNEL);
+
+	if (!p)
+		return NULL;
+	kfree(p);
+	e = calloc(1, sizeof(*e));
+	e->node = node;
+	e->active = active;
+	e->refs = 1;
+	e->lost_from = U64_MAX;
+	e->ev_exec = SIM_ENTRY(ev_exec, "device", false);
+	e->ev_sent = SIM_ENTRY(ev_sent, "completion", true);
+	e->ev_arrive = SIM_ENTRY(ev_arrive, "arrival", true);
+	e->fail = (struct sim_timer){ .slot = -1,
+		.entry = SIM_ENTRY(ev_fail, "link lost", false) };
+	e->ev_sent.node = node;
+	e->ev_arrive.node = node;
+	e->fail.entry.node = node;
+	wire_step_init(e);
+	list_add_tail(&e->list, &ends);
+	return e;
+}
+
+void wire_end_get(struct wire_end *e)
+{
+	e->refs++;
+}
+
+void wire_end_put(struct wire_end *e)
+{
+	if (--e->refs)
+		return;
+	list_del(&e->list);
+	free(e);
+}
+
+/* Is there a way from this end to the other? */
+bool wire_path_up(const struct wire_end *e)
+{
+	const struct sim_node *a = &sim_nodes[e->node], *b = &sim_nodes[e->to];
+
+	return !a->dark && !b->dark && !a->rail_down[e->rail] &&
+	       !b->rail_down[e->to_rail];
+}
+
+static bool can_exec(const struct wire_end *e)
+{
+	return e->exec < e->tail && e->live && !e->broken && e->peer &&
+	       !e->peer->broken && !e->peer->stopped;
+}
+
+static u64 completable(const struct wire_end *e)
+{
+	return min(sim_plan.early && !e->broken ? e->tail : e->exec,
+		   e->lost_from);
+}
+
+static bool can_complete(const struct wire_end *e)
+{
+	u64 i, end = completable(e);
+
+	for (i = e->head; i < end; i++)
+		if (e->q[i % WIRE_QUEUE].m.signal)
+			return true;
+	return false;
+}
+
+/**
+ * wire_kick() - let happen what can
+ * @e: an end whose state has changed
+ */
+void wire_kick(struct wire_end *e)
+{
+	if (e->stopped)
+		return;
+	if (can_exec(e))
+		sim_ready(&e->ev_exec);
+	if (!e->completing && can_complete(e))
+		sim_ready(&e->ev_sent);
+	if (!e->arriving && e->in_head < e->in_tail)
+		sim_ready(&e->ev_arrive);
+}
+
+static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
+{
+	const struct sanx_wire_write *w;
+	int i;
+
+	sim_assert(e->tail - e->head < WIRE_QUEUE - 8);
+	sim_assert(m->slot < SANX_WIRE_SLOTS);
+	sim_assert(m->bytes <= SANX_WIRE_FRAME_MAX && m->n_writes <= 2);
+	sim_assert(m->bytes || (m->n_writes && sim_plan.imm));
+	for (i = 0; i < m->n_writes; i++) {
+		w = &m->write[i];
+		sim_assert(w->len && w->len <= SANX_WIRE_PAYLOAD_MAX);
+		sim_assert(w->from || w->pages);
+		sim_assert(w->from || sim_plan.lend);
+		if (w->from)
+			sim_assert(w->from->priv && w->from->enabled &&
+				   w->pos + w->len <= ((struct wire_map *)w->from->priv)->size);
+	}
+}
+
+/* Is there a message that the other device has not acknowledged? */
+static bool unacked(const struct wire_end *e)
+{
+	u64 i;
+
+	for (i = e->exec; i < e->tail; i++)
+		if (!e->q[i % WIRE_QUEUE].alone)
+			return true;
+	return false;
+}
+
+static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
+		   struct wire_map *enable, bool alone)
+{
+	struct wire_msg *q;
+	int i;
+
+	sim_assert(!e->stopped || !e->live);
+	if (enable && sim_plan.enable_alone && unacked(e))
+		sim_fail("a mapping is enabled behind other messages");
+	q = &e->q[e->tail % WIRE_QUEUE];
+	free(q->data);
+	*q = (struct wire_msg){ .m = *m, .enable = enable, .alone = alone };
+	for (i = 0; i < m->n_writes; i++)
+		if (m->write[i].from)
+			q->from[i] = m->write[i].from->priv;
+	e->tail++;
+	/* A device notices that its messages are not acknowledged. */
+	if (e->broken && !e->mute)
+		wire_fail_at(e, 2 * NSEC_PER_SEC);
+	wire_kick(e);
+	return 0;
+}
+
+static int wire_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
+{
+	struct wire_end *e = wire_end_of(wl);
+
+	check_msg(e, m);
+	if (sim_plan.death && sim_chance(100 * sim_plan.death))
+		return -EIO;
+	return add_msg(e, m, m->enable ? m->enable->priv : NULL, false);
+}
+
+static int wire_enable(struct sanx_wire_link *wl,
+		       const struct sanx_wire_map *map)
+{
+	const struct sanx_wire_msg none = { 0 };
+
+	return add_msg(wire_end_of(wl), &none, map->priv, true);
+}
+
+static void read_pages(const struct sanx_wire_write *w, u8 *to)
+{
+	size_t pos = w->pos;
+	u32 done, n;
+
+	for (done = 0; done < w->len; done += n, pos += n) {
+		n = min_t(u32, w->len - done, PAGE_SIZE - offset_in_page(pos));
+		sim_assert(w->pages[pos >> PAGE_SHIFT].addr);
+		memcpy(to + done, w->pages[pos >> PAGE_SHIFT].page->mem +
+		       offset_in_page(pos), n);
+	}
+}
+
+/* What the device reads for write @i. */
+static void read_write(const struct wire_end *e, const struct wire_msg *q,
+		       int i, u8 *to)
+{
+	const struct sanx_wire_write *w = &q->m.write[i];
+
+	if (q->data) {
+		memcpy(to, q->data + (i ? q->m.write[0].len : 0), w->len);
+	} else if (q->from[i]) {
+		if (!q->from[i]->enabled)
+			sim_fail("a write reads memory that is not enabled");
+		memcpy(to, q->from[i]->buf + w->pos, w->len);
+	} else {
+		read_pages(w, to);
+	}
+}
+
+static u32 write_bytes(const struct sanx_wire_msg *m)
+{
+	return (m->n_writes > 0 ? m->write[0].len : 0) +
+	       (m->n_writes > 1 ? m->write[1].len : 0);
+}
+
+static const u8 *frame_of(const struct wire_end *e, const struct wire_msg *q)
+{
+	if (q->data)
+		return q->data + write_bytes(&q->m);
+	return e->frames + q->m.slot * SANX_WIRE_STRIDE;
+}
+
+static void do_write(struct wire_end *e, struct wire_msg *q)
+{
+	int i = q->writes++;
+	u8 *to = wire_target(e->peer, &q->m.write[i]);
+
+	if (!to && sim_plan.hostile) {
+		wire_break(e);
+		e->fault = true;
+		wire_fail_at(e, 0);
+		return;
+	}
+	if (!to)
+		sim_fail("node %d writes where node %d does not let it",
+			 e->node, e->peer->node);
+	read_write(e, q, i, to);
+}
+
+static void do_frame(struct wire_end *e, const struct wire_msg *q)
+{
+	struct wire_end *p = e->peer;
+	struct wire_in *in = &p->in[p->in_tail % WIRE_QUEUE];
+
+	/* A peer that was lied to cannot know. */
+	if (!p->recvs && sim_plan.hostile) {
+		wire_break(e);
+		wire_fail_at(e, 0);
+		return;
+	}
+	if (!p->recvs)
+		sim_fail("node %d sends more than node %d has receives for",
+			 e->node, p->node);
+	p->recvs--;
+	in->seq = e->exec;
+	in->bytes = q->m.bytes;
+	in->imm = q->m.imm;
+	if (q->m.n_writes)
+		in->len = q->m.write[q->m.n_writes - 1].len;
+	memcpy(in->frame, frame_of(e, q), q->m.bytes);
+	if (sim_fuzz && in->bytes)
+		in->bytes = sim_fuzz(in->frame, in->bytes);
+	p->in_tail++;
+	wire_kick(p);
+}
+
+/* Carries out one part of the next message. */
+static void ev_exec(struct sim_entry *en)
+{
+	struct wire_end *e = container_of(en, struct wire_end, ev_exec);
+	struct wire_msg *q = &e->q[e->exec % WIRE_QUEUE];
+
+	if (!can_exec(e) || !wire_path_up(e))
+		return;
+	if (q->enable)
+		q->enable->enabled = true;
+	while (q->writes < q->m.n_writes) {
+		do_write(e, q);
+		if (e->broken || sim_chance(4))
+			goto out;
+	}
+	if (!q->alone)
+		do_frame(e, q);
+	e->exec++;
+out:
+	wire_kick(e);
+}
+
+/* Keeps what a message says, because its memory may change now. */
+static void keep_data(struct wire_end *e, struct wire_msg *q)
+{
+	u32 n = write_bytes(&q->m);
+	u8 *data = malloc(n + q->m.bytes + 1);
+	int i;
+
+	for (i = 0, n = 0; i < q->m.n_writes; n += q->m.write[i++].len)
+		read_write(e, q, i, data + n);
+	memcpy(data + n, frame_of(e, q), q->m.bytes);
+	q->data = data;
+}
+
+/*
+ * Completes messages: up to the next one that requested it, or to the last.
+ * Return: false if there is none.
+ */
+static bool complete_some(struct wire_end *e)
+{
+	u64 i, last = 0, end = completable(e);
+	bool all = sim_chance(4), found = false;
+	struct wire_msg *q;
+
+	for (i = e->head; i < end && (all || !found); i++)
+		if (e->q[i % WIRE_QUEUE].m.signal) {
+			last = i;
+			found = true;
+		}
+	if (!found)
+		return false;
+	for (i = max(e->head, e->exec); i <= last; i++) {
+		q = &e->q[i % WIRE_QUEUE];
+		/* The registration itself happens in order, and early. */
+		if (q->enable)
+			q->enable->enabled = true;
+		if (!q->alone)
+			keep_data(e, q);
+		q->enable = NULL;
+	}
+	e->head = last + 1;
+	sanx_wire_sent(e->wl.link, e->q[last % WIRE_QUEUE].m.slot);
+	return true;
+}
+
+static void run_begin(struct wire_end *e)
+{
+	e->running++;
+	wire_end_get(e);
+}
+
+static void run_end(struct wire_end *e)
+{
+	e->running--;
+	sim_wake(&e->idle);
+	wire_kick(e);
+	wire_end_put(e);
+}
+
+static void ev_sent(struct sim_entry *en)
+{
+	struct wire_end *e = container_of(en, struct wire_end, ev_sent);
+
+	run_begin(e);
+	e->completing = true;
+	complete_some(e);
+	e->completing = false;
+	run_end(e);
+}
+
+static const char *const frame_names[] = {
+	"immediate data", "DATA", "CREDIT", "FIN", "CLOSE", "CLOSE_ACK", "OPEN",
+	"OPEN_ACK", "OPEN_REJ", "PING", "PONG", "RESUME", "RESUME_ACK",
+	"RESUME_REJ", "WINDOW", "RETURN", "RETURN_ACK",
+};
+
+/* The trace has the type, the connection and the offset of a frame. */
+static void note_frame(const u8 *frame, u32 imm)
+{
+	u32 conn = imm >> 8;
+	u64 offset = 0;
+	u8 type = 0;
+
+	if (frame) {
+		type = frame[0];
+		memcpy(&conn, frame + 4, sizeof(conn));
+		memcpy(&offset, frame + 8, sizeof(offset));
+	}
+	if (type < ARRAY_SIZE(frame_names))
+		sim_note(frame_names[type], conn, offset);
+}
+
+static bool tell(struct wire_end *e, const struct wire_in *in)
+{
+	u8 *buf;
+	bool again;
+
+	sim_counts.frames++;
+	note_frame(in->bytes ? in->frame : NULL, in->imm);
+	if (!in->bytes)
+		return sanx_wire_written(e->wl.link, in->imm, in->len);
+	/* Of exactly this size, so that reads behind it are found. */
+	buf = malloc(in->bytes);
+	memcpy(buf, in->frame, in->bytes);
+	again = sanx_wire_arrived(e->wl.link, buf, in->bytes);
+	free(buf);
+	return again;
+}
+
+static void arrive_one(struct wire_end *e)
+{
+	struct wire_in in = e->in[e->in_head % WIRE_QUEUE];
+
+	e->in_head++;
+	if (!tell(e, &in))
+		return;
+	e->recvs++;
+	sanx_wire_received(e->wl.link);
+}
+
+static void ev_arrive(struct sim_entry *en)
+{
+	struct wire_end *e = container_of(en, struct wire_end, ev_arrive);
+
+	/* What devices lose has to lie there for some time. */
+	if (sim_plan.device && sim_chance(30))
+		e->stalled = sim_steps + sim_rnd(300);
+	if (sim_steps < e->stalled && !e->broken) {
+		wire_kick(e);
+		return;
+	}
+	run_begin(e);
+	e->arriving = true;
+	if (e->in_head < e->in_tail)
+		arrive_one(e);
+	e->arriving = false;
+	run_end(e);
+}
+
+static void ev_fail(struct sim_entry *en)
+{
+	struct wire_end *e = container_of(en, struct wire_end, fail.entry);
+
+	run_begin(e);
+	if (!e->stopped)
+		sanx_wire_failed(e->wl.link, e->fault ? SANX_WIRE_FAULT :
+							SANX_WIRE_LOST);
+	run_end(e);
+}
+
+/**
+ * wire_fail_at() - tell the engine that a link is lost
+ * @e: its end
+ * @ns: from now
+ */
+void wire_fail_at(struct wire_end *e, u64 ns)
+{
+	if (!e->stopped && !sim_timer_active(&e->fail))
+		sim_timer_set(&e->fail, sim_now + ns);
+}
+
+/**
+ * wire_break() - nothing passes a link any more
+ * @e: one of its ends
+ */
+void wire_break(struct wire_end *e)
+{
+	e->broken = true;
+	if (e->peer)
+		e->peer->broken = true;
+}
+
+/**
+ * wire_prepare() - give an end its slots and receives
+ * @e: the end
+ * Return: 0 or -errno.
+ */
+int wire_prepare(struct wire_end *e)
+{
+	struct sanx_wire_caps caps = {
+		.device		= "sim0",
+		.map_max	= sim_plan.map_max,
+		.lend_max	= sim_plan.lend ? 65536 : 0,
+		.imm		= sim_plan.imm,
+		.early		= sim_plan.early,
+		.enable_alone	= sim_plan.enable_alone,
+	};
+	void *frames;
+	int err;
+
+	err = sanx_wire_prepare(e->wl.link, &caps, &frames);
+	if (err)
+		return err;
+	e->frames = frames;
+	e->recvs = SANX_WIRE_RECVS;
+	e->prepared = true;
+	return 0;
+}
+
+/* What the device has of the peer still counts; completions may be lost. */
+static void drain(struct wire_end *e)
+{
+	while (e->running)
+		sim_wait(&e->idle, "stop of a link");
+	sim_unready(&e->ev_exec);
+	sim_unready(&e->ev_sent);
+	sim_unready(&e->ev_arrive);
+	sim_timer_cancel(&e->fail);
+	sim_atomic(1);
+	while (e->in_head < e->in_tail)
+		arrive_one(e);
+	while (!sim_chance(3) && complete_some(e))
+		;
+	sim_atomic(-1);
+}
+
+static void wire_stop(struct sanx_wire_link *wl)
+{
+	struct wire_end *e = wire_end_of(wl);
+
+	sim_may_sleep("stop()");
+	wire_break(e);
+	if (e->peer && wire_path_up(e))
+		wire_fail_at(e->peer, sim_rnd(2000000));
+	e->stopped = true;
+	wire_setup_stop(e);
+	if (e->prepared)
+		drain(e);
+}
+
+static void wire_free(struct sanx_wire_link *wl)
+{
+	struct wire_end *e = wire_end_of(wl);
+	unsigned int i;
+
+	sim_assert(e->stopped && !e->running);
+	if (wire_maps(e))
+		sim_fail("memory is mapped when a link is freed");
+	if (e->peer)
+		e->peer->peer = NULL;
+	for (i = 0; i < WIRE_QUEUE; i++)
+		free(e->q[i].data);
+	wire_end_put(e);
+}
+
+const struct sanx_wire_ops sim_wire_ops = {
+	.name		= "sim",
+	.owner		= THIS_MODULE,
+	.listen		= wire_listen,
+	.unlisten	= wire_unlisten,
+	.create		= wire_create,
+	.connect	= wire_connect,
+	.quiesce	= wire_quiesce,
+	.stop		= wire_stop,
+	.free		= wire_free,
+	.post		= wire_post,
+	.enable		= wire_enable,
+	.map		= wire_map,
+	.unmap		= wire_unmap,
+	.sync		= wire_sync,
+	.map_page	= wire_map_page,
+	.unmap_page	= wire_unmap_page,
+};
+
+/*
+ * The device fails: messages that it had acknowledged do not arrive.  Those
+ * that were completed are lost for good, which programs may notice.
+ */
+static void lose_arrived(struct wire_end *e)
+{
+	struct wire_end *from = e->peer;
+	u64 keep = e->in_head + sim_rnd(e->in_tail - e->in_head + 1);
+	u64 seq;
+
+	if (keep == e->in_tail)
+		return;
+	seq = e->in[keep % WIRE_QUEUE].seq;
+	e->in_tail = keep;
+	sim_unready(&e->ev_arrive);
+	wire_kick(e);
+	if (!from)
+		return;
+	from->lost_from = seq;
+	if (seq < from->head && !sim_plan.early)
+		sim_excuse(e->node, e->to, "a device lost what it had acknowledged");
+}
+
+static bool is_up(const struct wire_end *e)
+{
+	return e->live && e->peer && !e->broken && !e->stopped;
+}
+
+/* Has a message arrived there that was completed, and that nobody has seen? */
+static bool can_lose(const struct wire_end *e)
+{
+	return is_up(e) && e->in_head < e->in_tail &&
+	       e->in[e->in_head % WIRE_QUEUE].seq < e->peer->head;
+}
+
+static void kill_end(struct wire_end *e, bool silent, bool device)
+{
+	struct wire_end *p = e->peer;
+
+	sim_counts.deaths++;
+	sim_note("a link dies: silent, device", silent, device);
+	wire_break(e);
+	if (device)
+		lose_arrived(e);
+	if (!silent) {
+		if (sim_rnd(4))
+			wire_fail_at(e, sim_rnd(1000 * sim_rnd(50000) + 1));
+		if (sim_rnd(4))
+			wire_fail_at(p, sim_rnd(1000 * sim_rnd(50000) + 1));
+	}
+	if (silent && sim_chance(8)) {
+		e->mute = true;
+		p->mute = true;
+		sim_excuse(e->node, e->to, "a link was silent for long");
+		return;
+	}
+	if (e->exec < e->tail)
+		wire_fail_at(e, 2 * NSEC_PER_SEC);
+	if (p->exec < p->tail)
+		wire_fail_at(p, 2 * NSEC_PER_SEC);
+}
+
+/**
+ * sim_wire_kill() - end a link that is up
+ * @silent: its devices do not notice
+ * @device: a device fails
+ */
+void sim_wire_kill(bool silent, bool device)
+{
+	struct wire_end *e, *found = NULL;
+	u32 n = 0;
+
+	list_for_each_entry(e, &ends, list)
+		if (is_up(e) && !sim_rnd(++n))
+			found = e;
+	if (!found)
+		return;
+	if (device)
+		list_for_each_entry(e, &ends, list)
+			if (can_lose(e))
+				found = e;
+	kill_end(found, silent, device);
+}
+
+static void kill_where(bool (*match)(const struct wire_end *e, int a, int b),
+		       int a, int b)
+{
+	struct wire_end *e;
+
+	list_for_each_entry(e, &ends, list)
+		if (is_up(e) && match(e, a, b))
+			kill_end(e, sim_chance(2), false);
+}
+
+static bool of_node(const struct wire_end *e, int node, int unused)
+{
+	return e->node == node || e->to == node;
+}
+
+static bool of_rail(const struct wire_end *e, int node, int rail)
+{
+	return (e->node == node && e->rail == rail) ||
+	       (e->to == node && e->to_rail == rail);
+}
+
+void sim_wire_kill_node(int node)
+{
+	kill_where(of_node, node, 0);
+}
+
+void sim_wire_kill_rail(int node, int rail)
+{
+	kill_where(of_rail, node, rail);
+}
+
+unsigned int sim_wire_up(void)
+{
+	struct wire_end *e;
+	unsigned int n = 0;
+
+	list_for_each_entry(e, &ends, list)
+		n += is_up(e);
+	return n;
+}

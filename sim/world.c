@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A world: nodes that start, are disturbed for some steps, are left in peace
+ * until all programs have ended, and go.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/config.h"
+#include "link/internal.h"
+#include "program.h"
+#include "wire.h"
+
+struct sim_plan sim_plan;
+struct sim_node sim_nodes[SIM_NODES + 1];
+struct sim_counts sim_counts;
+bool sim_calm;
+u32 (*sim_fuzz)(u8 *frame, u32 bytes);
+
+/* Restarts and outages that have not ended. */
+static int sim_restarting;
+
+/* Address 10.0.0.N belongs to node N, and 10.1.R.N to its rail R. */
+void sim_addr(struct in6_addr *addr, int node)
+{
+	ipv6_addr_set_v4mapped(htonl(0x0a000000U + node), addr);
+}
+
+void sim_rail(struct in6_addr *addr, int node, int rail)
+{
+	ipv6_addr_set_v4mapped(htonl(0x0a010000U + 256 * rail + node), addr);
+}
+
+static u32 pick(const u32 *from, u32 n)
+{
+	return from[sim_rnd(n)];
+}
+
+#define PICK(...) \
+	pick((const u32[]){ __VA_ARGS__ }, sizeof((u32[]){ __VA_ARGS__ }) / 4)
+
+static void plan_wire(struct sim_plan *p)
+{
+	p->early = sim_chance(4);
+	p->imm = !p->early && sim_chance(2);
+	p->enable_alone = !p->early && sim_chance(3);
+	p->lend = !p->early && sim_chance(2);
+	p->sync = sim_chance(3);
+	p->map_max = PICK(262144, 1 << 20, 1 << 20);
+}
+
+static void plan_trouble(struct sim_plan *p)
+{
+	p->death = PICK(0, 5, 10, 20, 40, 200);
+	p->outage = PICK(0, 0, 20, 50);
+	p->silent = PICK(0, 10, 50);
+	p->device = PICK(0, 0, 2, 6);
+	p->refuse = PICK(0, 0, 10, 50, 300);
+	p->restart = PICK(0, 0, 2000, 10000);
+	p->fault = PICK(0, 0, 100);
+}
+
+static void plan_draw(struct sim_plan *p)
+{
+	*p = (struct sim_plan){ 0 };
+	p->nodes = PICK(2, 2, 2, 3);
+	p->rails = 1 + sim_rnd(SIM_RAILS);
+	p->pace = PICK(0, 3, 10, 50, 200, 1000);
+	p->conns = PICK(1, 2, 4, 8, 12);
+	plan_wire(p);
+	if (!sim_chance(10))
+		plan_trouble(p);
+	p->hostile = !!sim_fuzz;
+	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart && !p->config;
+	lanes = 1 + sim_rnd(3);
+	grow_ms = PICK(0, 20, 20, 2000);
+	long_min = PICK(0, 32768, 65536);
+	link_hold_ms = PICK(1, 20, 20, 10000);
+}
+
+static void map_load(struct sim_node *n)
+{
+	struct sanx_nodemap *map = sanx_nodemap_alloc(sim_plan.nodes);
+	unsigned int i, r, bad;
+	const char *why;
+
+	for (i = 0; i < sim_plan.nodes; i++) {
+		sim_addr(&map->entry[i].addr, i + 1);
+		map->entry[i].node.id = i + 1;
+		map->entry[i].node.n_rails = sim_plan.rails;
+		for (r = 0; r < sim_plan.rails; r++)
+			sim_rail(&map->entry[i].node.rail[r], i + 1, r);
+	}
+	if (sanx_nodemap_finish(map, &bad, &why))
+		sim_fail("the node map is wrong: %s", why);
+	sanx_nodemap_publish(sanx_net(n->net), map);
+}
+
+static void call_map_changed(const struct sanx_transport_ops *ops, void *net)
+{
+	if (ops->map_changed)
+		ops->map_changed(net);
+}
+
+static void node_start(struct sim_node *n)
+{
+	sim_mem_refuse(0);
+	n->net = sim_net_new(n->id);
+	sanx_net(n->net)->idle_ms = PICK(0, 100, 1000, 30000);
+	n->net->ipv4.sysctl_tcp_rmem[2] = PICK(65536, 262144, 262144, 6291456);
+	n->net->ipv4.sysctl_tcp_wmem[2] = PICK(16384, 262144, 4194304);
+	mutex_lock(&sanx_net(n->net)->config_mutex);
+	map_load(n);
+	sanx_transport_each(call_map_changed, n->net);
+	mutex_unlock(&sanx_net(n->net)->config_mutex);
+	n->dark = false;
+	n->boot++;
+}
+
+static void start_all(void *unused)
+{
+	unsigned int i;
+
+	sim_assert(!sanx_conn_init());
+	system_wq = alloc_workqueue("events", 0, 0);
+	system_long_wq = alloc_workqueue("events_long", 0, 0);
+	sim_assert(!sanx_worker_init());
+	sim_assert(!sanx_netns_init());
+	sim_assert(!sanx_netuse_init());
+	sim_assert(!sanx_wire_register(&sim_wire_ops));
+	for (i = 1; i <= sim_plan.nodes; i++) {
+		sim_nodes[i] = (struct sim_node){ .id = i };
+		node_start(&sim_nodes[i]);
+	}
+}
+
+static void stop_all(void *unused)
+{
+	unsigned int i;
+
+	for (i = 1; i <= sim_plan.nodes; i++) {
+		sim_net_exit(sim_nodes[i].net);
+		sim_nodes[i].net = NULL;
+	}
+	sanx_wire_unregister(&sim_wire_ops);
+	sanx_netuse_exit();
+	sanx_netns_exit();
+	sanx_worker_exit();
+	sanx_conn_exit();
+	destroy_workqueue(system_wq);
+	destroy_workqueue(system_long_wq);
+	rcu_barrier();
+}
+
+/* A node goes down, for its peers without a word, and starts anew. */
+static void restart(void *arg)
+{
+	struct sim_node *n = arg;
+	u64 end = sim_now + 200 * NSEC_PER_SEC;
+	struct net *net = n->net;
+
+	sim_counts.restarts++;
+	sim_wire_kill_node(n->id);
+	n->dark = sim_chance(2);
+	sim_programs_kill(n->id);
+	while (sim_programs_on(n->id)) {
+		sim_sleep(NSEC_PER_MSEC, "restart");
+		if (sim_now > end)
+			sim_fail("killed programs of node %d do not end",
+				 n->id);
+	}
+	n->net = NULL;
+	sim_net_exit(net);
+	sim_sleep(sim_rnd(3) * NSEC_PER_SEC, "a node is down");
+	node_start(n);
+	sim_mem_refuse(sim_plan.refuse);
+	sim_programs_boot(n->id);
+	sim_restarting--;
+}
+
+static void rail_up(void *arg)
+{
+	bool *down = arg;
+
+	sim_sleep(1 + sim_rnd(2000) * NSEC_PER_MSEC, "a rail is down");
+	*down = false;
+	sim_restarting--;
+}
+
+static void cut_rail(void)
+{
+	int node = 1 + sim_rnd(sim_plan.nodes), rail = sim_rnd(sim_plan.rails);
+	bool *down = &sim_nodes[node].rail_down[rail];
+
+	if (*down)
+		return;
+	*down = true;
+	sim_wire_kill_rail(node, rail);
+	sim_restarting++;
+	sim_spawn(-1, "rail", rail_up, down);
+}
+
+static void disturb(void)
+{
+	const struct sim_plan *p = &sim_plan;
+	struct sim_node *n;
+	bool silent;
+
+	if (sim_chance(p->death)) {
+		silent = sim_chance(p->silent);
+		if (sim_chance(p->outage))
+			cut_rail();
+		else
+			sim_wire_kill(silent, sim_chance(p->device));
+	}
+	if (sim_chance(p->restart) && !sim_restarting) {
+		n = &sim_nodes[1 + sim_rnd(p->nodes)];
+		sim_restarting++;
+		sim_spawn(-1, "restart", restart, n);
+	}
+	if (sim_chance(50))
+		sim_programs_look();
+}
+
+static void disturbed(u64 steps)
+{
+	u64 end = sim_steps + steps;
+
+	while (sim_steps < end) {
+		disturb();
+		if (!sim_step())
+			sim_fail("nothing can happen any more");
+	}
+}
+
+/* All that can go on does, in a time that TCP would take as well. */
+static void peace(void)
+{
+	u64 end;
+
+	sim_mem_refuse(0);
+	while (sim_restarting)
+		sim_step();
+	end = sim_now + 600 * NSEC_PER_SEC;
+	while (!sim_programs_done()) {
+		sim_programs_end();
+		if (sim_step() && sim_now < end)
+			continue;
+		sim_fail("connections hang");
+	}
+}
+
+static void check_gone(void)
+{
+	sim_assert(sim_rcu_idle());
+	if (sim_mem_live()) {
+		sim_mem_dump();
+		sim_fail("%lu allocations are left", sim_mem_live());
+	}
+	if (sim_module.refs)
+		sim_fail("%d references of the module are left",
+			 sim_module.refs);
+}
+
+/**
+ * sim_world() - run a world
+ * @seed: determines everything
+ * @steps: steps with trouble
+ */
+void sim_world(u64 seed, u64 steps)
+{
+	sim_world_seed = seed;
+	sim_seed(seed);
+	sim_now = 0;
+	plan_draw(&sim_plan);
+	sim_set_pace(0);
+	sim_mem_refuse(0);
+	sim_nets_init();
+	sim_restarting = 0;
+	sim_call(-1, "start", start_all, NULL);
+	sim_set_pace(sim_plan.pace);
+	sim_mem_refuse(sim_plan.refuse);
+	sim_programs_start();
+	disturbed(steps);
+	peace();
+	sim_call(-1, "stop", stop_all, NULL);
+	check_gone();
+	sim_counts.worlds++;
+}
