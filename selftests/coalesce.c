@@ -264,11 +264,11 @@ SANX_TEST_OF("loop verbs", stream_without_delay)
 /* To set the option, once more too, sends what is held back. */
 SANX_TEST_OF("loop verbs", nodelay_pushes)
 {
-	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	int end[2], late = 0;
 	long long sent;
 
 	for (int i = 0; i < 10; i++) {
+		struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 		int ep = epoll_create1(0);
 
 		connect_pair(_metadata, self, variant, &end[0], &end[1]);

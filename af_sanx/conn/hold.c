@@ -146,11 +146,8 @@ static bool hold_follows(struct sanx_conn *conn)
 				 READ_ONCE(conn->hold.armed));
 }
 
-/*
- * What the rule says to a piece that is corked, or part of a stream.  Not
- * inline, because requests and answers are announced without this.
- */
-static noinline enum sanx_held hold_ask(struct sanx_conn *conn, size_t len,
+/* What the rule says to a piece that is corked, or part of a stream. */
+static enum sanx_held hold_ask(struct sanx_conn *conn, size_t len,
 					int flags)
 {
 	struct sanx_hold *hold = &conn->hold;
@@ -223,7 +220,7 @@ static void hold_cork(struct sanx_conn *conn, u32 n)
 		sanx_tx_timer_arm(conn, CORK_TIME);
 }
 
-/* Not inline, as hold_ask(). */
+/* Not inline, because requests and answers are announced without this. */
 static noinline void hold_note(struct sanx_hold *hold)
 {
 	struct sanx_pace_now now = hold_now();

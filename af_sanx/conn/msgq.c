@@ -149,27 +149,6 @@ u32 sanx_txq_unread(const struct sanx_txq *q)
 EXPORT_SYMBOL_IF_KUNIT(sanx_txq_unread);
 
 /**
- * sanx_txq_advance() - count bytes as sent
- * @q: the queue
- * @len: bytes, at most sanx_txq_room()
- *
- * Must be called before the peer can see the bytes.  The peer may read them and
- * send a credit at once, and sanx_txq_credit() checks that credit against
- * @next.
- *
- * Context: the sender or its transport; one at a time.
- */
-void sanx_txq_advance(struct sanx_txq *q, u32 len)
-{
-	/*
-	 * Pairs with smp_load_acquire() in loop_publish(), which may run on
-	 * another CPU: who sees @next finds the bytes in the ring.
-	 */
-	smp_store_release(&q->next, q->next + len);
-}
-EXPORT_SYMBOL_IF_KUNIT(sanx_txq_advance);
-
-/**
  * sanx_txq_credit() - apply a limit that the peer sent
  * @q: the queue
  * @limit: first offset that may not be sent, as received, unchecked

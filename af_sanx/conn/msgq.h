@@ -35,6 +35,7 @@
 #include <linux/types.h>
 #include <linux/compiler.h>
 #include <linux/uio.h>
+#include <asm/barrier.h>
 
 #define SANX_RING_MIN	4096U
 #define SANX_RING_MAX	1048576U
@@ -140,7 +141,6 @@ struct sanx_span {
 void sanx_txq_init(struct sanx_txq *q, u32 size);
 u32 sanx_txq_room(const struct sanx_txq *q);
 u32 sanx_txq_unread(const struct sanx_txq *q);
-void sanx_txq_advance(struct sanx_txq *q, u32 len);
 int sanx_txq_credit(struct sanx_txq *q, u64 limit);
 bool sanx_txq_return(struct sanx_txq *q, u32 room);
 void sanx_txq_exceed(struct sanx_txq *tx, struct sanx_rxq *rx, u64 to);
@@ -168,6 +168,26 @@ u32 sanx_ring_size(int bytes);
 u32 sanx_ring_slack(u32 size);
 size_t sanx_ring_fill(const struct sanx_ring *ring, u64 offset,
 		      struct iov_iter *from, u32 len);
+
+/**
+ * sanx_txq_advance() - count bytes as sent
+ * @q: the queue
+ * @len: bytes, at most sanx_txq_room()
+ *
+ * Must be called before the peer can see the bytes.  The peer may read them and
+ * send a credit at once, and sanx_txq_credit() checks that credit against
+ * @next.
+ *
+ * Context: the sender or its transport; one at a time.
+ */
+static inline void sanx_txq_advance(struct sanx_txq *q, u32 len)
+{
+	/*
+	 * Pairs with smp_load_acquire() in loop_publish(), which may run on
+	 * another CPU: who sees @next finds the bytes in the ring.
+	 */
+	smp_store_release(&q->next, q->next + len);
+}
 
 /**
  * sanx_rxq_fill() - copy bytes of a program into the ring that takes bytes
