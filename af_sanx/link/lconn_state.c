@@ -43,10 +43,21 @@ static const char * const close_names[__SANX_LCONN_CLOSES] = {
 	[SANX_LCONN_CLOSE_ACKED]	= "close answered",
 };
 
-static void state_changes(const struct sanx_lconn *lc, const char *part,
-			  const char *from, const char *to)
+/*
+ * Changes one part of the state, @field; @may: its table permits that.
+ * Context: tx_lock held.
+ */
+static void state_set(struct sanx_lconn *lc, u8 *field, u8 to, bool may,
+		      const char *part, const char * const *names)
 {
-	trace_sanx_lconn_state(lc->link->group->peer, lc->id, part, from, to);
+	u8 from = *field;
+
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (WARN_ONCE(!may, "%s: %s -> %s\n", part, names[from], names[to]))
+		return;
+	trace_sanx_lconn_state(lc->link->group->peer, lc->id, part, names[from],
+			       names[to]);
+	WRITE_ONCE(*field, to);
 }
 
 /**
@@ -58,14 +69,9 @@ static void state_changes(const struct sanx_lconn *lc, const char *part,
  */
 void sanx_lconn_set_phase(struct sanx_lconn *lc, enum sanx_lconn_phase to)
 {
-	u8 from = lc->state.phase;
-
-	lockdep_assert_held(&lc->link->tx_lock);
-	if (WARN_ONCE(!sanx_lconn_phase_may(from, to), "%s -> %s\n",
-		      phase_names[from], phase_names[to]))
-		return;
-	state_changes(lc, "phase", phase_names[from], phase_names[to]);
-	WRITE_ONCE(lc->state.phase, to);
+	state_set(lc, &lc->state.phase, to,
+		  sanx_lconn_phase_may(lc->state.phase, to), "phase",
+		  phase_names);
 }
 
 /**
@@ -77,14 +83,9 @@ void sanx_lconn_set_phase(struct sanx_lconn *lc, enum sanx_lconn_phase to)
  */
 void sanx_lconn_set_tx(struct sanx_lconn *lc, enum sanx_lconn_tx to)
 {
-	u8 from = lc->state.tx;
-
-	lockdep_assert_held(&lc->link->tx_lock);
-	if (WARN_ONCE(!sanx_lconn_tx_may(from, to), "%s -> %s\n",
-		      tx_names[from], tx_names[to]))
-		return;
-	state_changes(lc, "tx", tx_names[from], tx_names[to]);
-	WRITE_ONCE(lc->state.tx, to);
+	state_set(lc, &lc->state.tx, to,
+		  sanx_lconn_tx_may(lc->state.tx, to), "tx",
+		  tx_names);
 }
 
 /**
@@ -96,14 +97,9 @@ void sanx_lconn_set_tx(struct sanx_lconn *lc, enum sanx_lconn_tx to)
  */
 void sanx_lconn_set_rx(struct sanx_lconn *lc, enum sanx_lconn_rx to)
 {
-	u8 from = lc->state.rx;
-
-	lockdep_assert_held(&lc->link->tx_lock);
-	if (WARN_ONCE(!sanx_lconn_rx_may(from, to), "%s -> %s\n",
-		      rx_names[from], rx_names[to]))
-		return;
-	state_changes(lc, "rx", rx_names[from], rx_names[to]);
-	WRITE_ONCE(lc->state.rx, to);
+	state_set(lc, &lc->state.rx, to,
+		  sanx_lconn_rx_may(lc->state.rx, to), "rx",
+		  rx_names);
 }
 
 /**
@@ -115,12 +111,7 @@ void sanx_lconn_set_rx(struct sanx_lconn *lc, enum sanx_lconn_rx to)
  */
 void sanx_lconn_set_close(struct sanx_lconn *lc, enum sanx_lconn_close to)
 {
-	u8 from = lc->state.close;
-
-	lockdep_assert_held(&lc->link->tx_lock);
-	if (WARN_ONCE(!sanx_lconn_close_may(from, to), "%s -> %s\n",
-		      close_names[from], close_names[to]))
-		return;
-	state_changes(lc, "close", close_names[from], close_names[to]);
-	WRITE_ONCE(lc->state.close, to);
+	state_set(lc, &lc->state.close, to,
+		  sanx_lconn_close_may(lc->state.close, to), "close",
+		  close_names);
 }

@@ -12,26 +12,21 @@
  * The parts are separate because each combination occurs: a program may close
  * while the link is lost, and the peer may end its direction before or after.
  *
- *	  OPEN		the peer's OPEN
- *	NEW -> OPENING			NEW -> ACCEPTING
- *	       OPEN_SENT <-> IDLE		ADMITTED
- *		     \			      /
- *		      +------> OPEN <--------+
- *				|  ^
- *		      link lost v  |
- *			SUSPENDED  +------ RESUMED
- *				|	      ^	acceptor
- *				+-> RESUMING -+
- *						v connector
- *					   RESUME_SENT -> OPEN
+ *	connector		NEW -> OPENING -> OPEN_SENT -> OPEN
+ *	the peer is busy	OPEN_SENT -> IDLE -> OPENING
+ *	acceptor		NEW -> ACCEPTING -> ADMITTED -> OPEN
+ *	the link is lost	OPEN -> SUSPENDED
+ *	connector resumes	SUSPENDED -> RESUMING -> RESUME_SENT -> OPEN
+ *	acceptor resumes	SUSPENDED -> RESUMING -> RESUMED -> OPEN
  *
+ * The three phases of resuming lead back to SUSPENDED if the new link is lost.
  * All phases but NEW lead to OVER or RELEASED, and OVER to RELEASED.
  * What is owed to the peer follows from the phase: OPENING owes OPEN, ADMITTED
  * owes OPEN_ACK, RESUMING owes RESUME (connector) and RESUMED owes RESUME_ACK.
  *
  * This code takes no lock and needs only the kernel's types;
  * kunit/lconn_state_test.c tests it.  link->tx_lock guards the object, and
- * sanx_lconn_set_phase() and its siblings in conn.c change it.
+ * sanx_lconn_set_phase() and its siblings in lconn_state.c change it.
  */
 #ifndef _SANX_LCONN_STATE_H
 #define _SANX_LCONN_STATE_H
@@ -241,10 +236,10 @@ static inline bool sanx_lconn_is_over(const struct sanx_lconn_state *s)
 }
 
 /**
- * sanx_lconn_is_open() - do both nodes know each other on a link?
+ * sanx_lconn_is_open() - do both nodes know each other's id, on a link?
  * @s: the state
  *
- * Return: true if frames about the connection may be sent.
+ * Return: true if so, and no answer is pending.
  */
 static inline bool sanx_lconn_is_open(const struct sanx_lconn_state *s)
 {
@@ -352,7 +347,7 @@ static inline bool sanx_lconn_is_mute(const struct sanx_lconn_state *s)
 }
 
 /**
- * sanx_lconn_is_done() - is neither end in use any more?
+ * sanx_lconn_is_done() - has one of the two ends no use for the connection?
  * @s: the state
  *
  * Return: true if our program has closed, or the peer has, or the connection is
