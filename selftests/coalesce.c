@@ -261,6 +261,36 @@ SANX_TEST_OF("loop verbs", stream_without_delay)
 	EXPECT_LE(can_hold() ? 5 : 0, late);
 }
 
+/* To set the option, once more too, sends what is held back. */
+SANX_TEST_OF("loop verbs", nodelay_pushes)
+{
+	int end[2], late = 0;
+	long long sent;
+
+	for (int i = 0; i < 10; i++) {
+		struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+		int ep = epoll_create1(0);
+
+		connect_pair(_metadata, self, variant, &end[0], &end[1]);
+		no_delay(_metadata, end[0], LONGEST);
+		ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, end[1], &ev));
+		for (int k = 1; k < STREAM; k++)
+			ASSERT_EQ(1, send(end[0], "s", 1, 0));
+		while (epoll_wait(ep, &ev, 1, 0))
+			;
+		ASSERT_EQ(1, send(end[0], "s", 1, 0));
+		sent = now_ns();
+		ASSERT_EQ(0, set_option(end[0], IPPROTO_TCP, TCP_NODELAY, 1));
+		ASSERT_EQ(1, epoll_wait(ep, &ev, 1, SOON));
+		late += now_ns() - sent >= LATE;
+		close(ep);
+		close(end[0]);
+		close(end[1]);
+	}
+	ASSERT_EQ(0, nodelay_us_set("50"));
+	EXPECT_GE(3, late);
+}
+
 /* The longest time that bursts without any delay take to arrive. */
 static long long usual(struct __test_metadata *_metadata, const int end[2])
 {

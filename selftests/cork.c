@@ -5,6 +5,7 @@
 
 #include <linux/sockios.h>
 
+#include "lib/slow.h"
 #include "sanx_test.h"
 
 /* ms in which a piece would arrive, were it not put away; well below 200. */
@@ -180,6 +181,29 @@ SANX_TEST(ceiling)
 		EXPECT_LE(CEILING / 2, ms);
 		arrives(_metadata, self->server, "ab");
 	}
+}
+
+/*
+ * A send() of another thread that has to wait for its page does not keep back
+ * what was put away before.  TCP's does: its timer waits for the lock.
+ */
+SANX_TEST_OF("loop verbs", ceiling_while_copying)
+{
+	struct task tx = { .fn = task_send, .fd = self->client };
+	int uffd;
+
+	tx.buf = slow_page(&uffd);
+	ASSERT_NE(NULL, tx.buf)
+		TH_LOG("no userfaultfd");
+	tx.len = 100;
+	put_away(_metadata, self->client, "ab", MSG_MORE);
+	task_start(&tx);
+	ASSERT_EQ(POLLIN, poll_one(self->server, POLLIN, CEILING_LATE));
+	arrives(_metadata, self->server, "ab");
+	ASSERT_EQ(0, slow_page_give(uffd, tx.buf, ""));
+	ASSERT_EQ(0, task_wait(&tx));
+	EXPECT_EQ(100, tx.ret);
+	close(uffd);
 }
 
 /* Pulled in time, it has the whole time again. */

@@ -281,7 +281,7 @@ static bool send_ready(struct sanx_conn *conn, enum sanx_room which)
 {
 	return !sanx_conn_open(conn) ||
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN ||
-	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn, which);
+	       READ_ONCE(conn->peer_gone) || sanx_hold_room(conn, which);
 }
 
 static long send_sleep(wait_queue_entry_t *wait, enum sanx_room which,
@@ -359,7 +359,7 @@ static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
 	}
 	if (unlikely(READ_ONCE(conn->liveness.watch)))
 		sanx_liveness_send(conn, sk_of(s));
-	return conn->ops->send(conn, from, len, flags);
+	return sanx_hold_send(conn, from, len, flags);
 }
 
 static int send_flags(struct sim_sock *s, struct sanx_conn *conn, int flags,
@@ -370,7 +370,7 @@ static int send_flags(struct sim_sock *s, struct sanx_conn *conn, int flags,
 		flags |= SANX_MSG_SPARE;
 	if (timeo != MAX_SCHEDULE_TIMEOUT)
 		flags |= MSG_DONTWAIT;
-	if (READ_ONCE(conn->cork.on))
+	if (READ_ONCE(conn->hold.cork))
 		flags |= MSG_MORE;
 	if (!(s->tp.nonagle & TCP_NAGLE_OFF))
 		flags |= MSG_BATCH;
@@ -447,7 +447,7 @@ static int recv_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo)
 	struct sock *sk = sk_of(s);
 	int err = 0;
 
-	conn->ops->push(conn);
+	sanx_hold_answer(conn);
 	if (!*timeo)
 		return -EAGAIN;
 	sanx_liveness_wait(conn, sk);
@@ -514,6 +514,7 @@ static ssize_t recv_some(struct sim_sock *s, struct sanx_conn *conn,
 	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
 		conn->ops->left(conn, &left);
 	sanx_urg_passed(conn);
+	sanx_hold_received(conn);
 	conn->ops->consumed(conn);
 	return n;
 }
@@ -573,9 +574,9 @@ void sim_cork(struct sim_sock *s, bool on)
 		s->tp.nonagle |= TCP_NAGLE_CORK;
 	else
 		s->tp.nonagle &= ~TCP_NAGLE_CORK;
-	WRITE_ONCE(s->conn->cork.on, on);
+	WRITE_ONCE(s->conn->hold.cork, on);
 	if (!on)
-		sanx_cork_pull(s->conn);
+		sanx_hold_pull(s->conn);
 }
 
 /**

@@ -32,8 +32,7 @@ int sanx_worker_init(void)
 	int err;
 
 	/*
-	 * WQ_MEM_RECLAIM: the cork timer sends bytes that memory reclaim may
-	 * wait for.
+	 * WQ_MEM_RECLAIM: reclaim.c frees memory.
 	 */
 	sanx_wq = alloc_workqueue("sanx", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!sanx_wq)

@@ -94,7 +94,8 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	mutex_init(&conn->rx_mutex);
 	sanx_urg_init(&conn->urg);
 	sanx_liveness_init(conn);
-	sanx_cork_init(conn);
+	sanx_hold_init(conn);
+	sanx_tx_timer_init(conn);
 	sanx_reclaim_init(conn);
 	INIT_LIST_HEAD(&conn->node);
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
@@ -187,7 +188,7 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 	 * its cause is visible to the loads below, and to the caller's.
 	 */
 	smp_mb();
-	WRITE_ONCE(conn->cork.on, tcp_sk(sk)->nonagle & TCP_NAGLE_CORK);
+	WRITE_ONCE(conn->hold.cork, tcp_sk(sk)->nonagle & TCP_NAGLE_CORK);
 	sanx_liveness_options(conn, sk);
 }
 
@@ -977,10 +978,7 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how)
 	conn_set_shutdown(conn, how);
 	spin_unlock_bh(&conn->lock);
 	if (fin) {
-		/*
-		 * ops->fin() sends corked bytes before the end of the stream.
-		 */
-		sanx_cork_release(conn);
+		sanx_hold_fin(conn);
 		conn->ops->fin(conn);
 	}
 	mutex_unlock(&conn->tx_mutex);
@@ -1027,9 +1025,10 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	conn_event(conn, SANX_EV_DIE);
 	spin_unlock_bh(&conn->lock);
 	sanx_liveness_stop(conn);
+	sanx_hold_stop(conn);
+	sanx_tx_timer_stop(conn);
 	if (was != SANX_CONN_NEW)
 		conn->ops->close(conn, reset);
-	sanx_cork_stop(conn);
 	sanx_reclaim_stop(conn);
 }
 

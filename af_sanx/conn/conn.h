@@ -113,8 +113,36 @@ void sanx_liveness_options(struct sanx_conn *conn, const struct sock *sk);
 void sanx_liveness_send(struct sanx_conn *conn, const struct sock *sk);
 void sanx_liveness_wait(struct sanx_conn *conn, const struct sock *sk);
 
-/* cork.c */
-void sanx_cork_pull(struct sanx_conn *conn);
+/* hold.c */
+ssize_t sanx_hold_send(struct sanx_conn *conn, struct iov_iter *from,
+		       size_t len, int flags);
+u32 sanx_hold_room(struct sanx_conn *conn, enum sanx_room which);
+void sanx_hold_ended(struct sanx_conn *conn, enum sanx_hold_end why);
+void sanx_hold_pull(struct sanx_conn *conn);
+
+/**
+ * sanx_hold_received() - the sender has received something
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+static inline void sanx_hold_received(struct sanx_conn *conn)
+{
+	sanx_pace_received(&conn->hold.pace);
+}
+
+/**
+ * sanx_hold_answer() - the program waits for an answer, which may depend on
+ * coalesced bytes
+ * @conn: the connection, in any state
+ *
+ * Context: process.
+ */
+static inline void sanx_hold_answer(struct sanx_conn *conn)
+{
+	sanx_hold_received(conn);
+	sanx_hold_ended(conn, SANX_HOLD_ANSWER);
+}
 
 /* urgent.c */
 bool sanx_urg_at_mark(struct sanx_conn *conn, u64 pos);

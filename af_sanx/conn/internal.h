@@ -48,9 +48,16 @@ void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
 void sanx_liveness_init(struct sanx_conn *conn);
 void sanx_liveness_stop(struct sanx_conn *conn);
 
-/* cork.c */
-void sanx_cork_init(struct sanx_conn *conn);
-void sanx_cork_stop(struct sanx_conn *conn);
+/* hold.c */
+void sanx_hold_init(struct sanx_conn *conn);
+unsigned long sanx_hold_expire(struct sanx_conn *conn);
+void sanx_hold_fin(struct sanx_conn *conn);
+void sanx_hold_stop(struct sanx_conn *conn);
+
+/* tx_timer.c */
+void sanx_tx_timer_init(struct sanx_conn *conn);
+void sanx_tx_timer_arm(struct sanx_conn *conn, unsigned long delay);
+void sanx_tx_timer_stop(struct sanx_conn *conn);
 
 /* reclaim.c */
 void sanx_reclaim_init(struct sanx_conn *conn);

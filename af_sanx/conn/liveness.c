@@ -117,7 +117,7 @@ static void liveness_probe(struct sanx_conn *conn)
  */
 static bool liveness_unread(struct sanx_conn *conn)
 {
-	return sanx_conn_outq(conn) > READ_ONCE(conn->cork.bytes);
+	return sanx_conn_outq(conn) > sanx_hold_corked(conn);
 }
 
 /* Return: true if something is on the way; @since is set to when that began. */
@@ -168,7 +168,7 @@ static long check_window(struct sanx_conn *conn, const struct sock *sk)
 
 	if (!user || !liveness_unread(conn)) {
 		live->shut = false;
-		return user && READ_ONCE(conn->cork.bytes) ? PROBE_EVERY : 0;
+		return user && sanx_hold_corked(conn) ? PROBE_EVERY : 0;
 	}
 	if (!live->shut || live->read != read) {
 		live->shut = true;

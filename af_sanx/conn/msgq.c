@@ -14,6 +14,8 @@
  *	tx.limit	sanx_txq_credit()	sanx_txq_room()
  *			sanx_txq_exceed()
  *			sanx_txq_resume()
+ *	tx.next		sanx_txq_advance()	sanx_txq_room(); loop_publish()
+ *						in loop.c
  *	rx.in.buf	sanx_rxq_move()		sanx_rxq_follow()
  *			sanx_rxq_append()	rxq_ring()
  *	rx.out.buf	sanx_rxq_follow()	sanx_rxq_moving()
@@ -115,7 +117,7 @@ u32 sanx_txq_room(const struct sanx_txq *q)
 
 	/*
 	 * Loaded before @limit, so that @limit is at least as new.  Orders
-	 * these two loads only; sanx_txq_advance() has no release.
+	 * these two loads only.
 	 */
 	next = smp_load_acquire(&q->next);
 	/*
@@ -126,8 +128,7 @@ u32 sanx_txq_room(const struct sanx_txq *q)
 	/*
 	 * @limit may be behind @next after sanx_txq_resume().  Callers other
 	 * than the sender may see that at other times too: sanx_txq_lower()
-	 * moves @limit back, and no barrier orders the stores of
-	 * sanx_txq_exceed() and sanx_txq_advance().
+	 * moves @limit back.
 	 */
 	return limit > next ? limit - next : 0;
 }
@@ -148,23 +149,6 @@ u32 sanx_txq_unread(const struct sanx_txq *q)
 	return READ_ONCE(q->next) - read;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_txq_unread);
-
-/**
- * sanx_txq_advance() - count bytes as sent
- * @q: the queue
- * @len: bytes, at most sanx_txq_room()
- *
- * Must be called before the peer can see the bytes.  The peer may read them and
- * send a credit at once, and sanx_txq_credit() checks that credit against
- * @next.
- *
- * Context: the sender or its transport; one at a time.
- */
-void sanx_txq_advance(struct sanx_txq *q, u32 len)
-{
-	WRITE_ONCE(q->next, q->next + len);
-}
-EXPORT_SYMBOL_IF_KUNIT(sanx_txq_advance);
 
 /**
  * sanx_txq_credit() - apply a limit that the peer sent
@@ -646,8 +630,8 @@ void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len)
 EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_store);
 
 /**
- * sanx_rxq_fill() - copy bytes of a program into the ring
- * @q: the queue
+ * sanx_ring_fill() - copy bytes of a program into a ring
+ * @ring: the ring
  * @offset: stream offset of the first byte
  * @from: source; advanced by the bytes copied
  * @len: bytes, at most the size of the ring
@@ -655,21 +639,21 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_store);
  * Context: process, may fault; one at a time.
  * Return: bytes copied; fewer than @len if @from faulted.
  */
-size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
-		     u32 len)
+size_t sanx_ring_fill(const struct sanx_ring *ring, u64 offset,
+		      struct iov_iter *from, u32 len)
 {
 	struct sanx_span span[2];
 	size_t done = 0, got;
 	int i, n;
 
-	n = sanx_ring_spans(q->in.size, offset, len, span);
+	n = sanx_ring_spans(ring->size, offset, len, span);
 	for (i = 0; i < n; i++) {
 		/*
 		 * Not copy_from_iter(): the check of hardened usercopy takes
 		 * longer than copying some hundred bytes, and a span is always
 		 * within the ring.
 		 */
-		got = _copy_from_iter(q->in.buf + span[i].pos, span[i].len,
+		got = _copy_from_iter(ring->buf + span[i].pos, span[i].len,
 				      from);
 		done += got;
 		if (got != span[i].len)
@@ -677,7 +661,7 @@ size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
 	}
 	return done;
 }
-EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_fill);
+EXPORT_SYMBOL_IF_KUNIT(sanx_ring_fill);
 
 /* Reads from one ring.  @most is reduced to the bytes that are in that ring. */
 static size_t read_ring(const struct sanx_rxq *q, u64 offset,
@@ -690,7 +674,7 @@ static size_t read_ring(const struct sanx_rxq *q, u64 offset,
 
 	n = sanx_ring_spans(ring->size, offset, *most, span);
 	for (i = 0; i < n; i++) {
-		/* As in sanx_rxq_fill(). */
+		/* As in sanx_ring_fill(). */
 		got = _copy_to_iter(ring->buf + span[i].pos, span[i].len, to);
 		done += got;
 		if (got != span[i].len)

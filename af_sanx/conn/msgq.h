@@ -36,6 +36,7 @@
 #include <linux/types.h>
 #include <linux/compiler.h>
 #include <linux/uio.h>
+#include <asm/barrier.h>
 
 #define SANX_RING_MIN	4096U
 #define SANX_RING_MAX	1048576U
@@ -142,7 +143,6 @@ struct sanx_span {
 void sanx_txq_init(struct sanx_txq *q, u32 size);
 u32 sanx_txq_room(const struct sanx_txq *q);
 u32 sanx_txq_unread(const struct sanx_txq *q);
-void sanx_txq_advance(struct sanx_txq *q, u32 len);
 int sanx_txq_credit(struct sanx_txq *q, u64 limit);
 bool sanx_txq_lower(struct sanx_txq *q, u32 room);
 int sanx_txq_resume(struct sanx_txq *q, u32 size, u64 limit, u64 received);
@@ -163,13 +163,49 @@ void sanx_rxq_consume(struct sanx_rxq *q, u32 len);
 bool sanx_rxq_credit_due(const struct sanx_rxq *q);
 u64 sanx_rxq_grant(struct sanx_rxq *q);
 void sanx_rxq_store(struct sanx_rxq *q, u64 offset, const void *data, u32 len);
-size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset, struct iov_iter *from,
-		     u32 len);
 size_t sanx_rxq_read(const struct sanx_rxq *q, u32 skip, struct iov_iter *to,
 		     u32 len);
 
 int sanx_ring_spans(u32 size, u64 offset, u32 len, struct sanx_span span[2]);
 u32 sanx_ring_size(int bytes);
 u32 sanx_ring_slack(u32 size);
+size_t sanx_ring_fill(const struct sanx_ring *ring, u64 offset,
+		      struct iov_iter *from, u32 len);
+
+/**
+ * sanx_txq_advance() - count bytes as sent
+ * @q: the queue
+ * @len: bytes, at most sanx_txq_room()
+ *
+ * Must be called before the peer can see the bytes.  The peer may read them and
+ * send a credit at once, and sanx_txq_credit() checks that credit against
+ * @next.
+ *
+ * Context: the sender or its transport; one at a time.
+ */
+static inline void sanx_txq_advance(struct sanx_txq *q, u32 len)
+{
+	/*
+	 * Pairs with smp_load_acquire() in loop_publish(), which may run on
+	 * another CPU: who sees @next finds the bytes in the ring.
+	 */
+	smp_store_release(&q->next, q->next + len);
+}
+
+/**
+ * sanx_rxq_fill() - copy bytes of a program into the ring that takes bytes
+ * @q: the queue
+ * @offset: as for sanx_ring_fill()
+ * @from: likewise
+ * @len: likewise
+ *
+ * Context: as sanx_ring_fill().
+ * Return: as sanx_ring_fill().
+ */
+static inline size_t sanx_rxq_fill(struct sanx_rxq *q, u64 offset,
+				   struct iov_iter *from, u32 len)
+{
+	return sanx_ring_fill(&q->in, offset, from, len);
+}
 
 #endif /* _SANX_MSGQ_H */

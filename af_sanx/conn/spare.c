@@ -82,7 +82,7 @@ u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
  */
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay)
 {
-	sanx_conn_sooner(conn, &conn->cork.work, delay);
+	sanx_tx_timer_arm(conn, delay);
 }
 
 /*

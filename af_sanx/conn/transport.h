@@ -12,8 +12,8 @@
  * are never held together.  lock is inside both.  Documentation/locking.rst has
  * the whole order:
  *
- *	tx_mutex	the sender: coalescing, corking, lent pages; over loop
- *			also tx.next
+ *	tx_mutex	the sender: what is held back, lent pages; over loop also
+ *			tx.next
  *	rx_mutex	the reader: rx.head, rx.out, rx.gen
  *	lock		state, err, shutdown, peer_gone, detached, urg,
  *			liveness.sending, liveness.sent; softirq
@@ -35,12 +35,12 @@
 #include <net/net_namespace.h>
 
 #include "config/config.h"
+#include "hold_rule.h"
 #include "msgq.h"
 
 struct iov_iter;
 struct mem_cgroup;
 struct netlink_callback;
-struct sanx_coalesce;
 struct sanx_listener;
 struct sanx_net;
 struct sanx_sock;
@@ -143,80 +143,31 @@ struct sanx_liveness_report {
 };
 
 /**
- * struct sanx_coalesce_ops - what a transport tells coalesce.c
- * @piece: bytes from which a piece is not held back, because the announcement
- *	costs little compared with it
- * @flush: announces held back bytes, if there are any; called in any context
- */
-struct sanx_coalesce_ops {
-	u32	piece;
-	void	(*flush)(struct sanx_coalesce *g);
-};
-
-/**
- * struct sanx_coalesce - coalescing of a sender's small pieces: coalesce.c
- * @timer: ends the delay
- * @ops: of the transport
- * @armed: @timer is set, or has not looked for bytes yet; written with full
- *	barriers by sanx_coalesce_arm() and coalesce_timer()
- * @slow: few sends came before @timer last ran; used by @timer only
- * @fast: many sends came before @timer last ran; written by @timer, no lock
- * @quick: @timer is set for the delay with TCP_NODELAY; changes only while it is
- *	not set, under tx_mutex
- * @near: the last piece with TCP_NODELAY followed the one before fast; tx_mutex
- * @pause: sends that will be announced at once when the sender is found not to
- *	stream; used by @timer only
- * @sends: sends since this end last received anything; below 0 after the sender
- *	was found not to stream; no lock
- * @armed_at: value of @sends when @timer was set; no lock
- * @held: bytes held back; written under tx_mutex
- * @ns: longest delay with @quick; changes as @quick does
- * @slept: voluntary context switches of the task that has sent last with
- *	TCP_NODELAY; tx_mutex
- * @preempted: likewise its involuntary ones; tx_mutex
- * @last: when it did so, or @timer announced bytes, in ns modulo 2^32; no lock
- * @since: when @timer was set with @quick, likewise; tx_mutex
- *
- * Several CPUs write @sends without a lock.  A lost count or a lost reset moves
- * an announcement by at most COALESCE_NS.  So does a time that is taken for one
- * of 4.3 s later.
- */
-struct sanx_coalesce {
-	struct hrtimer		timer;
-	const struct sanx_coalesce_ops *ops;
-	int			armed;
-	bool			slow;
-	bool			fast;
-	bool			quick;
-	bool			near;
-	u16			pause;
-	int			sends;
-	int			armed_at;
-	u32			held;
-	u32			ns;
-	u32			slept;
-	u32			preempted;
-	u32			last;
-	u32			since;
-};
-
-/* Most bytes that stay corked. */
-#define SANX_CORK_MAX	32768U
-
-/**
- * struct sanx_cork - bytes held back because more will follow: cork.c
- * @work: ends the delay; also wakes senders that wait for room
- *	(sanx_conn_recheck() in spare.c)
- * @on: the program has set TCP_CORK.  A copy, because kernel users change the
+ * struct sanx_hold - bytes of a sender that are held back: hold.c
+ * @timer: ends the delay of coalesced bytes
+ * @state: how bytes at the end of the stream are held back, enum sanx_held.  The
+ *	sender stores it with release, or with xchg(), under tx_mutex;
+ *	sanx_hold_ended() changes it to NONE with cmpxchg() in any context.
+ * @armed: @timer is set, or has not looked at @state yet; written with full
+ *	barriers by hold_coalesce() and hold_timer()
+ * @cork: the program has set TCP_CORK.  A copy, because kernel users change the
  *	flag of the sock without a call to AF_SANX.  No lock.
- * @bytes: bytes that are corked; written under tx_mutex
- * @since: when the first of @bytes was corked, in jiffies; tx_mutex
+ * @bytes: bytes held back, unless @state is NONE; written under tx_mutex
+ * @most: bytes that may be held back at once; set by the transport before bytes
+ *	are sent
+ * @cork_since: when the first corked byte was, in jiffies; written under
+ *	tx_mutex
+ * @pace: does the sender stream; see there
  */
-struct sanx_cork {
-	struct delayed_work	work;
-	bool			on;
+struct sanx_hold {
+	struct hrtimer		timer;
+	u8			state;
+	u8			armed;
+	bool			cork;
 	u32			bytes;
-	unsigned long		since;
+	u32			most;
+	u32			cork_since;
+	struct sanx_pace	pace;
 };
 
 /**
@@ -267,9 +218,9 @@ enum sanx_room {
  * @sk: the sock while one is attached, with a reference; stored with release by
  *	sanx_conn_attach(), valid under RCU
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
- * @tx_mutex: serialises senders; guards @cork.bytes, @cork.since, @lent and
- *	sanx_coalesce.held, and over loop @tx.next.  A lock of the transport
- *	guards the rest of @tx, loop_conn.lock or link.tx_lock.
+ * @tx_mutex: serialises senders; guards what they write in @hold, and @lent,
+ *	and over loop @tx.next.  A lock of the transport guards the rest of @tx,
+ *	loop_conn.lock or link.tx_lock.
  * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.gen
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
@@ -277,7 +228,8 @@ enum sanx_room {
  * @room_first: the room that a blocking sender asks for first; send.c; no lock
  * @urg: urgent data in @rx
  * @liveness: liveness of the peer
- * @cork: corked bytes
+ * @hold: bytes that are held back
+ * @tx_timer: ends corking and wakes senders; tx_timer.c
  * @reclaim: memory that it can give back
  * @lent: stream offset up to which the transport sends from programs' pages;
  *	tx_mutex
@@ -338,7 +290,8 @@ struct sanx_conn {
 	enum sanx_room			room_first;
 	struct sanx_urg			urg;
 	struct sanx_liveness		liveness;
-	struct sanx_cork		cork;
+	struct sanx_hold		hold;
+	struct timer_list		tx_timer;
 	struct sanx_reclaim		reclaim;
 	u64				lent;
 	u32				busy_poll_ns;
@@ -366,6 +319,8 @@ struct sanx_conn {
  * @name: shown by sanxctl
  * @owner: the module, pinned by each connection
  * @priv_size: bytes of the transport's own part of a connection
+ * @piece: bytes from which a piece is not coalesced, because the announcement
+ *	costs little compared with it
  * @same_node: carries connections to addresses of this node, and needs no node
  *	map
  */
@@ -373,6 +328,7 @@ struct sanx_transport_ops {
 	const char	*name;
 	struct module	*owner;
 	size_t		priv_size;
+	u32		piece;
 	bool		same_node;
 
 	/**
@@ -393,7 +349,13 @@ struct sanx_transport_ops {
 	int (*connect)(struct sanx_conn *conn);
 
 	/**
-	 * @send: write bytes into the peer's window and announce them.
+	 * @send: store bytes for the peer, and announce them.
+	 *
+	 * With @held, the bytes are stored without an announcement.
+	 * SANX_HELD_COALESCED: a peer that looks may see them, but is not
+	 * woken for them.  SANX_HELD_CORKED: the peer does not see them.
+	 * Without @held, all bytes that were stored before are announced too.
+	 * hold.c decides.
 	 *
 	 * Takes as many bytes as there is room for, in the peer's window or in
 	 * a send buffer of the transport.  Does not wait for room.  It may
@@ -406,12 +368,8 @@ struct sanx_transport_ops {
 	 * calls sanx_conn_urgent() before the byte can be read, and
 	 * sanx_conn_urgent_came() afterwards.
 	 *
-	 * MSG_MORE: the bytes are corked, and the peer does not see them yet
-	 * (cork.c).
-	 *
-	 * MSG_BATCH, which is set without TCP_NODELAY: the announcement may be
-	 * delayed and cover further bytes.  Without MSG_BATCH too, but for a
-	 * shorter time and only in a fast stream (coalesce.c).
+	 * The calls for MSG_OOB are made for announced bytes only: urgent bytes
+	 * are never held back.
 	 *
 	 * SANX_MSG_SPARE: the room is SANX_ROOM_SPARE, else SANX_ROOM_WINDOW.
 	 *
@@ -421,22 +379,17 @@ struct sanx_transport_ops {
 	 * connection is over.
 	 */
 	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
-			size_t len, int flags);
+			size_t len, int flags, enum sanx_held held);
 
 	/**
-	 * @uncork: announce what was sent with MSG_MORE.
+	 * @announce: announce all bytes that were stored without an
+	 *	announcement, if there are any.
 	 *
-	 * Context: process, tx_mutex held.
-	 */
-	void (*uncork)(struct sanx_conn *conn);
-
-	/**
-	 * @push: announce all bytes that send() holds back (coalesce.c).
-	 *	Called when the program waits for the peer.  Optional.
+	 * Calls may overlap each other and send().
 	 *
-	 * Context: process; the connection may be in any state, closed too.
+	 * Context: any, under RCU; the connection was open a moment ago.
 	 */
-	void (*push)(struct sanx_conn *conn);
+	void (*announce)(struct sanx_conn *conn);
 
 	/**
 	 * @wait_pages: wait until programs have their pages back.  Only for a
@@ -508,7 +461,7 @@ struct sanx_transport_ops {
 
 	/**
 	 * @fin: no more bytes will be sent; the peer reads up to the end of the
-	 *	stream.
+	 *	stream.  Announces all bytes before it.
 	 *
 	 * Called at most once, after the last send().
 	 *
@@ -687,38 +640,21 @@ void sanx_mem_uncharge(u32 pages);
 /* liveness.c */
 void sanx_conn_quiet(struct sanx_conn *conn);
 
-/* coalesce.c */
-void sanx_coalesce_init(struct sanx_coalesce *g,
-			const struct sanx_coalesce_ops *ops);
-bool sanx_coalesce_wants(struct sanx_coalesce *g, const struct sanx_conn *conn,
-			 size_t len, bool now, bool quick);
-void sanx_coalesce_sent(struct sanx_coalesce *g, bool quick);
-void sanx_coalesce_arm(struct sanx_coalesce *g);
-void sanx_coalesce_push(struct sanx_coalesce *g);
-void sanx_coalesce_received(struct sanx_coalesce *g);
-void sanx_coalesce_stop(struct sanx_coalesce *g);
-
 /* reclaim.c */
 void sanx_reclaim_arm(struct sanx_conn *conn);
 void sanx_reclaim_soon(struct sanx_conn *conn);
 
-/* cork.c */
-void sanx_cork_hold(struct sanx_conn *conn, u32 n);
-
 /**
- * sanx_cork_release() - nothing is corked any more
+ * sanx_hold_corked() - bytes that the peer cannot see, because they are corked
  * @conn: the connection
  *
- * Context: process, tx_mutex held.
- * Return: true if bytes were corked.
+ * Context: any.
+ * Return: bytes; a hint.
  */
-static inline bool sanx_cork_release(struct sanx_conn *conn)
+static inline u32 sanx_hold_corked(const struct sanx_conn *conn)
 {
-	bool held = conn->cork.bytes;
-
-	if (unlikely(held))
-		WRITE_ONCE(conn->cork.bytes, 0);
-	return held;
+	return READ_ONCE(conn->hold.state) == SANX_HELD_CORKED ?
+	       READ_ONCE(conn->hold.bytes) : 0;
 }
 
 /* urgent.c */

@@ -49,7 +49,6 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	INIT_WORK(&lc->move, sanx_spill_work);
 	INIT_WORK(&lc->work, release_work);
 	INIT_DELAYED_WORK(&lc->grow, sanx_rings_work);
-	sanx_coalesce_init(&lc->coalesce, &sanx_lconn_coalesce_ops);
 	lc->most = SANX_RING_MAX;
 	lc->state = (struct sanx_lconn_state){};
 }
@@ -446,7 +445,7 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
 		if (reset)
 			lc->pending &= ~(LCONN_P_FIN | LCONN_P_DATA);
 		else
-			sanx_xmit_uncork(lc);
+			sanx_xmit_announce(lc);
 		sanx_xmit_pend(lc, LCONN_P_CLOSE);
 		return;
 	}
@@ -515,7 +514,7 @@ void sanx_lconn_sweep(struct sanx_link *link)
  * @conn: the connection
  * @reset: as there
  *
- * Context: process, may sleep; takes tx_mutex.
+ * Context: process, may sleep; takes tx_lock.
  */
 void sanx_lconn_close(struct sanx_conn *conn, bool reset)
 {
@@ -527,10 +526,6 @@ void sanx_lconn_close(struct sanx_conn *conn, bool reset)
 		return;
 	if (!READ_ONCE(lc->link))
 		return;
-	/* With connect(AF_UNSPEC) another call may still be sending. */
-	mutex_lock(&conn->tx_mutex);
-	sanx_coalesce_stop(&lc->coalesce);
-	mutex_unlock(&conn->tx_mutex);
 	link = sanx_lconn_lock(lc);
 	close_attached(lc, reset);
 	sanx_xmit_unlock(link);
@@ -591,7 +586,7 @@ void sanx_lconn_liveness(struct sanx_conn *conn,
 	report->heard = READ_ONCE(link->heard);
 	report->lost = sanx_lconn_is_lost(&lc->state) ||
 		       link->state != SANX_LINK_UP || sanx_link_quiet(link);
-	report->unacked = lc->acked != (lc->corked ? lc->posted : lc->end) ||
+	report->unacked = lc->acked != lc->announced ||
 			  (lc->pending & LCONN_P_FIN);
 	report->acked = lc->acked_at;
 	spin_unlock_bh(&link->tx_lock);

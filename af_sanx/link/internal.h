@@ -466,11 +466,12 @@ struct sanx_lring {
  *	tx_lock
  * @bound: bytes that SO_SNDBUF permits in @sndbuf; no lock
  * @most: bytes that the device and the memory permit in @sndbuf; no lock
- * @coalesce: small pieces that are being coalesced
- * @corked: bytes behind @posted wait for more; tx_lock
+ * @announced: stream offset up to which bytes may be sent; bytes behind it are
+ *	held back (hold.c of the core); tx_lock
  * @end: stream offset behind the last byte taken from the program, except for
- *	the bytes in @spill; changes need tx_lock, and also tx_mutex while
- *	@spill is empty
+ *	the bytes in @spill; changes need tx_mutex while @spill is empty, else
+ *	tx_lock.  The release store in payload_hold() pairs with the acquire
+ *	load in sanx_xmit_announce().
  * @spill: &struct sanx_piece, bytes that @sndbuf had no room for (spill.c);
  *	tx_lock
  * @spilled: bytes in @spill; changes need tx_lock.  The release store in
@@ -531,8 +532,7 @@ struct sanx_lconn {
 	struct list_head	longs;
 	u32			bound;
 	u32			most;
-	struct sanx_coalesce	coalesce;
-	bool			corked;
+	u64			announced;
 	u64			end;
 	struct list_head	spill;
 	u32			spilled;
@@ -650,29 +650,16 @@ bool sanx_xmit_ok(const struct sanx_link *link);
 void sanx_xmit_run(struct sanx_link *link);
 void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
 void sanx_xmit_request(struct sanx_lconn *lc);
-void sanx_xmit_flush(struct sanx_lconn *lc);
-void sanx_xmit_uncork(struct sanx_lconn *lc);
+void sanx_xmit_announce(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
 void sanx_xmit_leave(struct sanx_lconn *lc);
 void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
-
-/**
- * enum sanx_payload_when - when payload is sent
- * @PAYLOAD_NOW: as soon as possible
- * @PAYLOAD_SOON: coalesced, until sanx_xmit_flush() is called
- * @PAYLOAD_CORKED: corked, until sanx_xmit_uncork() is called
- */
-enum sanx_payload_when {
-	PAYLOAD_NOW,
-	PAYLOAD_SOON,
-	PAYLOAD_CORKED,
-};
 
 /* payload.c */
 int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 			bool urgent);
 int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
-		       enum sanx_payload_when when);
+		       bool announce);
 u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		      struct sanx_long *l, u32 len);
 
@@ -689,14 +676,12 @@ void sanx_request_work(struct kthread_work *work);
 void sanx_request_put(struct sanx_request *o);
 
 /* send.c */
-extern const struct sanx_coalesce_ops sanx_lconn_coalesce_ops;
 ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
-			size_t len, int flags);
+			size_t len, int flags, enum sanx_held held);
+void sanx_lconn_announce(struct sanx_conn *conn);
 u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which);
 u32 sanx_lconn_unsent(struct sanx_conn *conn);
 bool sanx_lconn_drained(struct sanx_conn *conn);
-void sanx_lconn_push(struct sanx_conn *conn);
-void sanx_lconn_uncork(struct sanx_conn *conn);
 void sanx_lconn_consumed(struct sanx_conn *conn);
 void sanx_lconn_fin(struct sanx_conn *conn);
 

@@ -355,7 +355,8 @@ static inline bool sanx_lconn_is_mute(const struct sanx_lconn_state *s)
  */
 static inline bool sanx_lconn_is_done(const struct sanx_lconn_state *s)
 {
-	return sanx_lconn_is_over(s) || s->rx == SANX_LCONN_RX_CLOSED ||
+	return sanx_lconn_is_over(s) ||
+	       READ_ONCE(s->rx) == SANX_LCONN_RX_CLOSED ||
 	       sanx_lconn_is_closed(s);
 }
 
@@ -363,12 +364,15 @@ static inline bool sanx_lconn_is_done(const struct sanx_lconn_state *s)
  * sanx_lconn_takes() - does the connection take payload?
  * @s: the state
  *
+ * Without tx_lock the answer is of some moment: what is taken just before the
+ * end is dropped, as if the end had come later.
+ *
  * Return: 0; -EAGAIN if it was closed or reset, of which the core learns by
  * other means; -EPIPE if it is not open yet.
  */
 static inline int sanx_lconn_takes(const struct sanx_lconn_state *s)
 {
-	if (s->phase < SANX_LCONN_ACCEPTING)
+	if (READ_ONCE(s->phase) < SANX_LCONN_ACCEPTING)
 		return -EPIPE;
 	return sanx_lconn_is_done(s) ? -EAGAIN : 0;
 }

@@ -250,12 +250,12 @@ static int link_connect(struct sanx_conn *conn)
 /* The transport; its name and owner are those of the wire. */
 struct sanx_transport_ops sanx_link_transport = {
 	.priv_size	= sizeof(struct sanx_lconn),
+	.piece		= PAYLOAD_PIECE,
 	.connect	= link_connect,
 	.send		= sanx_lconn_send,
+	.announce	= sanx_lconn_announce,
 	.room		= sanx_lconn_room,
-	.push		= sanx_lconn_push,
 	.wait_pages	= sanx_long_wait,
-	.uncork		= sanx_lconn_uncork,
 	.unsent		= sanx_lconn_unsent,
 	.drained	= sanx_lconn_drained,
 	.consumed	= sanx_lconn_consumed,

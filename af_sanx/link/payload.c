@@ -3,8 +3,9 @@
  * Payload: which bytes of a stream the next frame carries, and how.
  *
  * Invariant: bytes are sent in stream order, from lc->posted on.  lc->posted
- * never exceeds lc->end (the bytes taken from the program) nor conn->tx.limit
- * (the peer's credit).  link->tx_lock guards lc->posted and changes of lc->end.
+ * never exceeds lc->announced (the bytes taken from the program, less those that
+ * are held back) nor conn->tx.limit (the peer's credit).  link->tx_lock guards
+ * lc->posted and lc->announced.
  *
  * A few bytes travel in the frame itself.  The wire writes everything else into
  * the peer's ring, from the send buffer or from the program's own pages, and a
@@ -143,7 +144,7 @@ static u32 payload_urgent(const struct sanx_lconn *lc, u32 len, u8 *flags)
  */
 void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	u32 len = min_t(u64, SANX_WIRE_PAYLOAD_MAX, lc->end - lc->posted);
+	u32 len = min_t(u64, SANX_WIRE_PAYLOAD_MAX, lc->announced - lc->posted);
 	const void *data = NULL;
 	struct sanx_span span[2];
 	u8 flags = 0;
@@ -166,7 +167,7 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 		flags = 0;
 	}
 	payload_post(link, lc, data, NULL, len, flags);
-	if (lc->posted == lc->end)
+	if (lc->posted == lc->announced)
 		lc->pending &= ~LCONN_P_DATA;
 }
 
@@ -182,6 +183,16 @@ static u32 payload_directly(const struct sanx_lconn *lc)
 	    !sanx_lconn_is_open(&lc->state) || lc->early)
 		return 0;
 	return min(sanx_sndbuf_room(lc), sanx_txq_room(&conn->tx));
+}
+
+/* @len more bytes were taken, and may be sent. */
+static void payload_taken(struct sanx_lconn *lc, u32 len, bool urgent)
+{
+	lockdep_assert_held(&lc->link->tx_lock);
+	WRITE_ONCE(lc->end, lc->end + len);
+	lc->announced = lc->end;
+	if (urgent)
+		lc->urgent = lc->end;
 }
 
 /**
@@ -204,9 +215,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 	if (!err && (len > link->inline_max || len > payload_directly(lc)))
 		err = -EAGAIN;
 	if (!err) {
-		WRITE_ONCE(lc->end, lc->end + len);
-		if (urgent)
-			lc->urgent = lc->end;
+		payload_taken(lc, len, urgent);
 		payload_post(link, lc, data, NULL, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!lc->pending)
@@ -244,7 +253,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		n = min(n, lc->txgen.win.size);
 		if (!n)
 			break;
-		WRITE_ONCE(lc->end, lc->end + n);
+		payload_taken(lc, n, false);
 		payload_post(link, lc, NULL, l, n, 0);
 		done += n;
 	}
@@ -257,33 +266,47 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 	return done;
 }
 
+/*
+ * @len more bytes were taken, and are held back.  The xmit path does not look at
+ * them before sanx_xmit_announce(), so tx_lock is not needed.  If the connection
+ * ends meanwhile, they are dropped as if it had ended later.
+ * Context: tx_mutex held, no byte is spilled.
+ */
+static int payload_hold(struct sanx_lconn *lc, u32 len)
+{
+	int err = sanx_lconn_takes(&lc->state);
+
+	if (!err) {
+		/* Pairs with smp_load_acquire() in sanx_xmit_announce(). */
+		smp_store_release(&lc->end, lc->end + len);
+	}
+	return err;
+}
+
 /**
  * sanx_payload_taken() - publish payload that was copied to the send buffer
  * @lc: the connection
  * @len: bytes copied behind lc->end, at least 1
- * @urgent: the last byte is urgent
- * @when: when to send the bytes
+ * @urgent: the last byte is urgent, and @announce is set
+ * @announce: send them, and all bytes before; else hold them back
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
  * Return: 0; -EAGAIN if the connection was closed or reset, of which the core
  * learns by other means; -EPIPE if it is not open.
  */
 int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
-		       enum sanx_payload_when when)
+		       bool announce)
 {
-	struct sanx_link *link = sanx_lconn_lock(lc);
-	int err = sanx_lconn_takes(&lc->state);
+	struct sanx_link *link;
+	int err;
 
+	if (!announce)
+		return payload_hold(lc, len);
+	link = sanx_lconn_lock(lc);
+	err = sanx_lconn_takes(&lc->state);
 	if (!err) {
-		/* Bytes before this call are not corked. */
-		if (when == PAYLOAD_CORKED)
-			sanx_xmit_flush(lc);
-		lc->corked = when == PAYLOAD_CORKED;
-		WRITE_ONCE(lc->end, lc->end + len);
-		if (urgent)
-			lc->urgent = lc->end;
-		if (when == PAYLOAD_NOW)
-			sanx_xmit_flush(lc);
+		payload_taken(lc, len, urgent);
+		sanx_xmit_announce(lc);
 	}
 	sanx_xmit_unlock(link);
 	return err;

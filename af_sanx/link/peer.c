@@ -214,8 +214,7 @@ static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 	}
 	sanx_lconn_set_rx(lc, SANX_LCONN_RX_CLOSED);
 	/* The peer reads no more, so pending frames are dropped. */
-	unsent = (lc->posted != lc->end && !lc->corked) ||
-		 lc->spilled;
+	unsent = lc->posted != lc->announced || lc->spilled;
 	lc->pending = 0;
 	sanx_xmit_pend(lc, LCONN_P_CLOSE_ACK);
 	sanx_xmit_unlock(link);

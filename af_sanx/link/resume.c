@@ -149,7 +149,7 @@ static int resume_offset(const struct sanx_lconn *lc,
 	     (lc->state.tx != SANX_LCONN_TX_FIN || f->offset != conn->tx.next)))
 		return -EPROTO;
 	if (f->offset < sanx_sndbuf_first(lc) ||
-	    (f->offset < lc->end && !lc->sndbuf.buf))
+	    (f->offset < lc->announced && !lc->sndbuf.buf))
 		return -ECONNRESET;
 	return 0;
 }
@@ -200,7 +200,8 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		lc->pending &= ~LCONN_P_FIN;
 	lc->posted = f->offset;
 	lc->pending &= ~LCONN_P_DATA;
-	if (lc->posted != lc->end && lc->state.tx != SANX_LCONN_TX_RESET)
+	if (lc->posted != lc->announced &&
+	    lc->state.tx != SANX_LCONN_TX_RESET)
 		lc->pending |= LCONN_P_DATA;
 	resume_done(lc);
 	if (!sanx_lconn_accepted(lc))

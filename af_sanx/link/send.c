@@ -6,12 +6,12 @@
  * bytes are before them.  All other bytes are copied to the connection's send
  * buffer (sndbuf.c) and sent from there.  If the peer has no ring yet (grow.c),
  * or if few bytes are left, they travel in frames as well; else the device
- * writes them into the peer's ring.  Small pieces of a stream are coalesced
- * there (coalesce.c of the core), and corked bytes wait there too (cork.c).
+ * writes them into the peer's ring.  Bytes that are held back (hold.c of the
+ * core) wait there too, behind lc->announced.
  *
  * conn->tx_mutex serialises the senders of a connection.  link->tx_lock guards
- * lc->posted, and changes of lc->end.  The sender loads lc->posted under
- * tx_mutex alone, as a hint.
+ * lc->posted and lc->announced.  The sender loads lc->posted under tx_mutex
+ * alone, as a hint.
  */
 #include <linux/uio.h>
 
@@ -65,9 +65,9 @@ static ssize_t send_inline(struct sanx_lconn *lc, struct iov_iter *from,
 }
 
 static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
-			     size_t len, int flags, enum sanx_payload_when when)
+			     size_t len, int flags, bool announce)
 {
-	struct sanx_rxq sndbuf = {};
+	struct sanx_ring sndbuf;
 	u32 room;
 	size_t n;
 	int err;
@@ -87,23 +87,18 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 		 sanx_lconn_room(sanx_lconn_conn(lc), SANX_ROOM_WINDOW));
 	if (!room)
 		return -EAGAIN;
-	sndbuf.in.buf = lc->sndbuf.buf;
-	sndbuf.in.size = lc->sndbuf.size;
+	sndbuf.buf = lc->sndbuf.buf;
+	sndbuf.size = lc->sndbuf.size;
 	n = min3(len, (size_t)room, (size_t)SANX_WIRE_PAYLOAD_MAX);
-	n = sanx_rxq_fill(&sndbuf, lc->end, from, n);
+	n = sanx_ring_fill(&sndbuf, lc->end, from, n);
 	if (!n)
 		return -EFAULT;
-	err = sanx_payload_taken(lc, n, send_urgent(n, len, room, flags), when);
+	err = sanx_payload_taken(lc, n, send_urgent(n, len, room, flags),
+				 announce);
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
 	}
-	if (when == PAYLOAD_CORKED)
-		sanx_cork_hold(sanx_lconn_conn(lc), n);
-	else
-		sanx_cork_release(sanx_lconn_conn(lc));
-	if (when == PAYLOAD_SOON)
-		sanx_coalesce_arm(&lc->coalesce);
 	return n;
 }
 
@@ -128,41 +123,30 @@ static u32 send_small(struct sanx_lconn *lc, size_t len)
 	return most;
 }
 
-static enum sanx_payload_when send_when(struct sanx_lconn *lc, size_t len,
-					int flags)
-{
-	bool urgent = flags & MSG_OOB;
-
-	if ((flags & MSG_MORE) && !urgent &&
-	    lc->end - READ_ONCE(lc->posted) + len <= SANX_CORK_MAX &&
-	    len < sanx_sndbuf_room(lc))
-		return PAYLOAD_CORKED;
-	return sanx_coalesce_wants(&lc->coalesce, sanx_lconn_conn(lc), len,
-				   urgent, !(flags & MSG_BATCH)) ?
-	       PAYLOAD_SOON : PAYLOAD_NOW;
-}
-
 /**
  * sanx_lconn_send() - sanx_transport_ops.send
  * @conn: the connection
  * @from: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
- * @flags: MSG_OOB, MSG_MORE, MSG_BATCH, SANX_MSG_SPARE; MSG_DONTWAIT does not
- *	keep it from waiting for memory, as with TCP
+ * @flags: MSG_OOB, MSG_MORE, SANX_MSG_SPARE; MSG_DONTWAIT does not keep it from
+ *	waiting for memory, as with TCP
+ * @held: how to hold the bytes back; spilled bytes are not
  *
  * Context: process, tx_mutex held; may fault and may sleep for memory; takes
  * tx_lock.
  * Return: as send().
  */
 ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
-			size_t len, int flags)
+			size_t len, int flags, enum sanx_held held)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
+	bool announce = held == SANX_HELD_NONE;
 	ssize_t n, done = 0;
-	enum sanx_payload_when when;
 	u32 most;
 
-	sanx_sndbuf_bound(lc);
+	/* Coalesced bytes come between announced ones, and are few. */
+	if (held != SANX_HELD_COALESCED)
+		sanx_sndbuf_bound(lc);
 	if (sanx_spill_any(lc))
 		return flags & SANX_MSG_SPARE ?
 		       sanx_spill_send(lc, from, len, flags) : -EAGAIN;
@@ -173,22 +157,17 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 		if (n)
 			return n;
 	}
-	when = send_when(lc, len, flags);
-	most = when == PAYLOAD_NOW ? send_small(lc, len) : 0;
+	most = announce ? send_small(lc, len) : 0;
 	if (most) {
 		n = send_inline(lc, from, len, most, flags);
-		if (n == len)
-			sanx_coalesce_sent(&lc->coalesce, !(flags & MSG_BATCH));
 		if (n == len || (n < 0 && n != -EAGAIN))
 			return n;
 		done = max(n, 0L);
 	}
 	/* The rest follows in the same call, before another writer's bytes. */
-	n = send_buffered(lc, from, len - done, flags, when);
+	n = send_buffered(lc, from, len - done, flags, announce);
 	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
 		n = sanx_spill_send(lc, from, len, flags);
-	if (when == PAYLOAD_NOW)
-		sanx_coalesce_sent(&lc->coalesce, !(flags & MSG_BATCH));
 	return n < 0 ? done ?: n : done + n;
 }
 
@@ -294,64 +273,30 @@ bool sanx_lconn_drained(struct sanx_conn *conn)
 		  lc->state.rx == SANX_LCONN_RX_CLOSED ||
 		  (lc->acked == sanx_spill_end(lc) &&
 		   !(lc->pending & LCONN_P_FIN));
-	/*
-	 * sanx_sndbuf_await() would send corked bytes.  They stay corked here.
-	 */
-	if (!drained && lc->corked)
-		lc->full = true;
-	else if (!drained)
+	if (!drained)
 		sanx_sndbuf_await(lc);
 	sanx_xmit_unlock(link);
 	return drained;
 }
 
-/*
- * sanx_coalesce_ops.flush(): sends bytes that are held back.
+/**
+ * sanx_lconn_announce() - sanx_transport_ops.announce
+ * @conn: the connection
+ *
  * Context: any; takes tx_lock.
  */
-static void lconn_flush(struct sanx_coalesce *g)
-{
-	struct sanx_lconn *lc = container_of(g, struct sanx_lconn, coalesce);
-	struct sanx_link *link = sanx_lconn_lock(lc);
-
-	sanx_xmit_flush(lc);
-	sanx_xmit_unlock(link);
-}
-
-const struct sanx_coalesce_ops sanx_lconn_coalesce_ops = {
-	.piece	= PAYLOAD_PIECE,
-	.flush	= lconn_flush,
-};
-
-/**
- * sanx_lconn_push() - sanx_transport_ops.push
- * @conn: the connection
- *
- * Context: process; takes tx_lock.
- */
-void sanx_lconn_push(struct sanx_conn *conn)
-{
-	sanx_coalesce_push(&sanx_lconn_of(conn)->coalesce);
-}
-
-/**
- * sanx_lconn_uncork() - sanx_transport_ops.uncork
- * @conn: the connection
- *
- * Context: process, tx_mutex held; takes tx_lock.
- */
-void sanx_lconn_uncork(struct sanx_conn *conn)
+void sanx_lconn_announce(struct sanx_conn *conn)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool late = lc->state.rx == SANX_LCONN_RX_CLOSED && lc->corked &&
-		    lc->posted != lc->end;
+	bool late;
 
-	sanx_xmit_uncork(lc);
+	sanx_xmit_announce(lc);
+	late = lc->state.rx == SANX_LCONN_RX_CLOSED && lc->posted != lc->announced;
 	sanx_xmit_unlock(link);
 	/*
-	 * The peer closed before it got the corked bytes.  TCP's peer would
-	 * answer them with a reset.
+	 * The peer closed before it got the bytes.  TCP's peer would answer
+	 * them with a reset.
 	 */
 	if (late)
 		sanx_conn_reset(conn, ECONNRESET);
@@ -368,7 +313,6 @@ void sanx_lconn_consumed(struct sanx_conn *conn)
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link;
 
-	sanx_coalesce_received(&lc->coalesce);
 	if (unlikely(READ_ONCE(lc->rwnd_limited)))
 		sanx_grow_read(lc);
 	if (!sanx_rxq_credit_due(&conn->rx))
@@ -394,7 +338,7 @@ void sanx_lconn_fin(struct sanx_conn *conn)
 	/* FIN may not follow CLOSE, which sanx_lconn_cut() may have sent. */
 	if (lc->state.rx != SANX_LCONN_RX_CLOSED &&
 	    !sanx_lconn_is_closed(&lc->state)) {
-		sanx_xmit_uncork(lc);
+		sanx_xmit_announce(lc);
 		sanx_xmit_pend(lc, LCONN_P_FIN);
 	}
 	sanx_xmit_unlock(link);

@@ -9,9 +9,9 @@
  * peer may not have are sent again from here.  The byte at stream offset o is
  * at o modulo the size, as in a ring.
  *
- *	first		posted		end
- *	  | sent, may	  | not posted	 |
- *	  | be lost	  | yet		 |	free
+ *	first		posted		announced	end
+ *	  | sent, may	  | not posted	 | held back	 |
+ *	  | be lost	  | yet		 | (hold.c)	 |	free
  *
  * Bytes without room here are spilled behind lc->end: spill.c.
  *
@@ -30,8 +30,9 @@
  * bytes, so the size is SNDBUF_EARLY, which is also the largest ring there.
  *
  * lc->sndbuf changes under conn->tx_mutex and link->tx_lock, and save_sndbuf()
- * makes a first one under tx_lock alone.  tx_lock guards lc->posted, lc->acked,
- * lc->unsignaled, lc->full, and changes of lc->end.
+ * makes a first one under tx_lock alone.  tx_lock guards lc->posted,
+ * lc->announced, lc->acked, lc->unsignaled and lc->full.  tx_mutex guards
+ * lc->end, or tx_lock while bytes are spilled.
  */
 #include <linux/log2.h>
 
@@ -163,7 +164,7 @@ bool sanx_sndbuf_signal(const struct sanx_lconn *lc)
  * buffer
  * @lc: an attached connection, or a suspended one
  *
- * Sends corked bytes.  sanx_conn_tx_ready() follows.
+ * sanx_conn_tx_ready() follows.
  *
  * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
@@ -171,7 +172,6 @@ void sanx_sndbuf_await(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
 	lc->full = true;
-	sanx_xmit_uncork(lc);
 	if (lc->sndbuf.buf && sndbuf_outgrown(lc))
 		WRITE_ONCE(lc->draining, true);
 	/*
@@ -203,8 +203,8 @@ static bool sndbuf_good(const struct sanx_lconn *lc, size_t len)
 	/* Pairs with the release in save_sndbuf(), for the size. */
 	if (!smp_load_acquire(&lc->sndbuf.buf))
 		return false;
-	return lc->early || lc->sndbuf.size >= sanx_sndbuf_size(lc, len) ||
-	       sndbuf_used(lc) || READ_ONCE(lc->inflight);
+	return lc->early || sndbuf_used(lc) || READ_ONCE(lc->inflight) ||
+	       lc->sndbuf.size >= sanx_sndbuf_size(lc, len);
 }
 
 /* Makes @ring the send buffer, and leaves the old one in it. */

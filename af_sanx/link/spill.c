@@ -19,7 +19,7 @@
  * affect them.
  *
  * link->tx_lock guards lc->spill, lc->filling and changes of lc->spilled, and
- * changes of lc->end too.
+ * while bytes are spilled, changes of lc->end too.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -220,8 +220,8 @@ static int spill_publish(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n,
 	int err = sanx_lconn_takes(&lc->state);
 
 	if (!err && n) {
-		/* Bytes before these are not corked. */
-		sanx_xmit_uncork(lc);
+		/* Spilled bytes are not held back, so bytes before are not. */
+		sanx_xmit_announce(lc);
 		if (piece != lc->filling)
 			list_add_tail(&piece->node, &lc->spill);
 		piece->to += n;
@@ -276,7 +276,6 @@ ssize_t sanx_spill_send(struct sanx_lconn *lc, struct iov_iter *from,
 		sanx_spill_kick(lc);
 		return err ?: -EFAULT;
 	}
-	sanx_cork_release(conn);
 	sanx_spill_kick(lc);
 	return got;
 }
@@ -343,7 +342,7 @@ static void move_done(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n)
 	 * sanx_spill_any().
 	 */
 	smp_store_release(&lc->spilled, lc->spilled - n);
-	sanx_xmit_flush(lc);
+	sanx_xmit_announce(lc);
 	sanx_xmit_unlock(link);
 }
 

@@ -391,27 +391,17 @@ void sanx_xmit_leave(struct sanx_lconn *lc)
 }
 
 /**
- * sanx_xmit_flush() - send bytes that are coalesced, unless they are corked
+ * sanx_xmit_announce() - send all bytes that were taken, also those held back
  * @lc: a connection that is, or was, attached
  *
  * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
-void sanx_xmit_flush(struct sanx_lconn *lc)
+void sanx_xmit_announce(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->posted != lc->end && !lc->corked &&
+	/* Pairs with smp_store_release() in payload_hold(). */
+	lc->announced = smp_load_acquire(&lc->end);
+	if (lc->posted != lc->announced &&
 	    !sanx_lconn_is_mute(&lc->state))
 		sanx_xmit_pend(lc, LCONN_P_DATA);
-}
-
-/**
- * sanx_xmit_uncork() - send bytes that are corked or coalesced
- * @lc: a connection that is, or was, attached
- *
- * Context: tx_lock held, and released with sanx_xmit_unlock().
- */
-void sanx_xmit_uncork(struct sanx_lconn *lc)
-{
-	lc->corked = false;
-	sanx_xmit_flush(lc);
 }

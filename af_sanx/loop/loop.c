@@ -47,27 +47,30 @@ struct loop_ring {
  * @peer: the other end, with a reference; set before either end is established,
  *	then constant
  * @last: the ring that was appended last to the peer's queue; tx_mutex
- * @advertised: stream offset up to which bytes were advertised to the peer;
- *	tx_mutex
+ * @announced: stream offset up to which the peer sees bytes; @lock while
+ *	@corked, else tx_mutex
  * @granted: low 32 bits of the last limit that this end granted as the
  *	receiver; differs from rx.granted after the sender has exceeded its
  *	limit; rx_mutex
  * @step: low 32 bits of the offset up to which the sender was notified that
  *	bytes beyond the ring were read; rx_mutex
  * @lock: guards tx.limit and tx.read of this end and rx.granted of the peer:
- *	loop_exceed() and loop_grant() change them; innermost
+ *	loop_exceed() and loop_grant() change them; also @corked; softirq,
+ *	innermost
+ * @corked: bytes behind @announced are corked.  Only the sender sets it, under
+ *	tx_mutex and @lock.  loop_uncork() clears it with release, after it has
+ *	moved @announced.
  * @closed: close() was called for this end; loop_close_lock
- * @coalesce: coalesces the wake-ups of the peer's reader
  */
 struct loop_conn {
 	struct sanx_conn	*peer;
 	struct loop_ring	*last;
-	u64			advertised;
+	u64			announced;
 	u32			granted;
 	u32			step;
 	spinlock_t		lock; /* guards: see above */
+	bool			corked;
 	bool			closed;
-	struct sanx_coalesce	coalesce;
 };
 
 static struct loop_conn *loop_conn(struct sanx_conn *conn)
@@ -85,33 +88,19 @@ static DEFINE_SPINLOCK(loop_close_lock);
 /* Bytes read from spare rings between two notifications of the sender. */
 #define SPARE_STEP	32768U
 
-/* sanx_coalesce_ops.flush(): wakes the peer's reader if bytes are unread. */
-static void loop_flush(struct sanx_coalesce *g)
-{
-	struct sanx_conn *peer;
-
-	peer = container_of(g, struct loop_conn, coalesce)->peer;
-	if (sanx_rxq_avail(&peer->rx))
-		sanx_conn_rx_ready(peer);
-}
-
-static const struct sanx_coalesce_ops loop_coalesce_ops = {
-	.piece	= LOOP_PIECE,
-	.flush	= loop_flush,
-};
-
 static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 {
 	loop_conn(a)->peer = sanx_conn_get(b);
 	loop_conn(b)->peer = sanx_conn_get(a);
-	sanx_coalesce_init(&loop_conn(a)->coalesce, &loop_coalesce_ops);
-	sanx_coalesce_init(&loop_conn(b)->coalesce, &loop_coalesce_ops);
 	spin_lock_init(&loop_conn(a)->lock);
 	spin_lock_init(&loop_conn(b)->lock);
 	loop_conn(a)->granted = a->rx.granted;
 	loop_conn(b)->granted = b->rx.granted;
 	sanx_txq_init(&a->tx, b->rx.size);
 	sanx_txq_init(&b->tx, a->rx.size);
+	/* The reader has something to do before the ring is full. */
+	a->hold.most = a->tx.size / 2;
+	b->hold.most = b->tx.size / 2;
 }
 
 static int loop_connect(struct sanx_conn *conn)
@@ -240,42 +229,104 @@ static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
 	return true;
 }
 
-/* Advertises all bytes in the peer's ring.  Under tx_mutex. */
-static void loop_advertise(struct sanx_conn *conn)
+/*
+ * Makes all stored bytes readable.
+ * Context: tx_mutex held, and no byte is corked; or lc->lock held.
+ */
+static void loop_publish(struct sanx_conn *conn)
 {
 	struct loop_conn *lc = loop_conn(conn);
-	u32 n = conn->tx.next - lc->advertised;
+	/* Pairs with smp_store_release() in sanx_txq_advance(). */
+	u64 next = smp_load_acquire(&conn->tx.next);
 
-	if (!n)
-		return;
-	/*
-	 * The peer's program has shut down both directions.  Bytes then cause a
-	 * reset, as in TCP, and must not become readable.
-	 */
-	if (sanx_conn_discards(lc->peer)) {
-		sanx_conn_reset(lc->peer, ECONNRESET);
-		sanx_conn_reset(conn, ECONNRESET);
-		return;
+	sanx_conn_arrive(lc->peer, lc->announced, next - lc->announced);
+	lc->announced = next;
+}
+
+/* Makes corked bytes readable.  Context: any, under RCU or tx_mutex. */
+static void loop_uncork(struct sanx_conn *conn)
+{
+	struct loop_conn *lc = loop_conn(conn);
+
+	spin_lock_bh(&lc->lock);
+	if (lc->corked) {
+		loop_publish(conn);
+		/* Pairs with smp_load_acquire() in loop_advertise(). */
+		smp_store_release(&lc->corked, false);
 	}
-	sanx_conn_arrive(lc->peer, lc->advertised, n);
-	lc->advertised = conn->tx.next;
+	spin_unlock_bh(&lc->lock);
+}
+
+/* Keeps bytes that were stored from being readable.  Under tx_mutex. */
+static void loop_cork(struct sanx_conn *conn)
+{
+	struct loop_conn *lc = loop_conn(conn);
+
+	spin_lock_bh(&lc->lock);
+	lc->corked = true;
+	spin_unlock_bh(&lc->lock);
+}
+
+/*
+ * The peer's program has shut down both directions.  Bytes then cause a reset,
+ * as in TCP, and must not become readable.
+ */
+static void loop_discard(struct sanx_conn *conn)
+{
+	sanx_conn_reset(loop_conn(conn)->peer, ECONNRESET);
+	sanx_conn_reset(conn, ECONNRESET);
+}
+
+/* The peer closed before it saw the bytes: reset, as TCP does. */
+static void loop_check_peer(struct sanx_conn *conn)
+{
 	/*
 	 * Store rx.tail of the peer before loading peer_gone.  Pairs with the
 	 * barrier in loop_close(), which stores peer_gone before it loads
 	 * rx.tail.
 	 */
 	smp_mb();
-	/* The peer closed before it saw the bytes: reset, as TCP does. */
 	if (READ_ONCE(conn->peer_gone))
 		sanx_conn_reset(conn, ECONNRESET);
 }
 
-static void loop_uncork(struct sanx_conn *conn)
+/* Makes all bytes in the peer's ring readable.  Under tx_mutex. */
+static void loop_advertise(struct sanx_conn *conn)
 {
-	loop_advertise(conn);
-	sanx_conn_rx_ready(loop_conn(conn)->peer);
-	/* Fewer bytes are unsent: wakes TCP_NOTSENT_LOWAT waiters. */
-	sanx_conn_tx_ready(conn);
+	struct loop_conn *lc = loop_conn(conn);
+
+	bool corked;
+
+	/* Pairs with smp_store_release() in loop_uncork(). */
+	corked = smp_load_acquire(&lc->corked);
+	if (!corked && conn->tx.next == lc->announced)
+		return;
+	if (sanx_conn_discards(lc->peer)) {
+		loop_discard(conn);
+		return;
+	}
+	if (unlikely(corked))
+		loop_uncork(conn);
+	else
+		loop_publish(conn);
+	loop_check_peer(conn);
+}
+
+/* Corked bytes become readable here; coalesced ones are. */
+static void loop_announce(struct sanx_conn *conn)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+
+	if (READ_ONCE(loop_conn(conn)->corked)) {
+		if (sanx_conn_discards(peer)) {
+			loop_discard(conn);
+			return;
+		}
+		loop_uncork(conn);
+		loop_check_peer(conn);
+	}
+	if (sanx_rxq_avail(&peer->rx))
+		sanx_conn_rx_ready(peer);
 }
 
 /*
@@ -327,23 +378,6 @@ static u32 loop_space(struct sanx_conn *conn, u32 n)
 	else
 		ring = ring_alloc(peer->rx_max, peer->memcg);
 	return loop_add(conn, ring) ? min(n, q->in.size) : space;
-}
-
-/*
- * May the wake-up of the peer be delayed?  Not for urgent data, and not when
- * less than half of the window is left.
- */
-static bool loop_waits(const struct sanx_conn *conn, int flags)
-{
-	return !(flags & MSG_OOB) &&
-	       sanx_txq_room(&conn->tx) >= conn->tx.size / 2;
-}
-
-/* Are the bytes corked, that is, not advertised to the peer? */
-static bool loop_corks(struct sanx_conn *conn, int flags)
-{
-	return (flags & MSG_MORE) && loop_waits(conn, flags) &&
-	       conn->tx.next - loop_conn(conn)->advertised < SANX_CORK_MAX;
 }
 
 /* Bytes that the peer has not read; an estimate without tx_mutex. */
@@ -407,15 +441,14 @@ static void loop_exceed(struct sanx_conn *conn, u64 to)
 
 	if (likely((s64)(to - READ_ONCE(conn->tx.limit)) <= 0))
 		return;
-	spin_lock(&lc->lock);
+	spin_lock_bh(&lc->lock);
 	sanx_txq_exceed(&conn->tx, &lc->peer->rx, to);
-	spin_unlock(&lc->lock);
+	spin_unlock_bh(&lc->lock);
 }
 
 static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
-			 size_t len, int flags)
+			 size_t len, int flags, enum sanx_held held)
 {
-	struct sanx_coalesce *coalesce = &loop_conn(conn)->coalesce;
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	u32 n;
 
@@ -433,33 +466,21 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_conn_urgent(peer, conn->tx.next + n - 1);
 	loop_exceed(conn, conn->tx.next + n);
 	sanx_txq_advance(&conn->tx, n);
-	if (loop_corks(conn, flags)) {
-		sanx_cork_hold(conn, n);
+	if (held == SANX_HELD_CORKED) {
+		loop_cork(conn);
 		return n;
 	}
 	loop_advertise(conn);
 	if (flags & MSG_OOB)
 		sanx_conn_urgent_came(peer);
-	if (unlikely(sanx_cork_release(conn)))
-		sanx_conn_tx_ready(conn);
-	if (sanx_coalesce_wants(coalesce, conn, n, !loop_waits(conn, flags),
-				!(flags & MSG_BATCH))) {
-		sanx_coalesce_arm(coalesce);
-	} else {
+	if (held == SANX_HELD_NONE)
 		sanx_conn_rx_ready(peer);
-		sanx_coalesce_sent(coalesce, !(flags & MSG_BATCH));
-	}
 	return n;
-}
-
-static void loop_push(struct sanx_conn *conn)
-{
-	sanx_coalesce_push(&loop_conn(conn)->coalesce);
 }
 
 /*
  * Bytes that TCP would not have sent yet: corked ones, and those beyond the
- * size of the peer's own ring.  @advertised is not used here: it lags behind
+ * size of the peer's own ring.  @announced is not used here: it lags behind
  * tx.next for a moment in each send(), and no wake-up follows when it catches
  * up.
  * Context: any; an estimate.
@@ -468,7 +489,7 @@ static u32 loop_unsent(struct sanx_conn *conn)
 {
 	u32 unread = loop_unread(conn), size = READ_ONCE(conn->tx.size);
 
-	return max(READ_ONCE(conn->cork.bytes), unread - min(unread, size));
+	return max(sanx_hold_corked(conn), unread - min(unread, size));
 }
 
 static bool loop_drained(struct sanx_conn *conn)
@@ -489,7 +510,7 @@ static bool loop_grant(struct sanx_conn *conn)
 	bool more;
 
 	/* loop_exceed() may have moved the limit meanwhile. */
-	spin_lock(&loop_conn(peer)->lock);
+	spin_lock_bh(&loop_conn(peer)->lock);
 	more = sanx_rxq_credit_due(q);
 	if (more) {
 		loop_conn(conn)->granted = sanx_rxq_grant(q);
@@ -497,7 +518,7 @@ static bool loop_grant(struct sanx_conn *conn)
 	} else {
 		WRITE_ONCE(peer->tx.read, q->head);
 	}
-	spin_unlock(&loop_conn(peer)->lock);
+	spin_unlock_bh(&loop_conn(peer)->lock);
 	return more;
 }
 
@@ -531,7 +552,6 @@ static void loop_consumed(struct sanx_conn *conn)
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	const struct sanx_rxq *q = &conn->rx;
 
-	sanx_coalesce_received(&loop_conn(conn)->coalesce);
 	/*
 	 * After loop_close() of this end, the reference of the peer may be
 	 * gone.  A connection that is open here keeps it: loop_quiesce() waits
@@ -591,8 +611,9 @@ static bool loop_reclaim(struct sanx_conn *conn)
 	if (!mutex_trylock(&conn->tx_mutex))
 		return true;
 	/*
-	 * If it is open, loop_close() of this end waits for tx_mutex in
-	 * loop_quiesce(), so the reference of the peer stays until the unlock.
+	 * If it is open, sanx_conn_close() of this end waits for tx_mutex
+	 * (sanx_hold_stop()), so the reference of the peer stays until the
+	 * unlock.
 	 */
 	if (!sanx_conn_open(conn)) {
 		more = false;
@@ -617,15 +638,13 @@ static void loop_fin(struct sanx_conn *conn)
 
 /*
  * connect(AF_UNSPEC) closes a connection that other calls may use.  Calls that
- * found it open hold tx_mutex or rx_mutex while they use the peer.  So after
- * both were taken once, no call uses the peer, and later calls find the
+ * found it open hold tx_mutex or rx_mutex while they use the peer.
+ * sanx_conn_close() has taken tx_mutex once (sanx_hold_stop()).  So after
+ * rx_mutex was taken once, no call uses the peer, and later calls find the
  * connection closed.
  */
 static void loop_quiesce(struct sanx_conn *conn)
 {
-	mutex_lock(&conn->tx_mutex);
-	sanx_coalesce_stop(&loop_conn(conn)->coalesce);
-	mutex_unlock(&conn->tx_mutex);
 	mutex_lock(&conn->rx_mutex);
 	mutex_unlock(&conn->rx_mutex);
 }
@@ -686,11 +705,11 @@ static void loop_destroy(struct sanx_conn *conn)
 const struct sanx_transport_ops sanx_loop_ops = {
 	.name		= "loop",
 	.priv_size	= sizeof(struct loop_conn),
+	.piece		= LOOP_PIECE,
 	.same_node	= true,
 	.connect	= loop_connect,
 	.send		= loop_send,
-	.uncork		= loop_uncork,
-	.push		= loop_push,
+	.announce	= loop_announce,
 	.room		= loop_room,
 	.unsent		= loop_unsent,
 	.drained	= loop_drained,

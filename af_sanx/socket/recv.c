@@ -75,8 +75,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 	 * The answer may depend on bytes that are still coalesced: send them
 	 * now.
 	 */
-	if (conn->ops->push)
-		conn->ops->push(conn);
+	sanx_hold_answer(conn);
 	if (!*timeo)
 		return -EAGAIN;
 	sanx_liveness_wait(conn, ss->sk);
@@ -181,6 +180,7 @@ static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
 		conn->ops->left(conn, &left);
 	sanx_urg_passed(conn);
+	sanx_hold_received(conn);
 	conn->ops->consumed(conn);
 }
 

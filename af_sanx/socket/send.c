@@ -42,7 +42,7 @@ static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 		return false;
 	return !sanx_conn_open(conn) ||
 	       READ_ONCE(conn->shutdown) & SEND_SHUTDOWN ||
-	       READ_ONCE(conn->peer_gone) || conn->ops->room(conn, which);
+	       READ_ONCE(conn->peer_gone) || sanx_hold_room(conn, which);
 }
 
 /*
@@ -162,7 +162,7 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		return send_to_nobody(conn, msg);
 	if (unlikely(READ_ONCE(conn->liveness.watch)))
 		sanx_liveness_send(conn, ss->sk);
-	return conn->ops->send(conn, &msg->msg_iter, msg_data_left(msg), flags);
+	return sanx_hold_send(conn, &msg->msg_iter, msg_data_left(msg), flags);
 }
 
 /* Context: tx_mutex held, since another thread may clear TCP_CORK. */
@@ -181,7 +181,7 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 	 */
 	if (timeo != MAX_SCHEDULE_TIMEOUT)
 		flags |= MSG_DONTWAIT;
-	if (READ_ONCE(conn->cork.on) || msg->msg_flags & MSG_SENDPAGE_NOTLAST)
+	if (READ_ONCE(conn->hold.cork) || msg->msg_flags & MSG_SENDPAGE_NOTLAST)
 		flags |= MSG_MORE;
 	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_OFF))
 		flags |= MSG_BATCH;
@@ -352,6 +352,6 @@ void sanx_splice_eof(struct socket *sock)
 
 	if (!conn)
 		sanx_native_splice_eof(ops, sock);
-	else if (!READ_ONCE(conn->cork.on))
-		sanx_cork_pull(conn);
+	else if (!READ_ONCE(conn->hold.cork))
+		sanx_hold_pull(conn);
 }

@@ -218,11 +218,11 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 	int nonagle = tcp_sk(sk)->nonagle;
 
 	if (optname == TCP_CORK)
-		WRITE_ONCE(conn->cork.on, nonagle & TCP_NAGLE_CORK);
+		WRITE_ONCE(conn->hold.cork, nonagle & TCP_NAGLE_CORK);
 	/* Push as __tcp_sock_set_cork() and __tcp_sock_set_nodelay() do. */
 	if ((optname == TCP_CORK && !(nonagle & TCP_NAGLE_CORK)) ||
 	    (optname == TCP_NODELAY && nonagle & TCP_NAGLE_OFF))
-		sanx_cork_pull(conn);
+		sanx_hold_pull(conn);
 	sanx_liveness_options(conn, sk);
 }
 

@@ -164,7 +164,7 @@ static int sanx_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
  */
 static bool poll_room(struct sanx_conn *conn, const struct sock *sk)
 {
-	if (!sanx_conn_open(conn) || !conn->ops->room(conn, SANX_ROOM_SPARE))
+	if (!sanx_conn_open(conn) || !sanx_hold_room(conn, SANX_ROOM_SPARE))
 		return false;
 	return sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)) ||
 	       conn->ops->drained(conn);
@@ -235,9 +235,9 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 		 * As recv() before it waits: the answer may depend on bytes
 		 * that are coalesced.
 		 */
-		if (conn->ops->push && !(mask & EPOLLIN) &&
+		if (!(mask & EPOLLIN) &&
 		    poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
-			conn->ops->push(conn);
+			sanx_hold_answer(conn);
 		/*
 		 * After a fallback the connection is dead, and only TCP knows
 		 * the state.

@@ -46,6 +46,7 @@ void timer_setup(struct timer_list *t, void (*fn)(struct timer_list *t),
 		 unsigned int flags);
 bool sim_timer_arm(struct timer_list *t, unsigned long expires);
 int mod_timer(struct timer_list *t, unsigned long expires);
+int timer_reduce(struct timer_list *t, unsigned long expires);
 int del_timer(struct timer_list *t);
 int del_timer_sync(struct timer_list *t);
 bool timer_pending(const struct timer_list *t);

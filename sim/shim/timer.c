@@ -223,6 +223,18 @@ int mod_timer(struct timer_list *t, unsigned long expires)
 	return was;
 }
 
+int timer_reduce(struct timer_list *t, unsigned long expires)
+{
+	bool was;
+
+	sim_point();
+	was = sim_timer_active(&t->t) && time_before_eq(t->expires, expires);
+	if (!was)
+		was = sim_timer_arm(t, expires);
+	sim_point();
+	return was;
+}
+
 int del_timer(struct timer_list *t)
 {
 	bool was;
