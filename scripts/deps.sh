@@ -23,7 +23,7 @@ packages() {
 		;;
 	check)
 		echo linux-source-6.12 bc bison flex libelf-dev libssl-dev sparse \
-			shellcheck perl python3 python3-yaml python3-jsonschema jq \
+			shellcheck perl patch python3 python3-yaml python3-jsonschema jq \
 			valgrind git man-db bash-completion secilc pahole
 		;;
 	programs)

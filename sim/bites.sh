@@ -3,8 +3,9 @@
 # bites.sh [NAME...]
 #
 # Puts defects of the past back, one at a time (sim/bites/NAME.patch), and runs
-# worlds until one fails, without sanitizers, because that is faster.  Prints a TAP line for each, with the steps that it
-# took.  Each patch starts with the commit that mended the defect.
+# worlds until one fails, without sanitizers, because that is faster.  Prints a TAP
+# line for each, with the steps that it took.  Each patch starts with the commit
+# that mended the defect.  make check looks whether each can be put back.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")

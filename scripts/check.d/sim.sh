@@ -20,6 +20,21 @@ sim_worlds() {
 		"make $(grep -oE 'sim SEED=[0-9]+' "$log" | head -n 1)" "log: $log"
 }
 
+# sim_bites: whoever changes a line that a defect was in adapts the defect.
+sim_bites() {
+	local patch log=$LOGS/bites.log rc=0
+	for patch in "$SANX_TREE"/sim/bites/*.patch; do
+		patch --dry-run -f -s -p1 -d "$SANX_TREE" <"$patch" || rc=1
+	done >"$log" 2>&1
+	if [ "$rc" = 0 ]; then
+		result ok "sim: the defects of sim/bites can be put back" "make sim-bites"
+	else
+		result fail "sim: a defect of sim/bites cannot be put back" \
+			"make sim-bites" "log: $log"
+	fi
+}
+
 stage_sim() {
+	sim_bites
 	sim_worlds
 }
