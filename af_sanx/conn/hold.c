@@ -16,7 +16,8 @@
  * - Any CPU may end a delay (hold_end()): it changes the state to NONE with
  *   cmpxchg() and then has the transport announce all bytes.
  * - A sender that announces a piece, and shutdown() and close(), have the
- *   transport announce all bytes, whatever the state is.
+ *   transport announce all bytes, whatever the state is.  Before that, the sender
+ *   changes COALESCED to NONE, because the delay is over.
  *
  * Full barriers:
  *
@@ -255,6 +256,20 @@ static void hold_sent(struct sanx_conn *conn, u32 n, enum sanx_held held,
 		sanx_conn_tx_look(conn);
 }
 
+/*
+ * A piece is about to be announced, and with it the bytes that are coalesced.  A
+ * timer that expires during the announcement, which may take longer than the
+ * delay, must not take the sender for one that has stopped (sanx_pace_over()).
+ * Return: true if there may be such bytes.
+ */
+static bool hold_coalesced_ends(struct sanx_hold *hold)
+{
+	if (likely(READ_ONCE(hold->state) != SANX_HELD_COALESCED))
+		return false;
+	WRITE_ONCE(hold->state, SANX_HELD_NONE);
+	return true;
+}
+
 /**
  * sanx_hold_send() - send, and hold the bytes back or announce them
  * @conn: the connection
@@ -270,6 +285,7 @@ ssize_t sanx_hold_send(struct sanx_conn *conn, struct iov_iter *from,
 		       size_t len, int flags)
 {
 	enum sanx_held held = SANX_HELD_NONE;
+	bool ended = false;
 	ssize_t n;
 
 	lockdep_assert_held(&conn->tx_mutex);
@@ -278,9 +294,13 @@ ssize_t sanx_hold_send(struct sanx_conn *conn, struct iov_iter *from,
 		held = hold_ask(conn, len, flags);
 	if (unlikely(held == SANX_HELD_CORKED))
 		sanx_hold_ended(conn, SANX_HOLD_CORK);
+	else if (held == SANX_HELD_NONE)
+		ended = hold_coalesced_ends(&conn->hold);
 	n = conn->ops->send(conn, from, len, flags, held);
 	if (n > 0)
 		hold_sent(conn, n, held, flags);
+	else if (ended)
+		hold_announce(conn, SANX_HELD_COALESCED);
 	return n;
 }
 
