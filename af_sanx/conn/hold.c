@@ -148,8 +148,7 @@ static bool hold_follows(struct sanx_conn *conn)
 }
 
 /* What the rule says to a piece that is corked, or part of a stream. */
-static enum sanx_held hold_ask(struct sanx_conn *conn, size_t len,
-					int flags)
+static enum sanx_held hold_ask(struct sanx_conn *conn, size_t len, int flags)
 {
 	struct sanx_hold *hold = &conn->hold;
 	struct sanx_piece_sent piece = {
