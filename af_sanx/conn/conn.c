@@ -78,7 +78,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 {
 	struct sanx_conn *conn;
 
-	conn = kzalloc(sizeof(*conn) + ops->priv_size, GFP_KERNEL_ACCOUNT);
+	conn = kzalloc(ops->conn_size, GFP_KERNEL_ACCOUNT);
 	if (!conn)
 		return NULL;
 	refcount_set(&conn->refs, 1);
@@ -445,8 +445,7 @@ bool sanx_conn_over(struct sanx_conn *conn)
 
 static void conn_count(const struct sanx_conn *conn)
 {
-	sanx_stat_add(conn->net, conn->ops->same_node ? SANX_STAT_CONNS_LOOP :
-						       SANX_STAT_CONNS_VERBS, 1);
+	sanx_stat_add(conn->net, conn->ops->stat, 1);
 }
 
 /**

@@ -22,11 +22,7 @@ u32 sanx_conn_outq(struct sanx_conn *conn)
 
 	unread -= min(unread, conn->tx.size / 2);
 	unsent = sanx_conn_unsent(conn);
-	/*
-	 * Over loop, bytes that TCP would not have sent yet are in the peer's
-	 * ring too.
-	 */
-	return conn->ops->same_node ? max(unread, unsent) : unread + unsent;
+	return conn->ops->counts_unsent ? max(unread, unsent) : unread + unsent;
 }
 
 /**
@@ -41,7 +37,9 @@ u32 sanx_conn_taken(struct sanx_conn *conn)
 {
 	u32 unread = sanx_txq_unread(&conn->tx);
 
-	return conn->ops->same_node ? unread : unread + sanx_conn_unsent(conn);
+	if (conn->ops->counts_unsent)
+		return unread;
+	return unread + sanx_conn_unsent(conn);
 }
 
 /**

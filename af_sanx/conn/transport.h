@@ -257,10 +257,10 @@ enum sanx_room {
  * @work: makes the socket TCP after a refusal: sanx_conn_connect()
  * @rcu: puts the reference of @sk, later frees the connection
  *
- * A transport's own part follows, see sanx_conn_priv().  With the part of loop,
- * the structure has 1 KiB on 64-bit kernels without lock debugging.  That is
- * also the size class of the allocator, so a larger structure would take twice
- * as much.
+ * It is the first member of a transport's own structure, of
+ * sanx_transport_ops.conn_size bytes.  That of loop has at most 1 KiB on 64-bit
+ * kernels without lock debugging.  That is also the size class of the allocator,
+ * so a larger structure would take twice as much.
  */
 struct sanx_conn {
 	refcount_t			refs;
@@ -318,18 +318,25 @@ struct sanx_conn {
  *
  * @name: shown by sanxctl
  * @owner: the module, pinned by each connection
- * @priv_size: bytes of the transport's own part of a connection
+ * @conn_size: bytes of the transport's own structure of a connection, of which
+ *	struct sanx_conn is the first member; zeroed at allocation
+ * @stat: counts its connections
  * @piece: bytes from which a piece is not coalesced, because the announcement
  *	costs little compared with it
  * @same_node: carries connections to addresses of this node, and needs no node
  *	map
+ * @counts_unsent: conn->tx.next counts bytes as soon as send() has taken them,
+ *	also those that @unsent counts; else it counts them when the peer was
+ *	given them
  */
 struct sanx_transport_ops {
 	const char	*name;
 	struct module	*owner;
-	size_t		priv_size;
+	size_t		conn_size;
+	enum sanx_stat	stat;
 	u32		piece;
 	bool		same_node;
+	bool		counts_unsent;
 
 	/**
 	 * @connect: ask the peer for a connection.
@@ -580,28 +587,6 @@ struct sanx_link_info {
 	u32		long_min;
 	u32		lane;
 };
-
-/**
- * sanx_conn_priv() - a transport's own part of a connection
- * @conn: the connection
- *
- * Return: sanx_transport_ops.priv_size bytes, zeroed at allocation.
- */
-static inline void *sanx_conn_priv(struct sanx_conn *conn)
-{
-	return conn + 1;
-}
-
-/**
- * sanx_conn_of_priv() - the connection of a transport's own part
- * @priv: as returned by sanx_conn_priv()
- *
- * Return: the connection.
- */
-static inline struct sanx_conn *sanx_conn_of_priv(void *priv)
-{
-	return (struct sanx_conn *)priv - 1;
-}
 
 /* conn.c */
 struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,

@@ -105,7 +105,7 @@ static struct sanx_lconn *ask_next(struct sanx_link *link)
 		lc = NULL;
 	}
 	if (lc) {
-		sanx_conn_get(sanx_lconn_conn(lc));
+		sanx_conn_get(&lc->conn);
 		ask_give_up(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -126,7 +126,7 @@ void sanx_ask_work(struct work_struct *work)
 
 	while ((lc = ask_next(link))) {
 		/* No effect if the connection was closed meanwhile. */
-		sanx_conn_refused(sanx_lconn_conn(lc), SANX_FALLBACK_LINK);
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
+		sanx_conn_put(&lc->conn);
 	}
 }

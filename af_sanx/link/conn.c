@@ -121,7 +121,7 @@ struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id)
 
 	rcu_read_lock();
 	lc = xa_load(&g->ids, id);
-	if (lc && !refcount_inc_not_zero(&sanx_lconn_conn(lc)->refs))
+	if (lc && !refcount_inc_not_zero(&lc->conn.refs))
 		lc = NULL;
 	rcu_read_unlock();
 	return lc;
@@ -155,7 +155,7 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
 		kref_get(&link->refs);
 		WRITE_ONCE(lc->link, link);
 		sanx_lconn_set_phase(lc, phase);
-		sanx_conn_get(sanx_lconn_conn(lc));
+		sanx_conn_get(&lc->conn);
 		refcount_inc(&link->users);
 		sanx_lconn_join(lc, link);
 		err = 0;
@@ -335,7 +335,7 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
 	sanx_link_user_put(link);
-	sanx_conn_put(sanx_lconn_conn(lc));
+	sanx_conn_put(&lc->conn);
 }
 
 /**
@@ -374,7 +374,7 @@ static struct sanx_lconn *fail_next(struct sanx_link *link, bool *survives,
 			lc->pending = 0;
 			conn_set_released(lc);
 		}
-		sanx_conn_get(sanx_lconn_conn(lc));
+		sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
 		return lc;
 	}
@@ -385,7 +385,7 @@ static struct sanx_lconn *fail_next(struct sanx_link *link, bool *survives,
 static void fail_conn(struct sanx_lconn *lc,
 		      const struct sanx_lconn_state *before, int err)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 
 	if (sanx_lconn_is_closed(before))
 		;	/* closed: no program to inform */
@@ -415,7 +415,7 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 			fail_conn(lc, &before, -sanx_link_errno(link));
 		else
 			sanx_suspend_take(lc, link);
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_put(&lc->conn);
 	}
 }
 
@@ -558,7 +558,7 @@ void sanx_lconn_cut(struct sanx_conn *conn)
  */
 bool sanx_lconn_reset_unread(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	bool closed = sanx_lconn_is_closed(&lc->state);
 
@@ -613,7 +613,7 @@ static void destroy_work(struct work_struct *work)
 	sanx_spill_free(lc);
 	sanx_rings_destroy(lc);
 	sanx_lring_free(&lc->sndbuf);
-	sanx_conn_free(sanx_lconn_conn(lc));
+	sanx_conn_free(&lc->conn);
 }
 
 /**

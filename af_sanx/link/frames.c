@@ -64,7 +64,7 @@ static void frame_window(struct sanx_window *w, const struct sanx_lring *ring)
  */
 void sanx_emit_open(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	const struct sanx_conn *conn = sanx_lconn_conn(lc);
+	const struct sanx_conn *conn = &lc->conn;
 	struct sanx_slot *slot = sanx_msg_slot(link);
 	struct sanx_open *open = slot->buf + sizeof(struct sanx_frame_hdr);
 	struct sanx_frame f = {
@@ -127,7 +127,7 @@ void sanx_emit_ring(struct sanx_link *link, struct sanx_lconn *lc)
 	struct sanx_lring *ring = sanx_rings_advertise(lc);
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_RING,
-		.credit	= sanx_rxq_grant(&sanx_lconn_conn(lc)->rx),
+		.credit	= sanx_rxq_grant(&lc->conn.rx),
 		.count	= lc->rxgen.told,
 	};
 
@@ -146,7 +146,7 @@ void sanx_emit_leave(struct sanx_link *link, struct sanx_lconn *lc)
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_LEAVE,
 		.conn	= lc->peer_id,
-		.offset	= sanx_lconn_conn(lc)->tx.next,
+		.offset	= lc->conn.tx.next,
 		.count	= sanx_txgen_leave(&lc->txgen),
 	};
 
@@ -166,7 +166,7 @@ void sanx_emit_leave(struct sanx_link *link, struct sanx_lconn *lc)
  */
 void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_frame f = {
 		.type	= type,
 		.flags	= lc->state.rx == SANX_LCONN_RX_FIN ? SANX_FRAME_F_FIN :
@@ -191,7 +191,7 @@ void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
 void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 		    u8 flags)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_frame f = {
 		.type	= type,
 		.flags	= flags,

@@ -148,8 +148,8 @@ static void group_refuse(struct sanx_group *g)
 
 	group_start_backoff(g);
 	while ((lc = group_pop_waiter(g))) {
-		sanx_conn_refused(sanx_lconn_conn(lc), SANX_FALLBACK_LINK);
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
+		sanx_conn_put(&lc->conn);
 	}
 }
 
@@ -261,7 +261,7 @@ static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
 		if (err)
 			return err;
 	}
-	sanx_conn_get(sanx_lconn_conn(lc));
+	sanx_conn_get(&lc->conn);
 	lc->waiting = true;
 	list_add_tail(&lc->wait, &g->waiters);
 	return 0;
@@ -353,7 +353,7 @@ static int group_connect(struct sanx_lnet *lnet, u32 peer,
  */
 int sanx_group_connect(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_lnet *lnet = sanx_lnet_of(conn->net);
 	struct sanx_node_info info;
 	struct sanx_link *out = NULL;
@@ -385,7 +385,7 @@ int sanx_group_connect(struct sanx_lconn *lc)
  */
 bool sanx_group_cancel(struct sanx_lconn *lc)
 {
-	struct sanx_lnet *lnet = sanx_lnet_of(sanx_lconn_conn(lc)->net);
+	struct sanx_lnet *lnet = sanx_lnet_of(lc->conn.net);
 	bool waited;
 
 	mutex_lock(&lnet->lock);
@@ -396,7 +396,7 @@ bool sanx_group_cancel(struct sanx_lconn *lc)
 	}
 	mutex_unlock(&lnet->lock);
 	if (waited)
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_put(&lc->conn);
 	return waited;
 }
 
@@ -555,9 +555,8 @@ void sanx_group_link_up(struct sanx_link *link)
 	 */
 	while ((lc = group_pop_waiter(g))) {
 		if (sanx_lconn_open(lc, link))
-			sanx_conn_refused(sanx_lconn_conn(lc),
-					  SANX_FALLBACK_LINK);
-		sanx_conn_put(sanx_lconn_conn(lc));
+			sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
+		sanx_conn_put(&lc->conn);
 	}
 	/* Pairs with smp_load_acquire() above, which runs without lnet.lock. */
 	smp_store_release(&link->taken, true);

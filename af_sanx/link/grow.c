@@ -67,15 +67,15 @@ static int grow_make(struct sanx_lconn *lc, u32 size)
 	if (link->caps.early)
 		size = min(size, SNDBUF_EARLY);
 	err = sanx_rings_make(lc, link, size);
-	if (!err && size < sanx_lconn_conn(lc)->rx_max)
-		sanx_grow_limit(sanx_lconn_conn(lc), size);
+	if (!err && size < lc->conn.rx_max)
+		sanx_grow_limit(&lc->conn, size);
 	sanx_link_user_put(link);
 	return err;
 }
 
 static int grow_first(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	/* sanx_grow_limit() may have lowered rx_max. */
 	u32 size = max3(conn->rx_max, sanx_conn_rcvbuf_set(conn),
 			SANX_RING_MIN);
@@ -95,7 +95,7 @@ static int grow_larger(struct sanx_lconn *lc)
 	u64 size = (u64)lc->ring.size * GROW_TIMES;
 
 	return grow_make(lc, min_t(u64, size,
-				   sanx_conn_rcvbuf(sanx_lconn_conn(lc))));
+				   sanx_conn_rcvbuf(&lc->conn)));
 }
 
 /**
@@ -119,7 +119,7 @@ int sanx_grow_ring(struct sanx_lconn *lc)
  */
 void sanx_grow_check(struct sanx_lconn *lc, u64 tail)
 {
-	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
+	const struct sanx_rxq *q = &lc->conn.rx;
 
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (lc->rxgen.active.size || sanx_lconn_is_closed(&lc->state))
@@ -158,7 +158,7 @@ static bool grow_in_flow(struct sanx_lconn *lc, u64 head)
 	u64 now, most = (u64)READ_ONCE(grow_ms) * NSEC_PER_MSEC;
 	bool fast;
 
-	if (head - lc->mark < READ_ONCE(sanx_lconn_conn(lc)->rx.size))
+	if (head - lc->mark < READ_ONCE(lc->conn.rx.size))
 		return false;
 	now = local_clock();
 	fast = now - lc->marked <= most && most;
@@ -181,7 +181,7 @@ static bool grow_in_flow(struct sanx_lconn *lc, u64 head)
  */
 void sanx_grow_read(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link;
 
 	if (!grow_in_flow(lc, conn->rx.head) ||

@@ -430,7 +430,8 @@ struct sanx_lring {
 #define LCONN_P_RING		BIT(5)	/* as sanx_rxgen_owes() */
 
 /**
- * struct sanx_lconn - the engine's part of a connection
+ * struct sanx_lconn - a connection to another node
+ * @conn: what all transports have; first
  * @link: the current link, or the last one, with a reference from the first
  *	attach to the end of the connection.  sanx_lconn_attach() sets it under
  *	the tx_lock of the link; its callers hold lock_sock() or lnet.lock, or
@@ -509,6 +510,7 @@ struct sanx_lring {
  *	it is queued
  */
 struct sanx_lconn {
+	struct sanx_conn	conn;
 	struct sanx_link	*link;
 	struct list_head	wait;
 	bool			waiting;
@@ -566,12 +568,7 @@ struct sanx_piece;
 
 static inline struct sanx_lconn *sanx_lconn_of(struct sanx_conn *conn)
 {
-	return sanx_conn_priv(conn);
-}
-
-static inline struct sanx_conn *sanx_lconn_conn(const struct sanx_lconn *lc)
-{
-	return sanx_conn_of_priv((void *)lc);
+	return container_of(conn, struct sanx_lconn, conn);
 }
 
 /* lconn_state.c */
@@ -582,7 +579,7 @@ void sanx_lconn_set_close(struct sanx_lconn *lc, enum sanx_lconn_close to);
 
 static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 {
-	return sanx_lconn_conn(lc)->accepted;
+	return lc->conn.accepted;
 }
 
 /* main.c */

@@ -238,7 +238,7 @@ static void link_tell_quiet(struct sanx_link *link)
 	spin_lock_bh(&link->tx_lock);
 	if (sanx_link_quiet(link))
 		list_for_each_entry(lc, &link->conns, node)
-			sanx_conn_quiet(sanx_lconn_conn(lc));
+			sanx_conn_quiet(&lc->conn);
 	spin_unlock_bh(&link->tx_lock);
 }
 

@@ -164,7 +164,7 @@ size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from)
 {
 	return min3(iov_iter_single_seg_count(from),
 		    (size_t)sanx_sndbuf_room(lc),
-		    (size_t)sanx_txq_room(&sanx_lconn_conn(lc)->tx));
+		    (size_t)sanx_txq_room(&lc->conn.tx));
 }
 
 /**
@@ -225,7 +225,7 @@ size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 	iov_iter_revert(from, len - n);
 	/* The device may have read the pages already, and @l be freed. */
 	if (n)
-		sanx_lconn_conn(lc)->lent = lc->end;
+		lc->conn.lent = lc->end;
 	else
 		long_give_back(l);
 	if (link)

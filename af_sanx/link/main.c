@@ -249,7 +249,8 @@ static int link_connect(struct sanx_conn *conn)
 
 /* The transport; its name and owner are those of the wire. */
 struct sanx_transport_ops sanx_link_transport = {
-	.priv_size	= sizeof(struct sanx_lconn),
+	.conn_size	= sizeof(struct sanx_lconn),
+	.stat		= SANX_STAT_CONNS_VERBS,
 	.piece		= PAYLOAD_PIECE,
 	.connect	= link_connect,
 	.send		= sanx_lconn_send,

@@ -33,7 +33,7 @@ static u32 payload_wraps(const struct sanx_lconn *lc)
 static bool payload_news(const struct sanx_link *link,
 			 const struct sanx_lconn *lc)
 {
-	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
+	const struct sanx_rxq *q = &lc->conn.rx;
 	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
 
 	return link_credit_unadvertised(&link->credit) >= SANX_WIRE_RECVS / 8 ||
@@ -78,7 +78,7 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 			 const void *data,
 			 const struct sanx_long *l, u32 len, u8 flags)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_slot *slot = sanx_msg_slot(link);
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_DATA,
@@ -149,7 +149,7 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 	struct sanx_span span[2];
 	u8 flags = 0;
 
-	len = min_t(u64, len, sanx_lconn_conn(lc)->tx.limit - lc->posted);
+	len = min_t(u64, len, lc->conn.tx.limit - lc->posted);
 	len = payload_urgent(lc, len, &flags);
 	if (!lc->txgen.win.size || len <= link->inline_max) {
 		sanx_ring_spans(lc->sndbuf.size, lc->posted,
@@ -177,7 +177,7 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
  */
 static u32 payload_directly(const struct sanx_lconn *lc)
 {
-	const struct sanx_conn *conn = sanx_lconn_conn(lc);
+	const struct sanx_conn *conn = &lc->conn;
 
 	if (lc->posted != lc->end || !sanx_xmit_ok(lc->link) ||
 	    !sanx_lconn_is_open(&lc->state) || lc->early)

@@ -10,7 +10,7 @@
 
 static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
+	const struct sanx_rxq *q = &lc->conn.rx;
 	int err = -EPROTO;
 
 	/*
@@ -66,7 +66,7 @@ static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
  */
 static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = lc->link;
 	int n = 0;
 
@@ -109,8 +109,7 @@ static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 * have been counted (sanx_lconn_reset_unread()).
 	 */
 	if (READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
-		err = sanx_rxq_arrive(&sanx_lconn_conn(lc)->rx, f->offset,
-				      f->count);
+		err = sanx_rxq_arrive(&lc->conn.rx, f->offset, f->count);
 	spin_lock_bh(&link->tx_lock);
 	if (!err)
 		sanx_lconn_give_up(lc);
@@ -120,7 +119,7 @@ static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 
 static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	bool ignore;
 	int err;
 
@@ -148,7 +147,7 @@ static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 
 static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	bool ignore;
 	int err;
 
@@ -202,7 +201,7 @@ static int frame_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
 
 static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = lc->link;
 	bool unsent, closed;
 
@@ -268,7 +267,7 @@ static bool frame_answers(struct sanx_lconn *lc)
 
 static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = lc->link;
 	struct sanx_window_info win;
 	bool closed;
@@ -302,7 +301,7 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	bool busy = f->count == SANX_REJECT_BUSY;
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = lc->link;
 	bool closed;
 

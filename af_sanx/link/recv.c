@@ -26,11 +26,11 @@ static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
 	 * gives them: the next offset of the stream, and an unchanged credit.
 	 */
 	if (imm) {
-		f->offset = sanx_lconn_conn(lc)->rx.tail;
-		f->credit = READ_ONCE(sanx_lconn_conn(lc)->tx.limit);
+		f->offset = lc->conn.rx.tail;
+		f->credit = READ_ONCE(lc->conn.tx.limit);
 	}
 	err = sanx_lconn_frame(lc, link, f);
-	sanx_conn_put(sanx_lconn_conn(lc));
+	sanx_conn_put(&lc->conn);
 	return err;
 }
 

@@ -117,7 +117,7 @@ static int resume_attach(struct sanx_lconn *lc, struct sanx_link *link)
  */
 int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	struct sanx_conn *conn = sanx_conn_get(sanx_lconn_conn(lc));
+	struct sanx_conn *conn = sanx_conn_get(&lc->conn);
 	int err = resume_attach(lc, link);
 
 	if (!err) {
@@ -141,7 +141,7 @@ int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
 static int resume_offset(const struct sanx_lconn *lc,
 			 const struct sanx_frame *f)
 {
-	const struct sanx_conn *conn = sanx_lconn_conn(lc);
+	const struct sanx_conn *conn = &lc->conn;
 
 	if (f->offset < max(conn->tx.read, lc->peer_received) ||
 	    f->offset > lc->posted ||
@@ -171,7 +171,7 @@ static void resume_done(struct sanx_lconn *lc)
 static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       u32 id, const struct sanx_window_info *win)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	int err;
 
 	lockdep_assert_held(&lc->link->tx_lock);
@@ -215,7 +215,7 @@ static int resume_tell(struct sanx_lconn *lc, int err)
 	if (!err)
 		sanx_spill_tx_ready(lc);
 	else if (err == -ECONNRESET)
-		sanx_conn_reset(sanx_lconn_conn(lc), ECONNRESET);
+		sanx_conn_reset(&lc->conn, ECONNRESET);
 	return err == -ECONNRESET ? 0 : err;
 }
 
@@ -281,7 +281,7 @@ int sanx_resume_refused(struct sanx_lconn *lc)
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
 	if (!closed)
-		sanx_conn_reset(sanx_lconn_conn(lc), ECONNRESET);
+		sanx_conn_reset(&lc->conn, ECONNRESET);
 	return 0;
 }
 
@@ -371,7 +371,7 @@ int sanx_resume_serve(struct sanx_request *o)
 		return SANX_REJECT_DENIED;
 	/* The peer does not know this id yet, so it guesses. */
 	if (!READ_ONCE(lc->link)) {
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_put(&lc->conn);
 		return SANX_REJECT_DENIED;
 	}
 	mutex_lock(&g->lnet->lock);
@@ -381,7 +381,7 @@ int sanx_resume_serve(struct sanx_request *o)
 	if (!err)
 		g->resumed = jiffies;
 	mutex_unlock(&g->lnet->lock);
-	sanx_conn_put(sanx_lconn_conn(lc));
+	sanx_conn_put(&lc->conn);
 	if (err == -EPROTO) {
 		sanx_count_protocol_error(g->lnet->net);
 		sanx_link_kill(link, SANX_END_FAULT);

@@ -40,7 +40,7 @@
  */
 int sanx_rings_init(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct mem_cgroup *memcg;
 
 	memcg = set_active_memcg(conn->memcg);
@@ -57,22 +57,22 @@ int sanx_rings_init(struct sanx_lconn *lc)
 
 static void rings_queue(struct sanx_lconn *lc, unsigned long delay)
 {
-	sanx_conn_get(sanx_lconn_conn(lc));
+	sanx_conn_get(&lc->conn);
 	if (!queue_delayed_work(sanx_lconn_wq, &lc->grow, delay))
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_put(&lc->conn);
 }
 
 /* Bytes that credits count, by the generation that the peer was told last. */
 static void rings_set_size(struct sanx_lconn *lc,
 			   const struct sanx_ringgen *gen)
 {
-	WRITE_ONCE(sanx_lconn_conn(lc)->rx.size, gen->size ?: SANX_RING_FIRST);
+	WRITE_ONCE(lc->conn.rx.size, gen->size ?: SANX_RING_FIRST);
 }
 
 /* Moves memory and queue as lc->rxgen has moved. */
 static void rings_move(struct sanx_lconn *lc, enum sanx_ringgen_move move)
 {
-	struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
+	struct sanx_rxq *q = &lc->conn.rx;
 
 	switch (move) {
 	case SANX_RINGGEN_STAY:
@@ -139,7 +139,7 @@ static bool rings_publish(struct sanx_lconn *lc, struct sanx_link *link,
  */
 int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size)
 {
-	struct mem_cgroup *memcg = sanx_lconn_conn(lc)->memcg;
+	struct mem_cgroup *memcg = lc->conn.memcg;
 	struct sanx_lring ring = {};
 	int err;
 
@@ -171,7 +171,7 @@ static void rings_check_again(struct sanx_lconn *lc)
 {
 	if (lc->link->state == SANX_LINK_UP && sanx_lconn_is_open(&lc->state) &&
 	    lc->state.rx != SANX_LCONN_RX_CLOSED)
-		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
+		sanx_grow_check(lc, lc->conn.rx.tail);
 }
 
 /* Decides when a failed attempt is repeated. */
@@ -236,7 +236,7 @@ static void rings_free_old(struct sanx_lconn *lc)
  */
 static void rings_follow(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	struct sanx_left left;
 
 	if (!sanx_rxq_moving(&conn->rx))
@@ -285,7 +285,7 @@ void sanx_rings_work(struct work_struct *work)
 			rings_failed(lc, err);
 	}
 	memalloc_noio_restore(noio);
-	sanx_conn_put(sanx_lconn_conn(lc));
+	sanx_conn_put(&lc->conn);
 }
 
 /**
@@ -299,7 +299,7 @@ void sanx_rings_work(struct work_struct *work)
  */
 struct sanx_lring *sanx_rings_advertise(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	const struct sanx_ringgen *gen;
 
 	lockdep_assert_held(&lc->link->tx_lock);
@@ -343,7 +343,7 @@ int sanx_rings_arrival(struct sanx_lconn *lc, const struct sanx_frame *f)
 /* Begins with the memory of the start again. */
 static void rings_begin_again(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 
 	lc->base = conn->rx.tail;
 	rings_set_size(lc, &lc->rxgen.active);
@@ -368,7 +368,7 @@ static void rings_begin_again(struct sanx_lconn *lc)
  */
 int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	const struct sanx_rxq *q = &sanx_lconn_conn(lc)->rx;
+	const struct sanx_rxq *q = &lc->conn.rx;
 	int move;
 
 	lockdep_assert_held(&lc->link->tx_lock);
@@ -486,8 +486,8 @@ void sanx_rings_resumed(struct sanx_lconn *lc)
 	 * On iWARP the peer's send buffer has no more than this for unread
 	 * bytes.
 	 */
-	if (early && READ_ONCE(sanx_lconn_conn(lc)->rx_max) > SNDBUF_EARLY)
-		sanx_grow_limit(sanx_lconn_conn(lc), SNDBUF_EARLY);
+	if (early && READ_ONCE(lc->conn.rx_max) > SNDBUF_EARLY)
+		sanx_grow_limit(&lc->conn, SNDBUF_EARLY);
 }
 
 /**
@@ -529,5 +529,5 @@ void sanx_rings_destroy(struct sanx_lconn *lc)
 	sanx_lring_free(&lc->old);
 	kfree(lc->first);
 	lc->first = NULL;
-	sanx_rxq_init(&sanx_lconn_conn(lc)->rx, NULL, 0);
+	sanx_rxq_init(&lc->conn.rx, NULL, 0);
 }

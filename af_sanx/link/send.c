@@ -79,12 +79,12 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 	do {
 		err = sanx_sndbuf_make(lc, len);
 		if (err == -ENOMEM)
-			sanx_conn_set_short(sanx_lconn_conn(lc));
+			sanx_conn_set_short(&lc->conn);
 		if (err && err != -EAGAIN)
 			return -EAGAIN;
 		room = err ? 0 : sanx_sndbuf_room(lc);
 	} while (!room &&
-		 sanx_lconn_room(sanx_lconn_conn(lc), SANX_ROOM_WINDOW));
+		 sanx_lconn_room(&lc->conn, SANX_ROOM_WINDOW));
 	if (!room)
 		return -EAGAIN;
 	sndbuf.buf = lc->sndbuf.buf;
@@ -118,7 +118,7 @@ static u32 send_small(struct sanx_lconn *lc, size_t len)
 	most = READ_ONCE(lc->link)->inline_max;
 	rcu_read_unlock();
 	if (len > most && (READ_ONCE(lc->txgen.win.size) ||
-			   len > sanx_txq_room(&sanx_lconn_conn(lc)->tx)))
+			   len > sanx_txq_room(&lc->conn.tx)))
 		return 0;
 	return most;
 }
@@ -198,7 +198,7 @@ static u32 room_buffered(struct sanx_lconn *lc)
 	else if (!room)
 		sanx_sndbuf_await(lc);
 	sanx_xmit_unlock(link);
-	if (room && !lc->sndbuf.buf && sanx_conn_short(sanx_lconn_conn(lc)))
+	if (room && !lc->sndbuf.buf && sanx_conn_short(&lc->conn))
 		room = 0;
 	return room;
 }

@@ -55,7 +55,7 @@ static_assert(SNDBUF_EARLY - SANX_SLACK_MAX > SANX_CREDIT_MAX);
  */
 u64 sanx_sndbuf_first(const struct sanx_lconn *lc)
 {
-	const struct sanx_conn *conn = sanx_lconn_conn(lc);
+	const struct sanx_conn *conn = &lc->conn;
 
 	return lc->early ? max(READ_ONCE(conn->tx.read),
 			       READ_ONCE(lc->peer_has)) :
@@ -80,8 +80,7 @@ static u32 sndbuf_used(const struct sanx_lconn *lc)
  */
 u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 {
-	u32 most = max(sanx_lconn_conn(lc)->rx_max,
-		       SNDBUF_MIN);
+	u32 most = max(lc->conn.rx_max, SNDBUF_MIN);
 	u32 size = READ_ONCE(lc->txgen.win.size);
 
 	if (!size)
@@ -122,7 +121,7 @@ static u32 sndbuf_cap(const struct sanx_lconn *lc)
  */
 void sanx_sndbuf_bound(struct sanx_lconn *lc)
 {
-	WRITE_ONCE(lc->bound, sanx_conn_sndbuf(sanx_lconn_conn(lc)));
+	WRITE_ONCE(lc->bound, sanx_conn_sndbuf(&lc->conn));
 }
 
 /**
@@ -223,7 +222,7 @@ static bool sndbuf_publish(struct sanx_lconn *lc, struct sanx_link *link,
 		swap(lc->sndbuf, *ring);
 	spin_unlock_bh(&link->tx_lock);
 	if (ours)
-		sanx_reclaim_arm(sanx_lconn_conn(lc));
+		sanx_reclaim_arm(&lc->conn);
 	return ours;
 }
 
@@ -286,7 +285,7 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		return lc->sndbuf.buf ? 0 : -EAGAIN;
 	WRITE_ONCE(lc->most, sanx_lring_max(link));
 	size = sanx_sndbuf_size(lc, len);
-	err = sanx_lring_alloc(&ring, size, sanx_lconn_conn(lc)->memcg, false);
+	err = sanx_lring_alloc(&ring, size, lc->conn.memcg, false);
 	if (!err)
 		err = sanx_lring_map(&ring, link, (u64)lc->id << 32);
 	if (err)

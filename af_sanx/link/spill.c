@@ -136,9 +136,9 @@ void sanx_spill_kick(struct sanx_lconn *lc)
 {
 	if (!sanx_spill_any(lc))
 		return;
-	sanx_conn_get(sanx_lconn_conn(lc));
+	sanx_conn_get(&lc->conn);
 	if (!queue_work(sanx_lconn_wq, &lc->move))
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_put(&lc->conn);
 }
 
 /**
@@ -150,7 +150,7 @@ void sanx_spill_kick(struct sanx_lconn *lc)
 void sanx_spill_tx_ready(struct sanx_lconn *lc)
 {
 	sanx_spill_kick(lc);
-	sanx_conn_tx_ready(sanx_lconn_conn(lc));
+	sanx_conn_tx_ready(&lc->conn);
 }
 
 /*
@@ -160,7 +160,7 @@ void sanx_spill_tx_ready(struct sanx_lconn *lc)
  */
 static u32 spill_for_ring(const struct sanx_lconn *lc)
 {
-	const struct net *net = sanx_lconn_conn(lc)->net;
+	const struct net *net = lc->conn.net;
 	u32 size = READ_ONCE(lc->txgen.win.size), most;
 
 	if (!lc->early)
@@ -179,7 +179,7 @@ static u32 spill_for_ring(const struct sanx_lconn *lc)
  */
 u32 sanx_spill_room(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	u64 end = sanx_spill_end(lc), used = end - sanx_sndbuf_first(lc), most;
 
 	if (!READ_ONCE(lc->sndbuf.buf) || !sanx_conn_spares(conn, end))
@@ -248,7 +248,7 @@ static int spill_publish(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n,
 ssize_t sanx_spill_send(struct sanx_lconn *lc, struct iov_iter *from,
 			size_t len, int flags)
 {
-	struct sanx_conn *conn = sanx_lconn_conn(lc);
+	struct sanx_conn *conn = &lc->conn;
 	u32 room = sanx_spill_room(lc), n, got;
 	struct sanx_piece *piece, *fresh = NULL;
 	bool urgent;
@@ -371,8 +371,8 @@ void sanx_spill_work(struct work_struct *work)
 		cond_resched();
 	}
 	if (moved)
-		sanx_conn_tx_ready(sanx_lconn_conn(lc));
-	sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_tx_ready(&lc->conn);
+	sanx_conn_put(&lc->conn);
 }
 
 /**

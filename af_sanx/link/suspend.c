@@ -50,7 +50,7 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 	int err;
 
 	err = sanx_lring_alloc(&ring, sanx_sndbuf_size(lc, 0),
-			       sanx_lconn_conn(lc)->memcg, false);
+			       lc->conn.memcg, false);
 	spin_lock_bh(&link->tx_lock);
 	if (err) {
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
@@ -207,7 +207,7 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 	}
 	mutex_unlock(&g->lnet->lock);
 	if (ours) {
-		sanx_conn_quiet(sanx_lconn_conn(lc));
+		sanx_conn_quiet(&lc->conn);
 		sanx_link_user_put(link);
 	}
 }
@@ -232,7 +232,7 @@ void sanx_suspend_release(struct sanx_lconn *lc)
 	list_del_init(&lc->wait);
 	g->n_suspended--;
 	mutex_unlock(&g->lnet->lock);
-	sanx_conn_put(sanx_lconn_conn(lc));
+	sanx_conn_put(&lc->conn);
 }
 
 /**
@@ -252,7 +252,7 @@ void sanx_suspend_reset(struct sanx_lconn *lc, int err)
 		sanx_lconn_abort(lc);
 	spin_unlock_bh(&link->tx_lock);
 	if (!over && !closed)
-		sanx_conn_reset(sanx_lconn_conn(lc), err);
+		sanx_conn_reset(&lc->conn, err);
 }
 
 /**
@@ -328,7 +328,7 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 	 * sent.
 	 */
 	if (!closed)
-		sanx_conn_quiet(sanx_lconn_conn(lc));
+		sanx_conn_quiet(&lc->conn);
 	if (closed && time_after(jiffies, lc->lost + CLOSED_MAX))
 		sanx_suspend_reset(lc, ETIMEDOUT);
 	else if (g->out && !sanx_lconn_accepted(lc))

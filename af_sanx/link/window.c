@@ -41,7 +41,7 @@ static void window_arm(struct sanx_lconn *lc,
 		       const struct sanx_window_info *win)
 {
 	if (win->size)
-		sanx_reclaim_arm(sanx_lconn_conn(lc));
+		sanx_reclaim_arm(&lc->conn);
 }
 
 /**
@@ -55,7 +55,7 @@ void sanx_window_open(struct sanx_lconn *lc,
 		      const struct sanx_window_info *win)
 {
 	sanx_txgen_init(&lc->txgen, win);
-	sanx_txq_init(&sanx_lconn_conn(lc)->tx, window_credit(win));
+	sanx_txq_init(&lc->conn.tx, window_credit(win));
 }
 
 /**
@@ -75,7 +75,7 @@ int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f)
 	if (sanx_ring_parse(f, &id, &win) || id != lc->peer_id ||
 	    sanx_txgen_ring(&lc->txgen, f->count, &win))
 		return -EPROTO;
-	sanx_lconn_conn(lc)->tx.size = window_credit(&win);
+	lc->conn.tx.size = window_credit(&win);
 	window_arm(lc, &win);
 	return 0;
 }
@@ -95,7 +95,7 @@ int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (sanx_window_ok(lc->link, win) ||
 	    sanx_txgen_resume(&lc->txgen, f->count, win) ||
-	    sanx_txq_resume(&sanx_lconn_conn(lc)->tx, window_credit(win),
+	    sanx_txq_resume(&lc->conn.tx, window_credit(win),
 			    f->credit, f->offset))
 		return -EPROTO;
 	window_arm(lc, win);
@@ -139,7 +139,7 @@ static bool window_leave(struct sanx_lconn *lc)
 	if (!lc->txgen.win.size || lc->early || !link->inline_max)
 		goto out;
 	more = !window_quiet(lc) || !sanx_xmit_ok(link) ||
-	       !sanx_txq_lower(&sanx_lconn_conn(lc)->tx, SANX_RING_FIRST);
+	       !sanx_txq_lower(&lc->conn.tx, SANX_RING_FIRST);
 	if (!more)
 		sanx_xmit_leave(lc);
 out:

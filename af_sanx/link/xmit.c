@@ -71,7 +71,7 @@ static u32 xmit_todo(const struct sanx_lconn *lc)
 	if (todo & LCONN_P_DATA || sanx_spill_waits(lc))
 		todo &= ~(LCONN_P_FIN | LCONN_P_CLOSE);
 	if (todo & LCONN_P_DATA) {
-		if (lc->posted == sanx_lconn_conn(lc)->tx.limit)
+		if (lc->posted == lc->conn.tx.limit)
 			todo &= ~LCONN_P_DATA;
 	}
 	return todo;
@@ -85,7 +85,7 @@ static void xmit_answer(struct sanx_link *link, struct sanx_lconn *lc)
 	sanx_lconn_set_phase(lc, SANX_LCONN_OPEN);
 	if (resumed) {
 		sanx_emit_resume(link, lc, SANX_FRAME_RESUME_ACK);
-		sanx_grow_check(lc, sanx_lconn_conn(lc)->rx.tail);
+		sanx_grow_check(lc, lc->conn.rx.tail);
 	} else {
 		sanx_emit_open_ack(link, lc);
 	}
@@ -305,7 +305,7 @@ void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock)
 		 * A connection in link->ready is attached, and its attachment
 		 * holds a reference.
 		 */
-		conn = sanx_conn_get(sanx_lconn_conn(lc));
+		conn = sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
 		sanx_spill_tx_ready(lc);
 		sanx_conn_put(conn);

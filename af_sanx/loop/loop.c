@@ -43,7 +43,8 @@ struct loop_ring {
 };
 
 /**
- * struct loop_conn - this transport's part of a connection
+ * struct loop_conn - a connection over loop
+ * @conn: what all transports have; first
  * @peer: the other end, with a reference; set before either end is established,
  *	then constant
  * @last: the ring that was appended last to the peer's queue; tx_mutex
@@ -63,6 +64,7 @@ struct loop_ring {
  * @closed: close() was called for this end; loop_close_lock
  */
 struct loop_conn {
+	struct sanx_conn	conn;
 	struct sanx_conn	*peer;
 	struct loop_ring	*last;
 	u64			announced;
@@ -75,7 +77,7 @@ struct loop_conn {
 
 static struct loop_conn *loop_conn(struct sanx_conn *conn)
 {
-	return sanx_conn_priv(conn);
+	return container_of(conn, struct loop_conn, conn);
 }
 
 /* Guards loop_conn.closed of both ends of every connection. */
@@ -704,9 +706,11 @@ static void loop_destroy(struct sanx_conn *conn)
 
 const struct sanx_transport_ops sanx_loop_ops = {
 	.name		= "loop",
-	.priv_size	= sizeof(struct loop_conn),
+	.conn_size	= sizeof(struct loop_conn),
+	.stat		= SANX_STAT_CONNS_LOOP,
 	.piece		= LOOP_PIECE,
 	.same_node	= true,
+	.counts_unsent	= true,
 	.connect	= loop_connect,
 	.send		= loop_send,
 	.announce	= loop_announce,

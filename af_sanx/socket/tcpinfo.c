@@ -64,10 +64,7 @@ static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 
 	info->tcpi_notsent_bytes = unsent;
 	info->tcpi_bytes_sent = READ_ONCE(conn->tx.next);
-	/*
-	 * Corked bytes are in the peer's ring already, but were not advertised.
-	 */
-	if (conn->ops->same_node)
+	if (conn->ops->counts_unsent)
 		info->tcpi_bytes_sent -= unsent;
 	info->tcpi_bytes_acked = info->tcpi_bytes_sent -
 				 (outq - min(unsent, outq)) + fin_tx +
