@@ -8,8 +8,9 @@
  *
  * table_lock guards the table, all fields of a struct sanx_listener but @watch
  * and @end, conn->node while it is in a list of a listener, and writes of
- * conn->deferred.  sk_data_ready() of the listening sock, and conn->lock, are
- * inside it.  The lock of the sock's wait queue guards @watch.
+ * conn->deferred.  conn->lock is inside it.  sk_data_ready() of the listening
+ * sock is called without it, because it may be a kernel program's.  The lock of
+ * the sock's wait queue guards @watch.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -130,13 +131,32 @@ static unsigned long defer_time(const struct sock *sk)
 	return sum;
 }
 
-/* Queues a connection for accept(). */
-static void enqueue(struct sanx_listener *lsk, struct sanx_conn *conn)
+/*
+ * Queues a connection for accept().
+ * Return: the sock, with a reference, for listener_ready().
+ */
+static struct sock *enqueue(struct sanx_listener *lsk, struct sanx_conn *conn)
 {
 	lockdep_assert_held(&table_lock);
 	list_add_tail(&conn->node, &lsk->queue);
 	lsk->queued++;
-	lsk->sk->sk_data_ready(lsk->sk);
+	sock_hold(lsk->sk);
+	return lsk->sk;
+}
+
+/*
+ * Wakes a listening sock, which may be closed meanwhile, as tcp_child_process()
+ * does: under RCU, for the module that the callback may be in.
+ * @sk: NULL for none; the reference is put
+ */
+static void listener_ready(struct sock *sk)
+{
+	if (!sk)
+		return;
+	rcu_read_lock();
+	READ_ONCE(sk->sk_data_ready)(sk);
+	rcu_read_unlock();
+	sock_put(sk);
 }
 
 static void undefer(struct sanx_conn *conn)
@@ -159,6 +179,7 @@ static void defer_over(struct kthread_work *work)
 	struct sanx_conn *conn = container_of(work, struct sanx_conn,
 					      retry.work);
 	struct sanx_listener *lsk;
+	struct sock *sk = NULL;
 	bool drop = false;
 
 	spin_lock_bh(&table_lock);
@@ -167,9 +188,10 @@ static void defer_over(struct kthread_work *work)
 		undefer(conn);
 		drop = !sanx_conn_open(conn);
 		if (!drop)
-			enqueue(lsk, conn);
+			sk = enqueue(lsk, conn);
 	}
 	spin_unlock_bh(&table_lock);
+	listener_ready(sk);
 	if (drop) {
 		sanx_conn_close(conn, true);
 		sanx_conn_put(conn);
@@ -199,6 +221,7 @@ static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
 void sanx_listener_news(struct sanx_conn *conn)
 {
 	struct sanx_listener *lsk;
+	struct sock *sk = NULL;
 
 	/* A dead connection waits until its time is over. */
 	if (!sanx_conn_open(conn))
@@ -207,9 +230,10 @@ void sanx_listener_news(struct sanx_conn *conn)
 	lsk = conn->deferred;
 	if (lsk) {
 		undefer(conn);
-		enqueue(lsk, conn);
+		sk = enqueue(lsk, conn);
 	}
 	spin_unlock_bh(&table_lock);
+	listener_ready(sk);
 }
 
 /**
@@ -226,6 +250,7 @@ void sanx_listener_news(struct sanx_conn *conn)
 int sanx_conn_incoming(struct sanx_conn *conn)
 {
 	struct sanx_listener *lsk;
+	struct sock *sk = NULL;
 	int err = -ECONNREFUSED;
 	unsigned long wait;
 
@@ -245,9 +270,10 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 	if (wait)
 		defer(lsk, conn, wait);
 	else
-		enqueue(lsk, conn);
+		sk = enqueue(lsk, conn);
 out:
 	spin_unlock_bh(&table_lock);
+	listener_ready(sk);
 	return err;
 }
 
