@@ -7,7 +7,8 @@
  *
  * Each result is a line: what was measured, the number it is for, the value.
  *
- *	latency SIZE...    us, half a round trip
+ *	latency SIZE...    us, half a round trip; read with a buffer of SIZE, or of
+ *			   BYTES, and then the line is "large SIZE"
  *	stream SIZE...     MB/s by writes of SIZE, and the CPU's ns a byte; read with
  *			   a buffer of as much, or of BYTES; -n: with TCP_NODELAY,
  *			   and then the line is "nodelay SIZE", without the CPU

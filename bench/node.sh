@@ -12,8 +12,9 @@ MINE=10.77.0.$NODE
 LATENCY_SIZES="1 64 256 1024 4096 16384 65536"
 STREAM_SIZES="1 64 256 1024 4096 16384 65536 262144 1048576"
 # With TCP_NODELAY, read with a buffer that takes what there is.
-NODELAY_SIZES="64 1024 4096"
-NODELAY_READS=262144
+LARGE_READS=262144
+LARGE_SIZES="1 1024"
+NODELAY_SIZES="64 1024 4096 65536"
 MANY="1 16 256 4096"
 CONNECTIONS=500
 
@@ -42,7 +43,8 @@ one_at_a_time() {
 	{
 		measure "$@" latency $LATENCY_SIZES
 		measure "$@" stream $STREAM_SIZES
-		measure "$@" -n -r "$NODELAY_READS" stream $NODELAY_SIZES
+		measure "$@" -r "$LARGE_READS" latency $LARGE_SIZES
+		measure "$@" -n -r "$LARGE_READS" stream $NODELAY_SIZES
 		measure "$@" connect "$CONNECTIONS"
 		measure "$@" short "$CONNECTIONS"
 	}

@@ -76,6 +76,11 @@ def asked:
 		f("verbs"; "stream"; 65536); f("raw"; "stream"; 65536); 0.85; 0.95),
 	atleast("verbs, stream of 1 KiB, against rsockets";
 		f("verbs"; "stream"; 1024); f("rsockets"; "stream"; 1024); 5; 8),
+	(select(measured("large"))
+	| atmost("loop, 1 B, buffer of 256 KiB, against tcp";
+		f("loop"; "large"; 1); f("tcp"; "large"; 1); 0.38; 0.33),
+	  atmost("verbs, 1 B, buffer of 256 KiB, against raw";
+		f("verbs"; "large"; 1); f("raw"; "latency"; 1); 0.72; 0.65)),
 	(select(measured("nodelay"))
 	| atleast("loop, 1 KiB, TCP_NODELAY, against the better of unix and tcp";
 		f("loop"; "nodelay"; 1024);
@@ -105,6 +110,7 @@ def asked:
 section("latency, us"; "latency"; size),
 section("stream, MB/s, writes of"; "stream"; size),
 section("CPU, ns a byte, same"; "cpu"; size),
+(select(measured("large")) | section("latency, buffer 256 KiB"; "large"; size)),
 (select(measured("nodelay")) | section("TCP_NODELAY, MB/s"; "nodelay"; size)),
 "", header("connections"),
 row("  connect(), us"; "connect"; "0"),
