@@ -82,9 +82,10 @@ failures() {
 # as_json: every figure by its path, measure and number.
 as_json() {
 	sed '/^[a-z]* failed /d' "$FIGURES" | jq -Rn --arg kernel "$RELEASE" \
-		--arg version "$VERSION" --arg commit "$COMMIT" --arg missing "$(failures)" '
+		--arg version "$VERSION" --arg commit "$COMMIT" --arg missing "$(failures)" \
+		--arg mitigations "$(mitigations)" '
 		reduce (inputs | split(" ")) as [$path, $measure, $number, $value]
-		({ version: $version, commit: $commit, kernel: $kernel,
+		({ version: $version, commit: $commit, kernel: $kernel, mitigations: $mitigations,
 		   units: "1 ns is 1 instruction", missing: ($missing / "\n") };
 		.figures[$path][$measure][$number] = ($value | tonumber))'
 }

@@ -107,6 +107,7 @@ def asked:
 		f($p; "fair"; 4096); 1; 0.5; 0.8));
 
 "AF_SANX \(.version) on \(.kernel), counted in instructions: 1 us is 1000 instructions",
+(select(.mitigations == "off") | "the node was booted with mitigations=off"),
 section("latency, us"; "latency"; size),
 section("stream, MB/s, writes of"; "stream"; size),
 section("CPU, ns a byte, same"; "cpu"; size),
