@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # The figures of a run as text: measure by path, then what was asked for.
 
-def paths: ["eventfd", "unix", "tcp", "loop", "fallback", "verbs", "rsockets", "raw"];
+# Those that were measured, or should have been, in this order.
+def paths:
+	. as $all
+	| ["eventfd", "unix", "tcp", "loop", "fallback", "verbs", "rsockets", "raw"]
+	| map(select(. as $path | $all
+		| (.figures | has($path)) or any(.missing[]; startswith($path + ":"))));
 
 def left($n): . + " " * ([$n - length, 0] | max);
 def right($n): " " * ([$n - length, 0] | max) + .;
