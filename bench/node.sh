@@ -58,6 +58,12 @@ sockets() {
 	measure "$@" many $MANY
 }
 
+# sockmap: to the program it is TCP.
+sockmap() {
+	echo "$$" >/sys/fs/cgroup/sockmap/cgroup.procs
+	sockets -k tcp
+}
+
 # It knows no epoll, and one of its connections takes milliseconds.
 rsockets() {
 	cd /tmp
@@ -112,6 +118,7 @@ eventfd) measure -k eventfd latency 1 ;;
 unix) sockets -k unix ;;
 tcp) sockets -k tcp ;;
 loop) sockets -k sanx ;;
+sockmap) sockmap ;;
 fallback) one_at_a_time -k sanx ;;
 verbs) sockets -k sanx -a "$MINE" ;;
 rsockets) rsockets ;;

@@ -13,7 +13,7 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 export SANX_LAB=bench-$$
 KERNEL=6.1
-PATHS=${PATHS:-eventfd unix tcp loop fallback verbs rsockets raw}
+PATHS=${PATHS:-eventfd unix tcp sockmap loop fallback verbs rsockets raw}
 REPORT=$SANX_TREE/bench/report
 # shellcheck source=bench/report/commit.sh
 . "$REPORT/commit.sh"
@@ -24,7 +24,7 @@ prepare() {
 	"$SCRIPTS/deps.sh" build lab bench
 	"$SCRIPTS/build-modules.sh" "$KERNEL"
 	make -s -C "$SANX_TREE/tools" O="$SANX_TREE/build/tools"
-	make -s -C "$SANX_TREE/bench" O="$SANX_TREE/build/bench"
+	make -s -C "$SANX_TREE/bench" O="$SANX_TREE/build/bench" all sockmap
 	# 4096 connections of every kind have room.
 	"$SCRIPTS/lab" up --kernel "$KERNEL" --nodes 1 --icount --mem 4096 --owner $$
 	# shellcheck source=scripts/lablib.sh
@@ -34,10 +34,13 @@ prepare() {
 	node1 ip link set eth0 mtu 9000
 }
 
+SOCKMAP=$SANX_TREE/bench/sockmap/sockmap.sh
+
 # ready PATH: what a path needs, and no more than that.
 ready() {
 	unload_sanx 1 || return
 	case $1 in
+	sockmap) node1 "$SOCKMAP" up ;;
 	loop) load_sanx 1 ;;
 	fallback) load_sanx 1 && node1 "echo 'deny 1-65535' | sanxctl ports load -" ;;
 	verbs) load_sanx 1 loop=0 && load_verbs && nodemap_std ;;
@@ -49,6 +52,11 @@ ready() {
 went() {
 	local other
 	case $1 in
+	sockmap)
+		node1 "$SOCKMAP" went || die "sockmap: not all was redirected"
+		node1 "$SOCKMAP" down || die "sockmap cannot be taken down"
+		return
+		;;
 	loop) other="conns_verbs conns_fallback" ;;
 	verbs) other="conns_loop conns_fallback" ;;
 	fallback) other="conns_loop conns_verbs" ;;

@@ -15,6 +15,7 @@ title() {
 	verbs) echo "AF_SANX, verbs on rxe" ;;
 	fallback) echo "AF_SANX, fallen back" ;;
 	tcp) echo "TCP over lo" ;;
+	sockmap) echo "TCP with sockmap" ;;
 	unix) echo "AF_UNIX" ;;
 	rsockets) echo "rsockets on rxe" ;;
 	raw) echo "raw verbs on rxe" ;;
@@ -29,6 +30,7 @@ colour() {
 	verbs) echo "#e07000" ;;
 	fallback) echo "#c0a0a0" ;;
 	tcp) echo "#2060c0" ;;
+	sockmap) echo "#40b0d0" ;;
 	unix) echo "#208040" ;;
 	rsockets) echo "#8040a0" ;;
 	*) echo "#303030" ;;

@@ -4,7 +4,8 @@
 # Those that were measured, or should have been, in this order.
 def paths:
 	. as $all
-	| ["eventfd", "unix", "tcp", "loop", "fallback", "verbs", "rsockets", "raw"]
+	| ["eventfd", "unix", "tcp", "sockmap", "loop", "fallback",
+	   "verbs", "rsockets", "raw"]
 	| map(select(. as $path | $all
 		| (.figures | has($path)) or any(.missing[]; startswith($path + ":"))));
 
@@ -37,6 +38,7 @@ def numbers($measure):
 
 # Earlier runs have not measured all.
 def measured($measure): any(.figures[]; has($measure));
+def has_path($path): paths | index($path) != null;
 
 def section($title; $measure; name):
 	"", header($title),
@@ -86,6 +88,11 @@ def asked:
 		f("loop"; "large"; 1); f("tcp"; "large"; 1); 0.38; 0.33),
 	  atmost("verbs, 1 B, buffer of 256 KiB, against raw";
 		f("verbs"; "large"; 1); f("raw"; "latency"; 1); 0.72; 0.65)),
+	(select(has_path("sockmap"))
+	| atmost("loop, 1 B, buffer of 256 KiB, against sockmap";
+		f("loop"; "large"; 1); f("sockmap"; "large"; 1); 0.73; 0.6),
+	  atleast("loop, 64 KiB, TCP_NODELAY, against sockmap";
+		f("loop"; "nodelay"; 65536); f("sockmap"; "nodelay"; 65536); 1.35; 1.6)),
 	(select(measured("nodelay"))
 	| atleast("loop, 1 KiB, TCP_NODELAY, against the better of unix and tcp";
 		f("loop"; "nodelay"; 1024);
