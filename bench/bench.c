@@ -3,9 +3,10 @@
  * What a connection costs, by kind.
  *
  *	bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT] [-r BYTES] [-n]
- *	      MEASURE NUMBER...
+ *	      [-o] MEASURE NUMBER...
  *
  * Each result is a line: what was measured, the number it is for, the value.
+ * With -o the client sets an option of the socket that makes it TCP.
  *
  *	latency SIZE...    us, half a round trip; read with a buffer of SIZE, or of
  *			   BYTES, and then the line is "large SIZE"
@@ -53,7 +54,7 @@ static void wrong_call(void)
 {
 	fprintf(stderr,
 		"usage: bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT]\n"
-		"             [-r BYTES] [-n]\n"
+		"             [-r BYTES] [-n] [-o]\n"
 		"             latency|stream|connect|short|idle|many NUMBER...\n");
 	exit(2);
 }
@@ -71,7 +72,7 @@ static void options(struct bench *b, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "k:a:p:r:n")) != -1) {
+	while ((c = getopt(argc, argv, "k:a:p:r:no")) != -1) {
 		if (c == 'k')
 			b->kind = kind_by_name(optarg);
 		else if (c == 'a')
@@ -82,6 +83,8 @@ static void options(struct bench *b, int argc, char **argv)
 			b->reads = strtoul(optarg, NULL, 0);
 		else if (c == 'n')
 			b->nodelay = true;
+		else if (c == 'o')
+			b->option = true;
 		else
 			wrong_call();
 	}

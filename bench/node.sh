@@ -8,6 +8,8 @@ set -euo pipefail
 BENCH=$SANX_TREE/build/bench/bench
 RSPRELOAD=/usr/lib/$(uname -m)-linux-gnu/rsocket/librspreload.so
 MINE=10.77.0.$NODE
+# This node's too, and to the node map that of a node without a link.
+UNREACHABLE=10.77.0.5
 
 LATENCY_SIZES="1 64 256 1024 4096 16384 65536"
 STREAM_SIZES="1 64 256 1024 4096 16384 65536 262144 1048576"
@@ -120,6 +122,8 @@ tcp) sockets -k tcp ;;
 loop) sockets -k sanx ;;
 sockmap) sockmap ;;
 fallback) one_at_a_time -k sanx ;;
+fb-link) one_at_a_time -k sanx -a "$UNREACHABLE" ;;
+fb-option) one_at_a_time -k sanx -o ;;
 verbs) sockets -k sanx -a "$MINE" ;;
 rsockets) rsockets ;;
 raw) verbs_themselves ;;

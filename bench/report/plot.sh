@@ -37,9 +37,10 @@ colour() {
 	esac
 }
 
-# Those with one size are no curve.
+# Those with one size are no curve, and of the ways to fall back one is enough.
 curves() {
 	jq -r --arg measure "$1" '.figures | to_entries[] |
+		select(.key | startswith("fb-") | not) |
 		select((.value[$measure] // {} | length) > 1) | .key' "$json"
 }
 
