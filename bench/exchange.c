@@ -84,28 +84,47 @@ static void rounds_of(struct bench *b, int fd, char *buf, size_t size, int round
 		ping_pong(b, fd, buf, size, rounds);
 }
 
+static size_t largest(char **sizes, size_t most)
+{
+	for (; *sizes; sizes++) {
+		size_t size = strtoul(*sizes, NULL, 0);
+
+		if (size > most)
+			most = size;
+	}
+	return most;
+}
+
+/* The server stays until the client has looked at the clock. */
+static void latency_of(struct bench *b, int fd, char *buf, size_t size)
+{
+	int rounds = size < LARGE ? ROUNDS : ROUNDS_LARGE;
+	uint64_t start;
+
+	rounds_of(b, fd, buf, size, b->reads ? ROUNDS_STEADY : rounds / 2);
+	start = now_ns();
+	rounds_of(b, fd, buf, size, rounds);
+	if (b->server) {
+		await_peer(b);
+		return;
+	}
+	printf("%s %zu %.3f\n", b->reads ? "large" : "latency", size,
+	       (now_ns() - start) / 2e3 / rounds);
+	tell_peer(b);
+}
+
 void measure_latency(struct bench *b, char **sizes)
 {
+	char *buf = buffer(largest(sizes, b->reads));
 	int fd = -1;
 
 	if (b->kind != KIND_EVENTFD) {
 		fd = bench_open(b);
 		no_delay(b, fd);
 	}
-	for (; *sizes; sizes++) {
-		size_t size = strtoul(*sizes, NULL, 0);
-		int rounds = size < LARGE ? ROUNDS : ROUNDS_LARGE;
-		char *buf = buffer(b->reads > size ? b->reads : size);
-		uint64_t start;
-
-		rounds_of(b, fd, buf, size, b->reads ? ROUNDS_STEADY : rounds / 2);
-		start = now_ns();
-		rounds_of(b, fd, buf, size, rounds);
-		if (!b->server)
-			printf("%s %zu %.3f\n", b->reads ? "large" : "latency", size,
-			       (now_ns() - start) / 2e3 / rounds);
-		free(buf);
-	}
+	for (; *sizes; sizes++)
+		latency_of(b, fd, buf, strtoul(*sizes, NULL, 0));
+	free(buf);
 	close(fd);
 }
 
