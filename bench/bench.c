@@ -3,11 +3,13 @@
  * What a connection costs, by kind.
  *
  *	bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT] [-r BYTES] [-n]
- *	      MEASURE NUMBER...
+ *	      [-o] MEASURE NUMBER...
  *
  * Each result is a line: what was measured, the number it is for, the value.
+ * With -o the client sets an option of the socket that makes it TCP.
  *
- *	latency SIZE...    us, half a round trip
+ *	latency SIZE...    us, half a round trip; read with a buffer of SIZE, or of
+ *			   BYTES, and then the line is "large SIZE"
  *	stream SIZE...     MB/s by writes of SIZE, and the CPU's ns a byte; read with
  *			   a buffer of as much, or of BYTES; -n: with TCP_NODELAY,
  *			   and then the line is "nodelay SIZE", without the CPU
@@ -52,7 +54,7 @@ static void wrong_call(void)
 {
 	fprintf(stderr,
 		"usage: bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT]\n"
-		"             [-r BYTES] [-n]\n"
+		"             [-r BYTES] [-n] [-o]\n"
 		"             latency|stream|connect|short|idle|many NUMBER...\n");
 	exit(2);
 }
@@ -70,7 +72,7 @@ static void options(struct bench *b, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "k:a:p:r:n")) != -1) {
+	while ((c = getopt(argc, argv, "k:a:p:r:no")) != -1) {
 		if (c == 'k')
 			b->kind = kind_by_name(optarg);
 		else if (c == 'a')
@@ -81,6 +83,8 @@ static void options(struct bench *b, int argc, char **argv)
 			b->reads = strtoul(optarg, NULL, 0);
 		else if (c == 'n')
 			b->nodelay = true;
+		else if (c == 'o')
+			b->option = true;
 		else
 			wrong_call();
 	}

@@ -20,8 +20,10 @@ enum kind { KIND_TCP, KIND_SANX, KIND_UNIX, KIND_EVENTFD };
  * @to_client: likewise
  * @event: with KIND_EVENTFD, the way there and the way back
  * @listener: of the server
- * @reads: stream: bytes that the reader asks for, or 0 for as many as are written
+ * @reads: latency, stream: bytes that the reader asks for, or 0 for as many as are
+ *	written
  * @nodelay: stream: the writer has set TCP_NODELAY
+ * @option: the client sets an option that only TCP serves
  */
 struct bench {
 	enum kind	kind;
@@ -34,6 +36,7 @@ struct bench {
 	int		listener;
 	size_t		reads;
 	bool		nodelay;
+	bool		option;
 };
 
 void die(const char *what) __attribute__((noreturn));

@@ -145,11 +145,25 @@ int bench_accept(struct bench *b)
 	return fd;
 }
 
+/*
+ * AF_SANX leaves this option to TCP, whatever its value.  For TCP itself 0 is the
+ * default, so both are to cost the same.
+ */
+static void only_tcp(int fd)
+{
+	int zero = 0;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &zero, sizeof(zero)))
+		die("TCP_FASTOPEN_CONNECT");
+}
+
 int bench_connect(struct bench *b)
 {
 	struct address a;
 	int fd = make_socket(b, &a);
 
+	if (b->option)
+		only_tcp(fd);
 	if (connect(fd, &a.sa, a.len))
 		die("connect");
 	return fd;

@@ -8,12 +8,15 @@ set -euo pipefail
 BENCH=$SANX_TREE/build/bench/bench
 RSPRELOAD=/usr/lib/$(uname -m)-linux-gnu/rsocket/librspreload.so
 MINE=10.77.0.$NODE
+# This node's too, and to the node map that of a node without a link.
+UNREACHABLE=10.77.0.5
 
 LATENCY_SIZES="1 64 256 1024 4096 16384 65536"
 STREAM_SIZES="1 64 256 1024 4096 16384 65536 262144 1048576"
 # With TCP_NODELAY, read with a buffer that takes what there is.
-NODELAY_SIZES="64 1024 4096"
-NODELAY_READS=262144
+LARGE_READS=262144
+LARGE_SIZES="1 1024"
+NODELAY_SIZES="64 1024 4096 65536"
 MANY="1 16 256 4096"
 CONNECTIONS=500
 
@@ -42,7 +45,8 @@ one_at_a_time() {
 	{
 		measure "$@" latency $LATENCY_SIZES
 		measure "$@" stream $STREAM_SIZES
-		measure "$@" -n -r "$NODELAY_READS" stream $NODELAY_SIZES
+		measure "$@" -r "$LARGE_READS" latency $LARGE_SIZES
+		measure "$@" -n -r "$LARGE_READS" stream $NODELAY_SIZES
 		measure "$@" connect "$CONNECTIONS"
 		measure "$@" short "$CONNECTIONS"
 	}
@@ -54,6 +58,12 @@ sockets() {
 	measure "$@" idle 512
 	# shellcheck disable=SC2086
 	measure "$@" many $MANY
+}
+
+# sockmap: to the program it is TCP.
+sockmap() {
+	echo "$$" >/sys/fs/cgroup/sockmap/cgroup.procs
+	sockets -k tcp
 }
 
 # It knows no epoll, and one of its connections takes milliseconds.
@@ -110,7 +120,10 @@ eventfd) measure -k eventfd latency 1 ;;
 unix) sockets -k unix ;;
 tcp) sockets -k tcp ;;
 loop) sockets -k sanx ;;
+sockmap) sockmap ;;
 fallback) one_at_a_time -k sanx ;;
+fb-link) one_at_a_time -k sanx -a "$UNREACHABLE" ;;
+fb-option) one_at_a_time -k sanx -o ;;
 verbs) sockets -k sanx -a "$MINE" ;;
 rsockets) rsockets ;;
 raw) verbs_themselves ;;

@@ -13,10 +13,11 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 export SANX_LAB=bench-$$
 KERNEL=6.1
-PATHS=${PATHS:-eventfd unix tcp loop fallback verbs rsockets raw}
+PATHS=${PATHS:-eventfd unix tcp sockmap loop fallback fb-link fb-option verbs rsockets raw}
 REPORT=$SANX_TREE/bench/report
 # shellcheck source=bench/report/commit.sh
 . "$REPORT/commit.sh"
+SOCKMAP=$SANX_TREE/bench/sockmap/sockmap.sh
 FIGURES=$SANX_TREE/build/bench/figures
 FILES=(table.txt bench.json latency.svg bandwidth.svg)
 
@@ -24,7 +25,7 @@ prepare() {
 	"$SCRIPTS/deps.sh" build lab bench
 	"$SCRIPTS/build-modules.sh" "$KERNEL"
 	make -s -C "$SANX_TREE/tools" O="$SANX_TREE/build/tools"
-	make -s -C "$SANX_TREE/bench" O="$SANX_TREE/build/bench"
+	make -s -C "$SANX_TREE/bench" O="$SANX_TREE/build/bench" all sockmap
 	# 4096 connections of every kind have room.
 	"$SCRIPTS/lab" up --kernel "$KERNEL" --nodes 1 --icount --mem 4096 --owner $$
 	# shellcheck source=scripts/lablib.sh
@@ -34,29 +35,57 @@ prepare() {
 	node1 ip link set eth0 mtu 9000
 }
 
+# A node that nobody is, behind an address that is this node's: with loop=0 a
+# connect there waits for a link once, and then finds the backoff, which lasts.
+without_link() {
+	load_sanx 1 loop=0 link_hold_ms=3600000 && load_verbs &&
+		node1 ip addr replace 10.77.0.5/32 dev lo &&
+		node1 'sanxctl nodemap load -' <<-END
+			10.77.0.1 1
+			10.77.0.5 5 10.77.0.9
+		END
+}
+
 # ready PATH: what a path needs, and no more than that.
 ready() {
 	unload_sanx 1 || return
 	case $1 in
-	loop) load_sanx 1 ;;
+	sockmap) node1 "$SOCKMAP" up ;;
+	loop | fb-option) load_sanx 1 ;;
 	fallback) load_sanx 1 && node1 "echo 'deny 1-65535' | sanxctl ports load -" ;;
+	fb-link) without_link ;;
 	verbs) load_sanx 1 loop=0 && load_verbs && nodemap_std ;;
 	rsockets | raw) lab rdma 1 rxe ;;
 	esac
 }
 
+# took PATH COUNTER: the connections that clients asked for are counted there, and
+# nowhere else.
+took() {
+	local counter n
+	for counter in conns_loop conns_verbs fallback_{unmapped,port,link,refused,option}; do
+		n=$(stat 1 "$counter")
+		if [ "$counter" = "$2" ]; then
+			[ "$n" -gt 0 ] || die "$1: $counter is 0"
+		else
+			[ "$n" = 0 ] || die "$1: $counter is not 0"
+		fi
+	done
+}
+
 # went PATH: a connection that went elsewhere would give another's figures.
 went() {
-	local other
 	case $1 in
-	loop) other="conns_verbs conns_fallback" ;;
-	verbs) other="conns_loop conns_fallback" ;;
-	fallback) other="conns_loop conns_verbs" ;;
-	*) return 0 ;;
+	sockmap)
+		node1 "$SOCKMAP" went || die "sockmap: not all was redirected"
+		node1 "$SOCKMAP" down || die "sockmap cannot be taken down"
+		;;
+	loop) took loop conns_loop ;;
+	verbs) took verbs conns_verbs ;;
+	fallback) took fallback fallback_port ;;
+	fb-link) took fb-link fallback_link ;;
+	fb-option) took fb-option fallback_option ;;
 	esac
-	for other in $other; do
-		[ "$(stat 1 "$other")" = 0 ] || die "$1: $other is not 0"
-	done
 }
 
 measure_all() {
@@ -76,15 +105,16 @@ measure_all() {
 
 # failures: what there are no figures of.
 failures() {
-	sed -n 's/^\([a-z]*\) failed /\1: /p' "$FIGURES"
+	sed -n 's/^\([a-z-]*\) failed /\1: /p' "$FIGURES"
 }
 
 # as_json: every figure by its path, measure and number.
 as_json() {
-	sed '/^[a-z]* failed /d' "$FIGURES" | jq -Rn --arg kernel "$RELEASE" \
-		--arg version "$VERSION" --arg commit "$COMMIT" --arg missing "$(failures)" '
+	sed '/^[a-z-]* failed /d' "$FIGURES" | jq -Rn --arg kernel "$RELEASE" \
+		--arg version "$VERSION" --arg commit "$COMMIT" --arg missing "$(failures)" \
+		--arg mitigations "$(mitigations)" '
 		reduce (inputs | split(" ")) as [$path, $measure, $number, $value]
-		({ version: $version, commit: $commit, kernel: $kernel,
+		({ version: $version, commit: $commit, kernel: $kernel, mitigations: $mitigations,
 		   units: "1 ns is 1 instruction", missing: ($missing / "\n") };
 		.figures[$path][$measure][$number] = ($value | tonumber))'
 }

@@ -37,7 +37,7 @@ packages() {
 			postgresql-15 vsftpd openmpi-bin hpcc
 		;;
 	bench)
-		echo gnuplot-nox jq librdmacm1 perftest iproute2
+		echo gnuplot-nox jq librdmacm1 perftest iproute2 clang bpftool libbpf-dev
 		;;
 	bench-nodes)
 		echo sockperf iperf3 qperf netpipe-tcp rdmacm-utils jq librdmacm1 iproute2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Which commit figures are of, and where they may go.  For bench.sh and
-# bench-nodes.sh, which set OUT.
+# Which commit and which nodes figures are of, and where they may go.  For bench.sh
+# and bench-nodes.sh, which set OUT.
 
 RESULTS=$SANX_TREE/build/bench/results
 OUT=$(realpath -m "${OUT:-$RESULTS}")
@@ -37,6 +37,11 @@ begin_figures() {
 		changes >&2
 		die "figures in Documentation are a commit's, and this tree is '$COMMIT'"
 	}
+}
+
+# mitigations: "off" if node 1 was booted without those of the CPU's defects.
+mitigations() {
+	node1 'grep -qw mitigations=off /proc/cmdline && echo off || echo on' </dev/null
 }
 
 # new_results FILES...: a folder for them, where an earlier run's are not.

@@ -65,6 +65,7 @@ def section($title; $measure):
 
 "AF_SANX \(.version) on \(.kernel), two nodes, \(.units),",
 "median of \(.rounds) rounds (least-most); beneath, the ratio to tcp's in the same round",
+(select(.mitigations == "off") | "the nodes were booted with mitigations=off"),
 section("sockperf, us"; "sockperf"),
 section("qperf tcp_lat, us"; "qperf_lat"),
 section("netpipe, us"; "netpipe"),

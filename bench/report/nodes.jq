@@ -9,7 +9,8 @@ def median:
 	sort | length as $n
 	| if $n % 2 == 1 then .[($n - 1) / 2] else (.[$n / 2 - 1] + .[$n / 2]) / 2 end;
 
-{ version: $version, commit: $commit, kernel: $kernel, units: "us and MB/s by a wall clock, \($accel)",
+{ version: $version, commit: $commit, kernel: $kernel, mitigations: $mitigations,
+  units: "us and MB/s by a wall clock, \($accel)",
   rounds: $rounds, paths: ($paths | split(" ")) }
 | .samples = reduce ($samples | lines | split(" ")) as [$path, $round, $measure, $number, $value]
 	({}; .[$path][$measure][$number] += [$value | tonumber])

@@ -15,6 +15,7 @@ title() {
 	verbs) echo "AF_SANX, verbs on rxe" ;;
 	fallback) echo "AF_SANX, fallen back" ;;
 	tcp) echo "TCP over lo" ;;
+	sockmap) echo "TCP with sockmap" ;;
 	unix) echo "AF_UNIX" ;;
 	rsockets) echo "rsockets on rxe" ;;
 	raw) echo "raw verbs on rxe" ;;
@@ -29,15 +30,17 @@ colour() {
 	verbs) echo "#e07000" ;;
 	fallback) echo "#c0a0a0" ;;
 	tcp) echo "#2060c0" ;;
+	sockmap) echo "#40b0d0" ;;
 	unix) echo "#208040" ;;
 	rsockets) echo "#8040a0" ;;
 	*) echo "#303030" ;;
 	esac
 }
 
-# Those with one size are no curve.
+# Those with one size are no curve, and of the ways to fall back one is enough.
 curves() {
 	jq -r --arg measure "$1" '.figures | to_entries[] |
+		select(.key | startswith("fb-") | not) |
 		select((.value[$measure] // {} | length) > 1) | .key' "$json"
 }
 
