@@ -12,7 +12,8 @@
 
 LIST_HEAD(sim_pairs);
 
-static bool listening[SIM_NODES + 1];
+/* The listener of each node is to run; its socket listens. */
+static bool listening[SIM_NODES + 1], listens[SIM_NODES + 1];
 /* Programs of each node. */
 static int running[SIM_NODES + 1];
 static unsigned int n_pairs, next_pair;
@@ -445,11 +446,13 @@ static void listener(void *arg)
 	struct sim_sock *l = sim_socket(node), *s;
 
 	sim_listen(l, SIM_PORT, 4);
+	listens[node] = true;
 	while (listening[node]) {
 		s = sim_accept(l, 50);
 		if (s)
 			serve(s, node);
 	}
+	listens[node] = false;
 	sim_close(l, false);
 	program_end(node);
 }
@@ -510,7 +513,7 @@ void sim_programs_look(void)
 	struct sim_pair *p;
 
 	if (ending || n_pairs >= sim_plan.conns || !sim_nodes[from].net ||
-	    !listening[from] || !listening[to])
+	    !listens[from] || !listens[to])
 		return;
 	if (from == to && !sim_chance(8))
 		return;

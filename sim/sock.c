@@ -103,8 +103,13 @@ struct sim_sock *sim_socket(int node)
  */
 void sim_sock_kill(struct sim_sock *s)
 {
+	struct sock *sk = sk_of(s);
+
 	s->killed = true;
-	wake(sk_of(s));
+	/* Its program may close it meanwhile. */
+	sk->sk_refcnt.v++;
+	wake(sk);
+	sock_put(sk);
 }
 
 bool sim_sock_killed(const struct sim_sock *s)
