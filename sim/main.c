@@ -11,6 +11,7 @@
 
 void __sanitizer_set_death_callback(void (*fn)(void)) __attribute__((weak));
 
+void __ubsan_on_report(void);
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 
@@ -22,6 +23,12 @@ const char *__asan_default_options(void)
 const char *__ubsan_default_options(void)
 {
 	return "print_stacktrace=1";
+}
+
+/* It has a runtime of its own, which does not know the callback of main(). */
+void __ubsan_on_report(void)
+{
+	sim_report();
 }
 
 /* A loop without an end has no step. */

@@ -92,8 +92,11 @@ static struct sim_pair *pair_new(int from, int to)
 		plan_end(&p->end[i]);
 	}
 	p->refs = 1;
-	if (sim_plan.hostile)
+	if (sim_hostile(from, to))
 		p->excuse = "a peer says anything";
+	if (sim_nodes[from].unmapped == to || sim_nodes[to].unmapped == from ||
+	    sim_nodes[from].unmapped == from || sim_nodes[to].unmapped == to)
+		p->excuse = "a node is not mapped";
 	list_add_tail(&p->list, &sim_pairs);
 	n_pairs++;
 	return p;
@@ -106,6 +109,11 @@ static void pair_put(struct sim_pair *p)
 	list_del(&p->list);
 	n_pairs--;
 	free(p);
+}
+
+static bool lies(const struct sim_end *e)
+{
+	return sim_hostile(e->pair->end[0].node, e->pair->end[1].node);
 }
 
 static void excuse_pair(struct sim_pair *p, const char *why)
@@ -281,12 +289,11 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 	n = sim_recv(e->s, &it, 0, e->nonblock || !e->half ? sim_rnd(50) :
 						  MAX_SCHEDULE_TIMEOUT);
 	if (n > 0) {
-		if (e->received + n > o->sent + o->offering &&
-		    !sim_plan.hostile)
+		if (e->received + n > o->sent + o->offering && !lies(e))
 			sim_fail("connection %u: node %d reads %llu bytes of %llu",
 				 e->pair->id, e->node, e->received + n,
 				 o->sent + o->offering);
-		if (!sim_plan.hostile)
+		if (!lies(e))
 			sim_buf_check(b, o, e->received, n);
 		e->received += n;
 		sim_counts.bytes += n;
@@ -302,7 +309,7 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 	if (e->deaf || e->failed || !sanx_conn_fin_rcvd(sim_sock_conn(e->s)))
 		return false;
 	e->eof = true;
-	if ((!o->fin || e->received != o->sent) && !sim_plan.hostile)
+	if ((!o->fin || e->received != o->sent) && !lies(e))
 		sim_fail("connection %u: node %d reads the end after %llu of %llu bytes",
 			 e->pair->id, e->node, e->received, o->sent);
 	return false;
@@ -333,14 +340,22 @@ static void reader(struct sim_end *e)
 	sim_buf_free(b);
 }
 
+/* Nobody finds the socket once it is being closed. */
+static void end_free(struct sim_end *e, bool abort)
+{
+	struct sim_sock *s = e->s;
+
+	e->fin = true;
+	e->closed = true;
+	e->s = NULL;
+	sim_close(s, abort);
+}
+
 static void end_close(struct sim_end *e)
 {
 	if (!e->eof || e->abort)
 		excuse_pair(e->pair, "an end was closed early");
-	e->fin = true;
-	e->closed = true;
-	sim_close(e->s, e->abort);
-	e->s = NULL;
+	end_free(e, e->abort);
 	if (e->failed)
 		sim_counts.errors++;
 	else if (e->eof)
@@ -396,9 +411,7 @@ static void client(void *arg)
 			sim_fail("connection %u was refused without a reason",
 				 p->id);
 		excuse_pair(p, "connect() failed");
-		e->closed = true;
-		sim_close(e->s, false);
-		e->s = NULL;
+		end_free(e, false);
 	}
 	program_end(e->node);
 	pair_put(p);
@@ -521,6 +534,25 @@ void sim_programs_look(void)
 	program_start(from, "client", client, p);
 }
 
+/* What a hostile node has said may let a connection hang. */
+static void kill_hostile(void)
+{
+	struct sim_pair *p;
+	int i;
+
+	list_for_each_entry(p, &sim_pairs, list) {
+		if (!sim_hostile(p->end[0].node, p->end[1].node))
+			continue;
+		p->end[0].doomed = true;
+		for (i = 0; i < 2; i++) {
+			p->end[i].stop = true;
+			p->end[i].early = true;
+			if (p->end[i].s && !sim_sock_killed(p->end[i].s))
+				sim_sock_kill(p->end[i].s);
+		}
+	}
+}
+
 /**
  * sim_programs_end() - programs finish what they do, and start nothing
  */
@@ -529,6 +561,8 @@ void sim_programs_end(void)
 	int i;
 
 	ending = true;
+	if (sim_plan.hostile)
+		kill_hostile();
 	for (i = 0; i <= SIM_NODES; i++)
 		if (n_pairs == 0)
 			listening[i] = false;

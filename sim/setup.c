@@ -139,6 +139,7 @@ static void join(struct wire_end *a, struct wire_end *p)
 	a->peer = p;
 	p->peer = a;
 	sanx_wire_hello(p->wl.link, a->hello);
+	sim_hostile_hello(p, a->hello);
 	next_step(a, WIRE_ACCEPTED, sim_rnd(100000));
 }
 
@@ -217,6 +218,7 @@ static void send_request(struct wire_end *e)
 	r->from = e;
 	wire_end_get(e);
 	sanx_wire_hello(e->wl.link, r->hello);
+	sim_hostile_hello(e, r->hello);
 	sim_timer_set(&r->timer, sim_now + sim_rnd(200000));
 }
 

@@ -122,6 +122,7 @@ bool sim_step_now(void);
 void sim_preempt(void);
 void sim_yield(void);
 void sim_set_pace(unsigned int points);
+void sim_set_clock(unsigned int ns);
 void sim_wait(struct sim_waiters *w, const char *why);
 void sim_wake(struct sim_waiters *w);
 void sim_block(const char *why);
