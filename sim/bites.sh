@@ -25,8 +25,11 @@ build() {
 	find "$out" -name '*.o' -exec touch {} +
 	find "$out/include" -exec touch -d '1 hour ago' {} +
 	find "$src" -exec touch -d '1 hour ago' {} +
-	sed -n 's/^+++ b\///p' "$here/bites/$1.patch" | while read -r f; do
-		rm "$out/engine/${f#af_sanx/}" 2>/dev/null || rm "$out/engine/$(dirname "${f#af_sanx/}")/$(basename "$f" .c).o"
+	sed -n 's/^+++ b\/af_sanx\///p' "$here/bites/$1.patch" | while read -r f; do
+		case $f in
+		*.h) find "$out/engine" -name '*.o' -delete ;;
+		*) rm -f "$out/engine/${f%.c}.o" ;;
+		esac
 	done
 	make -s -C "$here" O="$out" SRC="$src" SANITIZE= "$out/sim"
 }

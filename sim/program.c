@@ -43,7 +43,7 @@ void sim_excuse(int a, int b, const char *why)
 void sim_refused(const char *where)
 {
 	static const char *const waits[] = { "writer", "reader", "client",
-		"sanx_spill_work", "sanx_rings_work", "cork_work" };
+		"sanx_spill_work", "sanx_rings_work", "link request" };
 	unsigned int i;
 
 	sim_note("memory is refused", 0, 0);
@@ -195,7 +195,8 @@ static int write_flags(const struct sim_end *e)
 
 	if (e->cork && sim_chance(2))
 		flags |= MSG_MORE;
-	if (e->urgent && sim_chance(4))
+	/* Before accept() the engine does not know that they are inline. */
+	if (e->urgent && e->pair->end[!e->side].started && sim_chance(4))
 		flags |= MSG_OOB;
 	return flags;
 }

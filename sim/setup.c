@@ -191,6 +191,8 @@ static void request_arrives(struct sim_entry *en)
 
 	if (a->stopped || !wire_path_up(a)) {
 		next_step(a, WIRE_LOST, a->path.route_ms * NSEC_PER_MSEC);
+	} else if (n->deaf) {
+		refuse(a, 0);
 	} else if (!n->net || !l) {
 		/* A node without memory for it seems to have no AF_SANX. */
 		sim_excuse(a->node, a->to, "nobody listened for links");

@@ -28,6 +28,8 @@
  * @hostile: the node that says anything at all; SIM_HOSTILE_ALL; 0 for none
  * @lies: it does so once in so many messages
  * @config: a node map changes once in so many steps; 0 for never
+ * @deaf: for some seconds once, a node refuses links as if it had no AF_SANX,
+ *	once in so many steps; 0 for never
  * @clock: most ns that a step takes
  * @conns: connections that programs try to have
  * @fault: one in so many copies faults; 0 for never
@@ -51,6 +53,7 @@ struct sim_plan {
 	int		hostile;
 	unsigned int	lies;
 	unsigned int	config;
+	unsigned int	deaf;
 	unsigned int	clock;
 	unsigned int	conns;
 	unsigned int	fault;
@@ -70,7 +73,8 @@ struct sim_plan {
  * @rail_down: likewise for a rail
  * @listener: of the wire
  * @boot: counts its restarts
- * @unmapped: the node that its node map lacks, or 0
+ * @deaf: its device answers requests for links, and nobody listens yet
+ * @unmapped: the node that its node map lacks, itself if rails are missing, or 0
  */
 struct sim_node {
 	int			id;
@@ -79,6 +83,7 @@ struct sim_node {
 	bool			rail_down[SIM_RAILS];
 	struct wire_listener	*listener;
 	unsigned int		boot;
+	bool			deaf;
 	int			unmapped;
 };
 

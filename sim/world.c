@@ -59,6 +59,7 @@ static void plan_trouble(struct sim_plan *p)
 	p->restart = PICK(0, 0, 2000, 10000);
 	p->fault = PICK(0, 0, 100);
 	p->config = PICK(0, 0, 0, 2000);
+	p->deaf = PICK(0, 0, 2000);
 	if (!sim_chance(6))
 		return;
 	p->hostile = 1 + sim_rnd(p->nodes);
@@ -72,7 +73,7 @@ static void plan_draw(struct sim_plan *p)
 	p->rails = 1 + sim_rnd(SIM_RAILS);
 	p->pace = PICK(0, 3, 10, 50, 200, 1000);
 	p->conns = PICK(1, 2, 4, 8, 12);
-	p->clock = PICK(1024, 1024, 1024, 100000, 1000000);
+	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
 	plan_wire(p);
 	if (!sim_chance(10))
 		plan_trouble(p);
@@ -124,7 +125,6 @@ static void map_change(struct sim_node *n, int without, unsigned int rails)
 	map_load(n, without, rails);
 	sanx_transport_each(call_map_changed, n->net);
 	mutex_unlock(&sanx_net(n->net)->config_mutex);
-	n->unmapped = without;
 }
 
 static void node_start(struct sim_node *n)
@@ -234,13 +234,24 @@ static void config(void *arg)
 			   "the node map changed");
 	else
 		sim_excuse(n->id, 0, "rails have changed");
-	n->unmapped = without;
+	n->unmapped = without ?: n->id;
 	map_change(n, without, without ? sim_plan.rails : 1);
 	sim_mem_refuse(sim_plan.refuse);
 	sim_sleep(1 + sim_rnd(3000) * NSEC_PER_MSEC, "another node map");
 	sim_mem_refuse(0);
 	map_change(n, 0, sim_plan.rails);
+	n->unmapped = 0;
 	sim_mem_refuse(sim_plan.refuse);
+	sim_restarting--;
+}
+
+/* Shorter than what tells a peer that AF_SANX is gone, and once for that. */
+static void deaf(void *arg)
+{
+	struct sim_node *n = arg;
+
+	sim_sleep(1 + sim_rnd(3000) * NSEC_PER_MSEC, "nobody listens yet");
+	n->deaf = false;
 	sim_restarting--;
 }
 
@@ -266,6 +277,13 @@ static void disturb(void)
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
 		sim_restarting++;
 		sim_spawn(n->id, "config", config, n);
+	}
+	if (sim_chance(sim_plan.deaf)) {
+		n = &sim_nodes[1 + sim_rnd(p->nodes)];
+		sim_plan.deaf = 0;
+		n->deaf = true;
+		sim_restarting++;
+		sim_spawn(n->id, "deaf", deaf, n);
 	}
 	if (sim_chance(50))
 		sim_programs_look();
