@@ -42,6 +42,12 @@ static void watch(int sig)
 	alarm(20);
 }
 
+/* Without AddressSanitizer. */
+static void crash(int sig)
+{
+	sim_fail("memory is used that is not there");
+}
+
 static void usage(void)
 {
 	fprintf(stderr, "sim [-s SEED [-w]] [-n STEPS] [-d LINK-DEATHS] [-m MINUTES]\n");
@@ -97,6 +103,8 @@ int main(int argc, char **argv)
 	}
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(sim_report);
+	else
+		signal(SIGSEGV, crash);
 	signal(SIGALRM, watch);
 	alarm(20);
 	for (next = seed; ; next++) {

@@ -518,6 +518,11 @@ bool sim_programs_on(int node)
 	return running[node];
 }
 
+static bool accepts(int node)
+{
+	return listening[node] && listens[node];
+}
+
 /**
  * sim_programs_look() - start a connection if there are too few
  */
@@ -527,7 +532,7 @@ void sim_programs_look(void)
 	struct sim_pair *p;
 
 	if (ending || n_pairs >= sim_plan.conns || !sim_nodes[from].net ||
-	    !listens[from] || !listens[to])
+	    !accepts(from) || !accepts(to))
 		return;
 	if (from == to && !sim_chance(8))
 		return;

@@ -79,7 +79,8 @@ static void plan_draw(struct sim_plan *p)
 		plan_trouble(p);
 	if (sim_fuzz)
 		p->hostile = SIM_HOSTILE_ALL;
-	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart && !p->config;
+	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart &&
+		   !p->config && !p->deaf;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
