@@ -68,6 +68,11 @@ static void plan_end(struct sim_end *e)
 	e->early = sim_chance(8);
 	e->abort = sim_chance(20);
 	e->half = sim_rnd(4);
+	if (sim_plan.hasty && sim_chance(2)) {
+		e->half = 3;
+		e->early = true;
+		e->total = sim_rnd(200);
+	}
 	e->nodelay = sim_chance(2);
 	e->cork = sim_chance(6);
 	e->urgent = sim_chance(10);
@@ -375,7 +380,7 @@ static void end_run(struct sim_end *e)
 	e->stop = true;
 	while (e->writing)
 		sim_wait(&e->written, "the writer");
-	if (!e->early)
+	if (!e->early && !e->deaf)
 		pause_for(e->lazy);
 	end_close(e);
 }

@@ -21,6 +21,7 @@
  * @pace: tasks give way once in so many points; 0 for never
  * @refuse: one in so many allocations fails; 0 for none
  * @death: a link dies once in so many steps; 0 for never
+ * @gusts: links die so often only now and then
  * @outage: of the deaths, one in so many cuts a rail for some time
  * @silent: of the deaths, one in so many is not noticed by the wire
  * @device: of the deaths, one in so many loses what a device had acknowledged
@@ -32,6 +33,7 @@
  *	once in so many steps; 0 for never
  * @clock: most ns that a step takes
  * @conns: connections that programs try to have
+ * @hasty: programs often close while the other end still sends
  * @fault: one in so many copies faults; 0 for never
  * @early: messages complete before the peer has them
  * @imm: writes carry immediate data
@@ -46,6 +48,7 @@ struct sim_plan {
 	unsigned int	pace;
 	unsigned int	refuse;
 	unsigned int	death;
+	bool		gusts;
 	unsigned int	outage;
 	unsigned int	silent;
 	unsigned int	device;
@@ -57,6 +60,7 @@ struct sim_plan {
 	unsigned int	clock;
 	unsigned int	conns;
 	unsigned int	fault;
+	bool		hasty;
 	bool		early;
 	bool		imm;
 	bool		enable_alone;

@@ -613,6 +613,11 @@ static bool can_lose(const struct wire_end *e)
 	       e->in[e->in_head % WIRE_QUEUE].seq < e->peer->head;
 }
 
+static bool waits_for_ack(const struct wire_end *e)
+{
+	return min(e->exec, e->lost_from) < e->tail;
+}
+
 static void kill_end(struct wire_end *e, bool silent, bool device)
 {
 	struct wire_end *p = e->peer;
@@ -634,9 +639,9 @@ static void kill_end(struct wire_end *e, bool silent, bool device)
 		sim_excuse(e->node, e->to, "a link was silent for long");
 		return;
 	}
-	if (e->exec < e->tail)
+	if (waits_for_ack(e))
 		wire_fail_at(e, 2 * NSEC_PER_SEC);
-	if (p->exec < p->tail)
+	if (waits_for_ack(p))
 		wire_fail_at(p, 2 * NSEC_PER_SEC);
 }
 

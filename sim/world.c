@@ -20,6 +20,10 @@ u32 (*sim_fuzz)(u8 *frame, u32 bytes);
 /* Restarts and outages that have not ended. */
 static int sim_restarting;
 
+/* Links die often; when that changes; steps without deaths in the end. */
+static bool sim_storm;
+static u64 sim_weather, sim_tail;
+
 /* Address 10.0.0.N belongs to node N, and 10.1.R.N to its rail R. */
 void sim_addr(struct in6_addr *addr, int node)
 {
@@ -51,7 +55,8 @@ static void plan_wire(struct sim_plan *p)
 
 static void plan_trouble(struct sim_plan *p)
 {
-	p->death = PICK(0, 5, 10, 20, 40, 200);
+	p->death = PICK(0, 3, 5, 10, 20, 200);
+	p->gusts = sim_chance(2);
 	p->outage = PICK(0, 0, 20, 50);
 	p->silent = PICK(0, 10, 50);
 	p->device = PICK(0, 0, 2, 6);
@@ -73,6 +78,7 @@ static void plan_draw(struct sim_plan *p)
 	p->rails = 1 + sim_rnd(SIM_RAILS);
 	p->pace = PICK(0, 3, 10, 50, 200, 1000);
 	p->conns = PICK(1, 2, 4, 8, 12);
+	p->hasty = sim_chance(5);
 	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
 	plan_wire(p);
 	if (!sim_chance(10))
@@ -256,19 +262,39 @@ static void deaf(void *arg)
 	sim_restarting--;
 }
 
+/*
+ * In half of the worlds links die in gusts, so that they live for some time in
+ * between.  None dies in the end, so that what has happened to connections by
+ * then has its consequences.
+ */
+static void disturb_links(u64 left)
+{
+	const struct sim_plan *p = &sim_plan;
+	bool silent;
+
+	if (sim_steps >= sim_weather) {
+		sim_weather = sim_steps + 100 + sim_rnd(1500);
+		sim_storm = !sim_storm;
+	}
+	if (!sim_chance(sim_storm || !p->gusts ? p->death :
+		       50 * p->death) ||
+	    left < sim_tail)
+		return;
+	silent = sim_chance(p->silent);
+	if (sim_chance(p->outage)) {
+		cut_rail();
+		return;
+	}
+	do
+		sim_wire_kill(silent, sim_chance(p->device));
+	while (sim_chance(2));
+}
+
 static void disturb(void)
 {
 	const struct sim_plan *p = &sim_plan;
 	struct sim_node *n;
-	bool silent;
 
-	if (sim_chance(p->death)) {
-		silent = sim_chance(p->silent);
-		if (sim_chance(p->outage))
-			cut_rail();
-		else
-			sim_wire_kill(silent, sim_chance(p->device));
-	}
 	if (sim_chance(p->restart) && !sim_restarting) {
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
 		sim_restarting++;
@@ -294,7 +320,11 @@ static void disturbed(u64 steps)
 {
 	u64 end = sim_steps + steps;
 
+	sim_weather = 0;
+	sim_storm = false;
+	sim_tail = sim_rnd(steps / 4);
 	while (sim_steps < end) {
+		disturb_links(end - sim_steps);
 		disturb();
 		if (!sim_step())
 			sim_fail("nothing can happen any more");
