@@ -55,8 +55,8 @@ static void plan_wire(struct sim_plan *p)
 
 static void plan_trouble(struct sim_plan *p)
 {
-	p->death = PICK(0, 3, 5, 10, 20, 200);
-	p->gusts = sim_chance(2);
+	p->death = PICK(0, 3, 3, 4, 6, 8, 20, 200);
+	p->gusts = sim_chance(3);
 	p->outage = PICK(0, 0, 20, 50);
 	p->silent = PICK(0, 10, 50);
 	p->device = PICK(0, 0, 2, 6);
@@ -263,7 +263,7 @@ static void deaf(void *arg)
 }
 
 /*
- * In half of the worlds links die in gusts, so that they live for some time in
+ * In some worlds links die in gusts, so that they live for some time in
  * between.  None dies in the end, so that what has happened to connections by
  * then has its consequences.
  */
