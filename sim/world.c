@@ -81,7 +81,7 @@ static void plan_draw(struct sim_plan *p)
 	p->hasty = sim_chance(5);
 	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
 	plan_wire(p);
-	if (!sim_chance(10))
+	if (!sim_chance(8))
 		plan_trouble(p);
 	if (sim_fuzz)
 		p->hostile = SIM_HOSTILE_ALL;
@@ -91,6 +91,7 @@ static void plan_draw(struct sim_plan *p)
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
 	link_hold_ms = PICK(1, 20, 20, 10000);
+	heartbeat_ms = sim_calm && p->clock > 100000 ? 50 : 1000;
 }
 
 static void map_fill(struct sanx_nodemap_entry *e, int id, unsigned int rails)
