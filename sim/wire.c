@@ -636,7 +636,6 @@ static void kill_end(struct wire_end *e, bool silent, bool device)
 	if (silent && sim_chance(8)) {
 		e->mute = true;
 		p->mute = true;
-		sim_excuse(e->node, e->to, "a link was silent for long");
 		return;
 	}
 	if (waits_for_ack(e))
