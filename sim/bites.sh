@@ -34,7 +34,7 @@ build() {
 	make -s -C "$here" O="$out" SRC="$src" SANITIZE= "$out/sim"
 }
 
-# found NAME: runs worlds; prints the TAP line.
+# bite NAME: runs worlds; prints the TAP line.
 bite() {
 	local name=$1 log=$work/$1.log rc=0 at
 	if ! build "$name" >"$log" 2>&1; then

@@ -40,26 +40,23 @@ static void check_receiver(int node, const struct sanx_lconn *lc)
 
 	check(what, rx->active.state == SANX_RINGGEN_ACTIVE);
 	check(what, rx->next.state <= SANX_RINGGEN_ADVERTISED);
-	check(what, rx->old.state == SANX_RINGGEN_NONE ||
-		    rx->old.state >= SANX_RINGGEN_DRAINING);
-	check(what, rx->next.state == SANX_RINGGEN_NONE ||
-		    rx->old.state == SANX_RINGGEN_NONE);
+	check(what, !rx->old.state || rx->old.state >= SANX_RINGGEN_DRAINING);
+	check(what, !rx->next.state || !rx->old.state);
 	check(what, rx->nr - rx->seen <= 1);
 	check(what, rx->told - rx->seen <= rx->nr + 1 - rx->seen);
 	check(what, lc->ring.size == rx->active.size);
 	check(what, !lc->ring.buf == !rx->active.size);
-	check(what, !lc->old.buf == !(rx->old.state != SANX_RINGGEN_NONE &&
-				      rx->old.size));
+	check(what, !lc->old.buf == !(rx->old.state && rx->old.size));
 	/* sanx_rings_drop() frees what was not advertised a bit later. */
 	if (!rx->lost)
-		check(what, !lc->next.buf ==
-			    (rx->next.state < SANX_RINGGEN_MADE));
+		check(what, !lc->next.buf == (rx->next.state < SANX_RINGGEN_MADE));
 }
 
-/* @s has told @r, and is told, all that it takes to send; see ringgen.h. */
+/* The window that a sender may write is one that the receiver has for it. */
 static void check_window(int node, const struct sanx_txgen *tx,
 			 const struct sanx_rxgen *rx)
 {
+	bool next = rx->next.state == SANX_RINGGEN_ADVERTISED;
 	static const char what[] = "window of a sender";
 
 	check(what, tx->nr - rx->seen <= rx->told - rx->seen);
@@ -69,8 +66,7 @@ static void check_window(int node, const struct sanx_txgen *tx,
 	if (tx->nr == rx->nr)
 		check(what, tx->win.size == rx->active.size);
 	else
-		check(what, rx->next.state == SANX_RINGGEN_ADVERTISED &&
-			    tx->win.size == rx->next.size);
+		check(what, next && tx->win.size == rx->next.size);
 }
 
 static void check_stream(int node, const struct sanx_lconn *s,

@@ -11,7 +11,6 @@
 
 void __sanitizer_set_death_callback(void (*fn)(void)) __attribute__((weak));
 
-void __ubsan_on_report(void);
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 

@@ -186,6 +186,9 @@ void sim_check(void);
 /* hostile.c */
 void sim_hostile_reset(void);
 
+/* main.c; UBSan calls it */
+void __ubsan_on_report(void);
+
 /* world.c */
 void sim_world(u64 seed, u64 steps);
 
