@@ -25,13 +25,16 @@ build() {
 	find "$out" -name '*.o' -exec touch {} +
 	find "$out/include" -exec touch -d '1 hour ago' {} +
 	find "$src" -exec touch -d '1 hour ago' {} +
-	sed -n 's/^+++ b\///p' "$here/bites/$1.patch" | while read -r f; do
-		rm "$out/engine/${f#af_sanx/}" 2>/dev/null || rm "$out/engine/$(dirname "${f#af_sanx/}")/$(basename "$f" .c).o"
+	sed -n 's/^+++ b\/af_sanx\///p' "$here/bites/$1.patch" | while read -r f; do
+		case $f in
+		*.h) find "$out/engine" -name '*.o' -delete ;;
+		*) rm -f "$out/engine/${f%.c}.o" ;;
+		esac
 	done
 	make -s -C "$here" O="$out" SRC="$src" SANITIZE= "$out/sim"
 }
 
-# found NAME: runs worlds; prints the TAP line.
+# bite NAME: runs worlds; prints the TAP line.
 bite() {
 	local name=$1 log=$work/$1.log rc=0 at
 	if ! build "$name" >"$log" 2>&1; then

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")
 out=$tree/build/sim-coverage
 
-make -s -C "$here" O="$out" SANITIZE=--coverage
+make -s -j"$(nproc)" -C "$here" O="$out" SANITIZE=--coverage
 find "$out" -name '*.gcda' -delete
 "$out/sim" -s "${2:-1}" -m "$(awk "BEGIN { print $1 / 60 }")" -S 10000
 

@@ -24,6 +24,12 @@ const char *__ubsan_default_options(void)
 	return "print_stacktrace=1";
 }
 
+/* It has a runtime of its own, which does not know the callback of main(). */
+void __ubsan_on_report(void)
+{
+	sim_report();
+}
+
 /* A loop without an end has no step. */
 static void watch(int sig)
 {
@@ -33,6 +39,12 @@ static void watch(int sig)
 		sim_fail("a step does not end");
 	seen = sim_steps;
 	alarm(20);
+}
+
+/* Without AddressSanitizer. */
+static void crash(int sig)
+{
+	sim_fail("memory is used that is not there");
 }
 
 static void usage(void)
@@ -90,6 +102,8 @@ int main(int argc, char **argv)
 	}
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(sim_report);
+	else
+		signal(SIGSEGV, crash);
 	signal(SIGALRM, watch);
 	alarm(20);
 	for (next = seed; ; next++) {

@@ -16,6 +16,21 @@ static struct list_head *maps_of(u32 key)
 	return h;
 }
 
+/* A registration takes more than one allocation. */
+static struct wire_map *map_alloc(void)
+{
+	void *p;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		p = kmalloc(1, GFP_KERNEL);
+		if (!p)
+			return NULL;
+		kfree(p);
+	}
+	return kzalloc(sizeof(struct wire_map), GFP_KERNEL);
+}
+
 /**
  * wire_map() - sanx_wire_ops.map
  */
@@ -23,7 +38,7 @@ int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	     u32 size, bool remote, u64 addr)
 {
 	struct wire_end *e = wire_end_of(wl);
-	struct wire_map *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	struct wire_map *m = map_alloc();
 
 	if (size > sim_plan.map_max)
 		sim_fail("%u bytes are mapped, more than %u", size,

@@ -12,7 +12,8 @@
 
 LIST_HEAD(sim_pairs);
 
-static bool listening[SIM_NODES + 1];
+/* The listener of each node is to run; its socket listens. */
+static bool listening[SIM_NODES + 1], listens[SIM_NODES + 1];
 /* Programs of each node. */
 static int running[SIM_NODES + 1];
 static unsigned int n_pairs, next_pair;
@@ -42,7 +43,7 @@ void sim_excuse(int a, int b, const char *why)
 void sim_refused(const char *where)
 {
 	static const char *const waits[] = { "writer", "reader", "client",
-		"sanx_spill_work", "sanx_rings_work", "cork_work" };
+		"sanx_spill_work", "sanx_rings_work", "link request" };
 	unsigned int i;
 
 	sim_note("memory is refused", 0, 0);
@@ -67,6 +68,11 @@ static void plan_end(struct sim_end *e)
 	e->early = sim_chance(8);
 	e->abort = sim_chance(20);
 	e->half = sim_rnd(4);
+	if (sim_plan.hasty && sim_chance(2)) {
+		e->half = 3;
+		e->early = true;
+		e->total = sim_rnd(200);
+	}
 	e->nodelay = sim_chance(2);
 	e->cork = sim_chance(6);
 	e->urgent = sim_chance(10);
@@ -91,8 +97,11 @@ static struct sim_pair *pair_new(int from, int to)
 		plan_end(&p->end[i]);
 	}
 	p->refs = 1;
-	if (sim_plan.hostile)
+	if (sim_hostile(from, to))
 		p->excuse = "a peer says anything";
+	if (sim_nodes[from].unmapped == to || sim_nodes[to].unmapped == from ||
+	    sim_nodes[from].unmapped == from || sim_nodes[to].unmapped == to)
+		p->excuse = "a node is not mapped";
 	list_add_tail(&p->list, &sim_pairs);
 	n_pairs++;
 	return p;
@@ -105,6 +114,11 @@ static void pair_put(struct sim_pair *p)
 	list_del(&p->list);
 	n_pairs--;
 	free(p);
+}
+
+static bool lies(const struct sim_end *e)
+{
+	return sim_hostile(e->pair->end[0].node, e->pair->end[1].node);
 }
 
 static void excuse_pair(struct sim_pair *p, const char *why)
@@ -186,7 +200,8 @@ static int write_flags(const struct sim_end *e)
 
 	if (e->cork && sim_chance(2))
 		flags |= MSG_MORE;
-	if (e->urgent && sim_chance(4))
+	/* Before accept() the engine does not know that they are inline. */
+	if (e->urgent && e->pair->end[!e->side].started && sim_chance(4))
 		flags |= MSG_OOB;
 	return flags;
 }
@@ -280,12 +295,11 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 	n = sim_recv(e->s, &it, 0, e->nonblock || !e->half ? sim_rnd(50) :
 						  MAX_SCHEDULE_TIMEOUT);
 	if (n > 0) {
-		if (e->received + n > o->sent + o->offering &&
-		    !sim_plan.hostile)
+		if (e->received + n > o->sent + o->offering && !lies(e))
 			sim_fail("connection %u: node %d reads %llu bytes of %llu",
 				 e->pair->id, e->node, e->received + n,
 				 o->sent + o->offering);
-		if (!sim_plan.hostile)
+		if (!lies(e))
 			sim_buf_check(b, o, e->received, n);
 		e->received += n;
 		sim_counts.bytes += n;
@@ -301,7 +315,7 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 	if (e->deaf || e->failed || !sanx_conn_fin_rcvd(sim_sock_conn(e->s)))
 		return false;
 	e->eof = true;
-	if ((!o->fin || e->received != o->sent) && !sim_plan.hostile)
+	if ((!o->fin || e->received != o->sent) && !lies(e))
 		sim_fail("connection %u: node %d reads the end after %llu of %llu bytes",
 			 e->pair->id, e->node, e->received, o->sent);
 	return false;
@@ -332,14 +346,22 @@ static void reader(struct sim_end *e)
 	sim_buf_free(b);
 }
 
+/* Nobody finds the socket once it is being closed. */
+static void end_free(struct sim_end *e, bool abort)
+{
+	struct sim_sock *s = e->s;
+
+	e->fin = true;
+	e->closed = true;
+	e->s = NULL;
+	sim_close(s, abort);
+}
+
 static void end_close(struct sim_end *e)
 {
 	if (!e->eof || e->abort)
 		excuse_pair(e->pair, "an end was closed early");
-	e->fin = true;
-	e->closed = true;
-	sim_close(e->s, e->abort);
-	e->s = NULL;
+	end_free(e, e->abort);
 	if (e->failed)
 		sim_counts.errors++;
 	else if (e->eof)
@@ -358,7 +380,7 @@ static void end_run(struct sim_end *e)
 	e->stop = true;
 	while (e->writing)
 		sim_wait(&e->written, "the writer");
-	if (!e->early)
+	if (!e->early && !e->deaf)
 		pause_for(e->lazy);
 	end_close(e);
 }
@@ -395,9 +417,7 @@ static void client(void *arg)
 			sim_fail("connection %u was refused without a reason",
 				 p->id);
 		excuse_pair(p, "connect() failed");
-		e->closed = true;
-		sim_close(e->s, false);
-		e->s = NULL;
+		end_free(e, false);
 	}
 	program_end(e->node);
 	pair_put(p);
@@ -445,11 +465,13 @@ static void listener(void *arg)
 	struct sim_sock *l = sim_socket(node), *s;
 
 	sim_listen(l, SIM_PORT, 4);
+	listens[node] = true;
 	while (listening[node]) {
 		s = sim_accept(l, 50);
 		if (s)
 			serve(s, node);
 	}
+	listens[node] = false;
 	sim_close(l, false);
 	program_end(node);
 }
@@ -501,6 +523,11 @@ bool sim_programs_on(int node)
 	return running[node];
 }
 
+static bool accepts(int node)
+{
+	return listening[node] && listens[node];
+}
+
 /**
  * sim_programs_look() - start a connection if there are too few
  */
@@ -510,12 +537,31 @@ void sim_programs_look(void)
 	struct sim_pair *p;
 
 	if (ending || n_pairs >= sim_plan.conns || !sim_nodes[from].net ||
-	    !listening[from] || !listening[to])
+	    !accepts(from) || !accepts(to))
 		return;
 	if (from == to && !sim_chance(8))
 		return;
 	p = pair_new(from, to);
 	program_start(from, "client", client, p);
+}
+
+/* What a hostile node has said may let a connection hang. */
+static void kill_hostile(void)
+{
+	struct sim_pair *p;
+	int i;
+
+	list_for_each_entry(p, &sim_pairs, list) {
+		if (!sim_hostile(p->end[0].node, p->end[1].node))
+			continue;
+		p->end[0].doomed = true;
+		for (i = 0; i < 2; i++) {
+			p->end[i].stop = true;
+			p->end[i].early = true;
+			if (p->end[i].s && !sim_sock_killed(p->end[i].s))
+				sim_sock_kill(p->end[i].s);
+		}
+	}
 }
 
 /**
@@ -526,6 +572,8 @@ void sim_programs_end(void)
 	int i;
 
 	ending = true;
+	if (sim_plan.hostile)
+		kill_hostile();
 	for (i = 0; i <= SIM_NODES; i++)
 		if (n_pairs == 0)
 			listening[i] = false;

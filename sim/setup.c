@@ -139,6 +139,7 @@ static void join(struct wire_end *a, struct wire_end *p)
 	a->peer = p;
 	p->peer = a;
 	sanx_wire_hello(p->wl.link, a->hello);
+	sim_hostile_hello(p, a->hello);
 	next_step(a, WIRE_ACCEPTED, sim_rnd(100000));
 }
 
@@ -190,7 +191,11 @@ static void request_arrives(struct sim_entry *en)
 
 	if (a->stopped || !wire_path_up(a)) {
 		next_step(a, WIRE_LOST, a->path.route_ms * NSEC_PER_MSEC);
+	} else if (n->deaf) {
+		refuse(a, 0);
 	} else if (!n->net || !l) {
+		/* A node without memory for it seems to have no AF_SANX. */
+		sim_excuse(a->node, a->to, "nobody listened for links");
 		refuse(a, 0);
 	} else {
 		l->running++;
@@ -215,6 +220,7 @@ static void send_request(struct wire_end *e)
 	r->from = e;
 	wire_end_get(e);
 	sanx_wire_hello(e->wl.link, r->hello);
+	sim_hostile_hello(e, r->hello);
 	sim_timer_set(&r->timer, sim_now + sim_rnd(200000));
 }
 

@@ -11,6 +11,8 @@
 #define SIM_NODES	3
 #define SIM_RAILS	2
 #define SIM_PORT	1000
+/* Every node says anything. */
+#define SIM_HOSTILE_ALL	(-1)
 
 /**
  * struct sim_plan - what a world is like; drawn from its seed
@@ -19,13 +21,19 @@
  * @pace: tasks give way once in so many points; 0 for never
  * @refuse: one in so many allocations fails; 0 for none
  * @death: a link dies once in so many steps; 0 for never
+ * @gusts: links die so often only now and then
  * @outage: of the deaths, one in so many cuts a rail for some time
  * @silent: of the deaths, one in so many is not noticed by the wire
  * @device: of the deaths, one in so many loses what a device had acknowledged
  * @restart: a node restarts once in so many steps; 0 for never
- * @hostile: a frame is replaced once in so many; 0 for never
- * @config: the node map changes once in so many steps; 0 for never
+ * @hostile: the node that says anything at all; SIM_HOSTILE_ALL; 0 for none
+ * @lies: it does so once in so many messages
+ * @config: a node map changes once in so many steps; 0 for never
+ * @deaf: for some seconds once, a node refuses links as if it had no AF_SANX,
+ *	once in so many steps; 0 for never
+ * @clock: most ns that a step takes
  * @conns: connections that programs try to have
+ * @hasty: programs often close while the other end still sends
  * @fault: one in so many copies faults; 0 for never
  * @early: messages complete before the peer has them
  * @imm: writes carry immediate data
@@ -40,14 +48,19 @@ struct sim_plan {
 	unsigned int	pace;
 	unsigned int	refuse;
 	unsigned int	death;
+	bool		gusts;
 	unsigned int	outage;
 	unsigned int	silent;
 	unsigned int	device;
 	unsigned int	restart;
-	unsigned int	hostile;
+	int		hostile;
+	unsigned int	lies;
 	unsigned int	config;
+	unsigned int	deaf;
+	unsigned int	clock;
 	unsigned int	conns;
 	unsigned int	fault;
+	bool		hasty;
 	bool		early;
 	bool		imm;
 	bool		enable_alone;
@@ -64,6 +77,8 @@ struct sim_plan {
  * @rail_down: likewise for a rail
  * @listener: of the wire
  * @boot: counts its restarts
+ * @deaf: its device answers requests for links, and nobody listens yet
+ * @unmapped: the node that its node map lacks, itself if rails are missing, or 0
  */
 struct sim_node {
 	int			id;
@@ -72,6 +87,8 @@ struct sim_node {
 	bool			rail_down[SIM_RAILS];
 	struct wire_listener	*listener;
 	unsigned int		boot;
+	bool			deaf;
+	int			unmapped;
 };
 
 /**
@@ -102,9 +119,18 @@ struct sim_counts {
 extern struct sim_plan sim_plan;
 extern struct sim_node sim_nodes[SIM_NODES + 1];
 extern struct sim_counts sim_counts;
-extern bool sim_calm;
+/* Nothing happens that is not in order; nothing does any more. */
+extern bool sim_calm, sim_peace;
 /* Changes a frame that arrives, and returns its size; or NULL. */
 extern u32 (*sim_fuzz)(u8 *frame, u32 bytes);
+
+/* May these two nodes say to each other what is not true? */
+static inline bool sim_hostile(int a, int b)
+{
+	return sim_plan.hostile && (sim_plan.hostile == SIM_HOSTILE_ALL ||
+				    sim_plan.hostile == a ||
+				    sim_plan.hostile == b);
+}
 
 void sim_addr(struct in6_addr *addr, int node);
 void sim_rail(struct in6_addr *addr, int node, int rail);
@@ -120,6 +146,7 @@ void sim_wire_kill(bool silent, bool device);
 void sim_wire_kill_node(int node);
 void sim_wire_kill_rail(int node, int rail);
 unsigned int sim_wire_up(void);
+void sim_wire_check(void);
 void sim_wire_reset(void);
 
 /* setup.c */
@@ -152,6 +179,15 @@ void sim_excuse(int a, int b, const char *why);
 void sim_programs_free(void);
 void sim_programs_dump(void);
 void sim_programs_node_down(int node);
+
+/* check.c */
+void sim_check(void);
+
+/* hostile.c */
+void sim_hostile_reset(void);
+
+/* main.c; UBSan calls it */
+void __ubsan_on_report(void);
 
 /* world.c */
 void sim_world(u64 seed, u64 steps);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "link/internal.h"
 #include "wire.h"
 
 static LIST_HEAD(ends);
@@ -66,6 +67,11 @@ bool wire_path_up(const struct wire_end *e)
 
 	return !a->dark && !b->dark && !a->rail_down[e->rail] &&
 	       !b->rail_down[e->to_rail];
+}
+
+static bool is_up(const struct wire_end *e)
+{
+	return e->live && e->peer && !e->broken && !e->stopped;
 }
 
 static bool can_exec(const struct wire_end *e)
@@ -224,9 +230,12 @@ static const u8 *frame_of(const struct wire_end *e, const struct wire_msg *q)
 static void do_write(struct wire_end *e, struct wire_msg *q)
 {
 	int i = q->writes++;
-	u8 *to = wire_target(e->peer, &q->m.write[i]);
+	struct sanx_wire_write w = q->m.write[i];
+	u8 *to;
 
-	if (!to && sim_plan.hostile) {
+	sim_hostile_write(e, &w);
+	to = wire_target(e->peer, &w);
+	if (!to && sim_hostile(e->node, e->to)) {
 		wire_break(e);
 		e->fault = true;
 		wire_fail_at(e, 0);
@@ -238,31 +247,52 @@ static void do_write(struct wire_end *e, struct wire_msg *q)
 	read_write(e, q, i, to);
 }
 
-static void do_frame(struct wire_end *e, const struct wire_msg *q)
+static struct wire_in *take_recv(struct wire_end *e)
 {
 	struct wire_end *p = e->peer;
-	struct wire_in *in = &p->in[p->in_tail % WIRE_QUEUE];
 
 	/* A peer that was lied to cannot know. */
-	if (!p->recvs && sim_plan.hostile) {
+	if (!p->recvs && sim_hostile(e->node, e->to)) {
 		wire_break(e);
 		wire_fail_at(e, 0);
-		return;
+		return NULL;
 	}
 	if (!p->recvs)
 		sim_fail("node %d sends more than node %d has receives for",
 			 e->node, p->node);
 	p->recvs--;
+	return &p->in[p->in_tail++ % WIRE_QUEUE];
+}
+
+/* A hostile node sends one more frame, if the peer has a receive for it. */
+static void do_extra(struct wire_end *e, const struct wire_in *last)
+{
+	struct wire_in extra = *last, *in;
+
+	extra.bytes = sim_hostile_extra(e, extra.frame, extra.bytes);
+	if (!extra.bytes || !e->peer->recvs)
+		return;
+	in = take_recv(e);
+	*in = extra;
+}
+
+static void do_frame(struct wire_end *e, const struct wire_msg *q)
+{
+	struct wire_in *in = take_recv(e);
+
+	if (!in)
+		return;
 	in->seq = e->exec;
 	in->bytes = q->m.bytes;
-	in->imm = q->m.imm;
+	in->imm = sim_hostile_imm(e, q->m.imm);
 	if (q->m.n_writes)
 		in->len = q->m.write[q->m.n_writes - 1].len;
 	memcpy(in->frame, frame_of(e, q), q->m.bytes);
 	if (sim_fuzz && in->bytes)
 		in->bytes = sim_fuzz(in->frame, in->bytes);
-	p->in_tail++;
-	wire_kick(p);
+	in->bytes = sim_hostile_frame(e, in->frame, in->bytes);
+	do_extra(e, in);
+	wire_kick(e->peer);
 }
 
 /* Carries out one part of the next message. */
@@ -507,6 +537,9 @@ static void wire_stop(struct sanx_wire_link *wl)
 	struct wire_end *e = wire_end_of(wl);
 
 	sim_may_sleep("stop()");
+	if (sim_calm && is_up(e) && !e->peer->stopped &&
+	    wl->link->why == SANX_END_LOST)
+		sim_fail("node %d gives up a link that is up", e->node);
 	wire_break(e);
 	if (e->peer && wire_path_up(e))
 		wire_fail_at(e->peer, sim_rnd(2000000));
@@ -573,16 +606,16 @@ static void lose_arrived(struct wire_end *e)
 		sim_excuse(e->node, e->to, "a device lost what it had acknowledged");
 }
 
-static bool is_up(const struct wire_end *e)
-{
-	return e->live && e->peer && !e->broken && !e->stopped;
-}
-
 /* Has a message arrived there that was completed, and that nobody has seen? */
 static bool can_lose(const struct wire_end *e)
 {
 	return is_up(e) && e->in_head < e->in_tail &&
 	       e->in[e->in_head % WIRE_QUEUE].seq < e->peer->head;
+}
+
+static bool waits_for_ack(const struct wire_end *e)
+{
+	return min(e->exec, e->lost_from) < e->tail;
 }
 
 static void kill_end(struct wire_end *e, bool silent, bool device)
@@ -603,12 +636,11 @@ static void kill_end(struct wire_end *e, bool silent, bool device)
 	if (silent && sim_chance(8)) {
 		e->mute = true;
 		p->mute = true;
-		sim_excuse(e->node, e->to, "a link was silent for long");
 		return;
 	}
-	if (e->exec < e->tail)
+	if (waits_for_ack(e))
 		wire_fail_at(e, 2 * NSEC_PER_SEC);
-	if (p->exec < p->tail)
+	if (waits_for_ack(p))
 		wire_fail_at(p, 2 * NSEC_PER_SEC);
 }
 
@@ -663,6 +695,18 @@ void sim_wire_kill_node(int node)
 void sim_wire_kill_rail(int node, int rail)
 {
 	kill_where(of_rail, node, rail);
+}
+
+/**
+ * sim_wire_check() - check the links that are up
+ */
+void sim_wire_check(void)
+{
+	struct wire_end *e;
+
+	list_for_each_entry(e, &ends, list)
+		if (is_up(e) && !e->peer->stopped)
+			sim_check_link(e);
 }
 
 unsigned int sim_wire_up(void)

@@ -61,7 +61,7 @@ struct wire_in {
 	u32	bytes;
 	u32	imm;
 	u32	len;
-	u8	frame[SANX_WIRE_FRAME_MAX];
+	u8	frame[SANX_WIRE_FRAME_MAX] __aligned(8);
 };
 
 /**
@@ -189,6 +189,16 @@ int wire_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
 void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
 u8 *wire_target(struct wire_end *e, const struct sanx_wire_write *w);
 unsigned int wire_maps(const struct wire_end *e);
+
+/* check.c */
+void sim_check_link(const struct wire_end *e);
+
+/* hostile.c */
+u32 sim_hostile_frame(const struct wire_end *e, u8 *frame, u32 bytes);
+u32 sim_hostile_extra(const struct wire_end *e, u8 *frame, u32 bytes);
+u32 sim_hostile_imm(const struct wire_end *e, u32 imm);
+void sim_hostile_write(const struct wire_end *e, struct sanx_wire_write *w);
+void sim_hostile_hello(const struct wire_end *e, u8 *hello);
 
 /* setup.c */
 int wire_listen(struct net *net, struct sanx_lnet *lnet, void **listener);

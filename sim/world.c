@@ -14,11 +14,15 @@
 struct sim_plan sim_plan;
 struct sim_node sim_nodes[SIM_NODES + 1];
 struct sim_counts sim_counts;
-bool sim_calm;
+bool sim_calm, sim_peace;
 u32 (*sim_fuzz)(u8 *frame, u32 bytes);
 
 /* Restarts and outages that have not ended. */
 static int sim_restarting;
+
+/* Links die often; when that changes; steps without deaths in the end. */
+static bool sim_storm;
+static u64 sim_weather, sim_tail;
 
 /* Address 10.0.0.N belongs to node N, and 10.1.R.N to its rail R. */
 void sim_addr(struct in6_addr *addr, int node)
@@ -51,13 +55,20 @@ static void plan_wire(struct sim_plan *p)
 
 static void plan_trouble(struct sim_plan *p)
 {
-	p->death = PICK(0, 5, 10, 20, 40, 200);
+	p->death = PICK(0, 3, 3, 4, 6, 8, 20, 200);
+	p->gusts = sim_chance(3);
 	p->outage = PICK(0, 0, 20, 50);
 	p->silent = PICK(0, 10, 50);
 	p->device = PICK(0, 0, 2, 6);
 	p->refuse = PICK(0, 0, 10, 50, 300);
 	p->restart = PICK(0, 0, 2000, 10000);
 	p->fault = PICK(0, 0, 100);
+	p->config = PICK(0, 0, 0, 2000);
+	p->deaf = PICK(0, 0, 2000);
+	if (!sim_chance(6))
+		return;
+	p->hostile = 1 + sim_rnd(p->nodes);
+	p->lies = PICK(3, 20, 100, 400);
 }
 
 static void plan_draw(struct sim_plan *p)
@@ -67,30 +78,44 @@ static void plan_draw(struct sim_plan *p)
 	p->rails = 1 + sim_rnd(SIM_RAILS);
 	p->pace = PICK(0, 3, 10, 50, 200, 1000);
 	p->conns = PICK(1, 2, 4, 8, 12);
+	p->hasty = sim_chance(5);
+	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
 	plan_wire(p);
-	if (!sim_chance(10))
+	if (!sim_chance(8))
 		plan_trouble(p);
-	p->hostile = !!sim_fuzz;
-	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart && !p->config;
+	if (sim_fuzz)
+		p->hostile = SIM_HOSTILE_ALL;
+	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart &&
+		   !p->config && !p->deaf;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
 	link_hold_ms = PICK(1, 20, 20, 10000);
+	heartbeat_ms = sim_calm && p->clock > 100000 ? 50 : 1000;
 }
 
-static void map_load(struct sim_node *n)
+static void map_fill(struct sanx_nodemap_entry *e, int id, unsigned int rails)
 {
-	struct sanx_nodemap *map = sanx_nodemap_alloc(sim_plan.nodes);
-	unsigned int i, r, bad;
-	const char *why;
+	unsigned int r;
 
-	for (i = 0; i < sim_plan.nodes; i++) {
-		sim_addr(&map->entry[i].addr, i + 1);
-		map->entry[i].node.id = i + 1;
-		map->entry[i].node.n_rails = sim_plan.rails;
-		for (r = 0; r < sim_plan.rails; r++)
-			sim_rail(&map->entry[i].node.rail[r], i + 1, r);
-	}
+	sim_addr(&e->addr, id);
+	e->node.id = id;
+	e->node.n_rails = rails;
+	for (r = 0; r < rails; r++)
+		sim_rail(&e->node.rail[r], id, r);
+}
+
+/* The map of node @n, without @without, which may be 0, and with its rails. */
+static void map_load(struct sim_node *n, int without, unsigned int rails)
+{
+	struct sanx_nodemap *map = sanx_nodemap_alloc(sim_plan.nodes - !!without);
+	unsigned int i = 0, bad;
+	const char *why;
+	int id;
+
+	for (id = 1; id <= (int)sim_plan.nodes; id++)
+		if (id != without)
+			map_fill(&map->entry[i++], id, rails);
 	if (sanx_nodemap_finish(map, &bad, &why))
 		sim_fail("the node map is wrong: %s", why);
 	sanx_nodemap_publish(sanx_net(n->net), map);
@@ -102,6 +127,14 @@ static void call_map_changed(const struct sanx_transport_ops *ops, void *net)
 		ops->map_changed(net);
 }
 
+static void map_change(struct sim_node *n, int without, unsigned int rails)
+{
+	mutex_lock(&sanx_net(n->net)->config_mutex);
+	map_load(n, without, rails);
+	sanx_transport_each(call_map_changed, n->net);
+	mutex_unlock(&sanx_net(n->net)->config_mutex);
+}
+
 static void node_start(struct sim_node *n)
 {
 	sim_mem_refuse(0);
@@ -109,10 +142,7 @@ static void node_start(struct sim_node *n)
 	sanx_net(n->net)->idle_ms = PICK(0, 100, 1000, 30000);
 	n->net->ipv4.sysctl_tcp_rmem[2] = PICK(65536, 262144, 262144, 6291456);
 	n->net->ipv4.sysctl_tcp_wmem[2] = PICK(16384, 262144, 4194304);
-	mutex_lock(&sanx_net(n->net)->config_mutex);
-	map_load(n);
-	sanx_transport_each(call_map_changed, n->net);
-	mutex_unlock(&sanx_net(n->net)->config_mutex);
+	map_change(n, 0, sim_plan.rails);
 	n->dark = false;
 	n->boot++;
 }
@@ -200,23 +230,88 @@ static void cut_rail(void)
 	sim_spawn(-1, "rail", rail_up, down);
 }
 
+/* For some time, a node has another map, which ends some of its links. */
+static void config(void *arg)
+{
+	struct sim_node *n = arg;
+	int without = sim_chance(3) ? 0 : 1 + sim_rnd(sim_plan.nodes);
+
+	sim_mem_refuse(0);
+	if (without)
+		sim_excuse(n->id, without == n->id ? 0 : without,
+			   "the node map changed");
+	else
+		sim_excuse(n->id, 0, "rails have changed");
+	n->unmapped = without ?: n->id;
+	map_change(n, without, without ? sim_plan.rails : 1);
+	sim_mem_refuse(sim_plan.refuse);
+	sim_sleep(1 + sim_rnd(3000) * NSEC_PER_MSEC, "another node map");
+	sim_mem_refuse(0);
+	map_change(n, 0, sim_plan.rails);
+	n->unmapped = 0;
+	sim_mem_refuse(sim_plan.refuse);
+	sim_restarting--;
+}
+
+/* Shorter than what tells a peer that AF_SANX is gone, and once for that. */
+static void deaf(void *arg)
+{
+	struct sim_node *n = arg;
+
+	sim_sleep(1 + sim_rnd(3000) * NSEC_PER_MSEC, "nobody listens yet");
+	n->deaf = false;
+	sim_restarting--;
+}
+
+/*
+ * In some worlds links die in gusts, so that they live for some time in
+ * between.  None dies in the end, so that what has happened to connections by
+ * then has its consequences.
+ */
+static void disturb_links(u64 left)
+{
+	const struct sim_plan *p = &sim_plan;
+	bool silent;
+
+	if (sim_steps >= sim_weather) {
+		sim_weather = sim_steps + 100 + sim_rnd(1500);
+		sim_storm = !sim_storm;
+	}
+	if (!sim_chance(sim_storm || !p->gusts ? p->death :
+		       50 * p->death) ||
+	    left < sim_tail)
+		return;
+	silent = sim_chance(p->silent);
+	if (sim_chance(p->outage)) {
+		cut_rail();
+		return;
+	}
+	do
+		sim_wire_kill(silent, sim_chance(p->device));
+	while (sim_chance(2));
+}
+
 static void disturb(void)
 {
 	const struct sim_plan *p = &sim_plan;
 	struct sim_node *n;
-	bool silent;
 
-	if (sim_chance(p->death)) {
-		silent = sim_chance(p->silent);
-		if (sim_chance(p->outage))
-			cut_rail();
-		else
-			sim_wire_kill(silent, sim_chance(p->device));
-	}
 	if (sim_chance(p->restart) && !sim_restarting) {
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
 		sim_restarting++;
 		sim_spawn(-1, "restart", restart, n);
+	}
+	if (sim_chance(p->config) && !sim_restarting) {
+		n = &sim_nodes[1 + sim_rnd(p->nodes)];
+		sim_restarting++;
+		sim_spawn(n->id, "config", config, n);
+	}
+	if (sim_chance(sim_plan.deaf)) {
+		n = &sim_nodes[1 + sim_rnd(p->nodes)];
+		sim_plan.deaf = 0;
+		n->deaf = true;
+		sim_restarting++;
+		sim_spawn(n->id, "deaf", deaf, n);
 	}
 	if (sim_chance(50))
 		sim_programs_look();
@@ -226,10 +321,15 @@ static void disturbed(u64 steps)
 {
 	u64 end = sim_steps + steps;
 
+	sim_weather = 0;
+	sim_storm = false;
+	sim_tail = sim_rnd(steps / 4);
 	while (sim_steps < end) {
+		disturb_links(end - sim_steps);
 		disturb();
 		if (!sim_step())
 			sim_fail("nothing can happen any more");
+		sim_check();
 	}
 }
 
@@ -239,11 +339,13 @@ static void peace(void)
 	u64 end;
 
 	sim_mem_refuse(0);
+	sim_peace = true;
 	while (sim_restarting)
 		sim_step();
 	end = sim_now + 600 * NSEC_PER_SEC;
 	while (!sim_programs_done()) {
 		sim_programs_end();
+		sim_check();
 		if (sim_step() && sim_now < end)
 			continue;
 		sim_fail("connections hang");
@@ -277,6 +379,9 @@ void sim_world(u64 seed, u64 steps)
 	sim_mem_refuse(0);
 	sim_nets_init();
 	sim_restarting = 0;
+	sim_peace = false;
+	sim_hostile_reset();
+	sim_set_clock(sim_plan.clock);
 	sim_call(-1, "start", start_all, NULL);
 	sim_set_pace(sim_plan.pace);
 	sim_mem_refuse(sim_plan.refuse);

@@ -315,6 +315,12 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 
 	spin_unlock_bh(&link->tx_lock);
 	xa_erase_bh(&link->group->ids, lc->id);
+	/*
+	 * The worker may wait for memory for a ring, with a reference.  Nobody
+	 * needs a ring now, and the namespace may be gone by then.
+	 */
+	if (cancel_delayed_work(&lc->grow))
+		sanx_conn_put(sanx_lconn_conn(lc));
 	/* One that is suspended is on no link. */
 	if (!attached) {
 		sanx_suspend_release(lc);

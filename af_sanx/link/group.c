@@ -361,9 +361,10 @@ int sanx_group_connect(struct sanx_lconn *lc)
 
 	if (lc->link)
 		return sanx_lconn_reopen(lc);
+	/* sanx_lconn_destroy() follows in any case. */
+	sanx_lconn_init(lc);
 	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
 		return -EHOSTUNREACH;
-	sanx_lconn_init(lc);
 	mutex_lock(&lnet->lock);
 	err = group_connect(lnet, info.id, lc, &out);
 	mutex_unlock(&lnet->lock);

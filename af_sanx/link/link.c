@@ -182,10 +182,14 @@ void sanx_link_came_up(struct sanx_link *link)
 	if (link->state < SANX_LINK_UP) {
 		sanx_link_set_state(link, SANX_LINK_UP);
 		WRITE_ONCE(link->heard, jiffies);
+		/*
+		 * Before the first frame: if it cannot be posted, the link ends,
+		 * and link_end() cancels this work without tx_lock.
+		 */
+		queue_work(sanx_link_wq, &link->up);
 		/* It also measures the round trip for sanx_long_cutoff(). */
 		link->ping = true;
 		sanx_xmit_run(link);
-		queue_work(sanx_link_wq, &link->up);
 	}
 	sanx_xmit_unlock(link);
 }

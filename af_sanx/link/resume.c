@@ -134,7 +134,8 @@ int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
  * between what the peer has said before, or has read, and what was sent on the
  * lost link.  It may be less than what the peer's device has acknowledged,
  * because the device can fail before memory has the bytes.  Nobody has kept
- * such bytes, so the connection cannot continue.
+ * such bytes, so the connection cannot continue.  A program may have reset a
+ * connection whose FIN the peer has, since RESUME was sent.
  * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if bytes are
  * missing.
  */
@@ -146,7 +147,7 @@ static int resume_offset(const struct sanx_lconn *lc,
 	if (f->offset < max(conn->tx.read, lc->peer_received) ||
 	    f->offset > lc->posted ||
 	    (f->flags & SANX_FRAME_F_FIN &&
-	     (lc->state.tx != SANX_LCONN_TX_FIN || f->offset != conn->tx.next)))
+	     (lc->state.tx == SANX_LCONN_TX_STREAM || f->offset != conn->tx.next)))
 		return -EPROTO;
 	if (f->offset < sanx_sndbuf_first(lc) ||
 	    (f->offset < lc->announced && !lc->sndbuf.buf))

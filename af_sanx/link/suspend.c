@@ -29,7 +29,11 @@
  * jiffies.  TCP limits this by its retries.
  */
 #define CLOSED_MAX	(60 * HZ)
-/* How long an acceptor waits for the connector's RESUME, in jiffies. */
+/*
+ * How long an acceptor waits for the connector's RESUME, in jiffies.  The time
+ * ends with a frame of the peer: while the new link is silent, the peer may not
+ * know of it.
+ */
 #define RESUME_MAX	(10 * HZ)
 /*
  * How long links may be rejected for want of AF_SANX, in jiffies: presence.h.
@@ -333,7 +337,8 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 		sanx_suspend_reset(lc, ETIMEDOUT);
 	else if (g->out && !sanx_lconn_accepted(lc))
 		suspend_ask(lc, g->out);
-	else if (g->out && time_after(jiffies, since + RESUME_MAX))
+	else if (g->out && time_after(READ_ONCE(g->out->heard),
+				      since + RESUME_MAX))
 		sanx_suspend_reset(lc, ECONNRESET);
 }
 

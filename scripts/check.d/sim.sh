@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # The simulator: how far it has to come.
 
+# Percent of the lines of the engine.
+SIM_COVERED=95
+
 # sim_sum WORD LOG: the sum of the figures in front of WORD.
 sim_sum() {
 	grep -oE "[0-9]+ $1" "$2" | awk '{ n += $1 } END { print n + 0 }'
@@ -34,7 +37,21 @@ sim_bites() {
 	fi
 }
 
+# sim_coverage: a few seconds run nearly all lines of the engine.
+sim_coverage() {
+	local log=$LOGS/sim-coverage.log percent
+	SECONDS_MAX=5 "$SCRIPTS/sim.sh" coverage >"$log" 2>&1 </dev/null || true
+	percent=$(sed -nE 's/^engine: ([0-9.]+)% of .*/\1/p' "$log")
+	if [ -n "$percent" ] && awk "BEGIN { exit $percent < $SIM_COVERED }"; then
+		result ok "sim: $percent % of the lines of the engine ran" "make sim-coverage"
+	else
+		result fail "sim: ${percent:-?} % of the lines of the engine ran, not $SIM_COVERED" \
+			"make sim-coverage" "log: $log"
+	fi
+}
+
 stage_sim() {
 	sim_bites
 	sim_worlds
+	sim_coverage
 }

@@ -23,7 +23,7 @@
 #define smp_mb__before_atomic()	sim_point()
 #define xchg(p, v) ({ sim_point(); typeof(*(p)) _x = *(p); *(p) = (v); sim_point(); _x; })
 #define cmpxchg(p, o, n) ({ sim_point(); typeof(*(p)) _x = *(p);	\
-	if (_x == (o)) *(p) = (n); sim_point(); _x; })
+	*(p) = _x == (o) ? (n) : _x; sim_point(); _x; })
 
 typedef struct { int v; } atomic_t;
 typedef struct { long v; } atomic_long_t;

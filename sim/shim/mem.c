@@ -39,8 +39,20 @@ unsigned long sim_mem_refused(void)
 	return n_refused;
 }
 
+/* The rescuer of such a queue runs for the sake of I/O that frees memory. */
+static void check_noio(gfp_t gfp, const char *where)
+{
+	const struct sim_task *t = sim_current;
+
+	if (t && t->wq && t->wq->flags & WQ_MEM_RECLAIM && gfp & __GFP_IO &&
+	    !t->noio)
+		sim_fail("%s may wait for I/O, in work for memory reclaim",
+			 where);
+}
+
 static bool refused(gfp_t gfp, const char *where)
 {
+	check_noio(gfp, where);
 	if (gfp & __GFP_DIRECT_RECLAIM)
 		sim_may_sleep(where);
 	else

@@ -16,6 +16,7 @@ static struct sim_entry **ready;
 static unsigned int n_ready, most_ready;
 static struct sim_task *all_tasks, *free_tasks;
 static unsigned int pace;
+static u64 clock_ns;
 
 /**
  * sim_ready() - let an entry run
@@ -67,6 +68,15 @@ void sim_set_pace(unsigned int points)
 {
 	pace = points;
 	sim_countdown = 0;
+}
+
+/**
+ * sim_set_clock() - how long steps take
+ * @ns: at most
+ */
+void sim_set_clock(unsigned int ns)
+{
+	clock_ns = ns;
 }
 
 static void give_way(struct sim_task *t)
@@ -285,7 +295,7 @@ static void let_time_pass(void)
 {
 	u64 r = sim_rnd64();
 
-	sim_now += r & 1023;
+	sim_now += (r & U32_MAX) * clock_ns >> 32;
 	if (unlikely((r >> 32) % 4096 == 0))
 		sim_now += (r >> 44) % 2000000;
 }

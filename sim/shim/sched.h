@@ -62,7 +62,7 @@ struct sim_timer {
  * @atomic: locks held, and 1 in softirq: it must not sleep
  * @rcu: depth of rcu_read_lock()
  * @reads_since: number of the step in which it became an RCU reader, or 0
- * @noio: allocations do not wait for I/O; not evaluated, but balanced
+ * @noio: allocations do not wait for I/O
  * @work: work that it runs, or NULL
  * @work_fn: its function
  * @wq: the workqueue of @work
@@ -79,6 +79,8 @@ struct sim_timer {
  * @stack: its stack
  * @sp: its stack pointer while it does not run
  */
+struct workqueue_struct;
+
 struct sim_task {
 	struct sim_entry	entry;
 	struct sim_task		*next;
@@ -89,7 +91,7 @@ struct sim_task {
 	int			noio;
 	void			*work;
 	void			*work_fn;
-	void			*wq;
+	struct workqueue_struct	*wq;
 	u64			work_seq;
 	const void		*timer;
 	struct sim_timer	wake;
@@ -122,6 +124,7 @@ bool sim_step_now(void);
 void sim_preempt(void);
 void sim_yield(void);
 void sim_set_pace(unsigned int points);
+void sim_set_clock(unsigned int ns);
 void sim_wait(struct sim_waiters *w, const char *why);
 void sim_wake(struct sim_waiters *w);
 void sim_block(const char *why);

@@ -142,6 +142,7 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 	if (!wq)
 		return NULL;
 	wq->name = name;
+	wq->flags = flags;
 	INIT_LIST_HEAD(&wq->pending);
 	return wq;
 }

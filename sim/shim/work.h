@@ -36,6 +36,7 @@ struct delayed_work {
 
 struct workqueue_struct {
 	const char		*name;
+	unsigned int		flags;
 	struct list_head	pending;
 };
 
