@@ -72,8 +72,8 @@ static void check_window(int node, const struct sanx_txgen *tx,
 static void check_stream(int node, const struct sanx_lconn *s,
 			 const struct sanx_lconn *r)
 {
-	const struct sanx_rxq *rx = &sanx_lconn_conn(r)->rx;
-	const struct sanx_txq *tx = &sanx_lconn_conn(s)->tx;
+	const struct sanx_rxq *rx = &r->conn.rx;
+	const struct sanx_txq *tx = &s->conn.tx;
 	static const char what[] = "credits of a stream";
 
 	check(what, tx->limit <= rx->granted);

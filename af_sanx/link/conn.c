@@ -320,7 +320,7 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 	 * needs a ring now, and the namespace may be gone by then.
 	 */
 	if (cancel_delayed_work(&lc->grow))
-		sanx_conn_put(sanx_lconn_conn(lc));
+		sanx_conn_put(&lc->conn);
 	/* One that is suspended is on no link. */
 	if (!attached) {
 		sanx_suspend_release(lc);
