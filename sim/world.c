@@ -91,6 +91,9 @@ static void plan_draw(struct sim_plan *p)
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
 	link_hold_ms = PICK(1, 20, 20, 10000);
+	/* The heartbeat comes beside frames that arrive. */
+	if (sim_calm && sim_chance(2))
+		p->clock = 200000;
 	heartbeat_ms = sim_calm && p->clock > 100000 ? 50 : 1000;
 }
 
