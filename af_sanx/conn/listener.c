@@ -154,7 +154,7 @@ static void listener_ready(struct sock *sk)
 	if (!sk)
 		return;
 	rcu_read_lock();
-	READ_ONCE(sk->sk_data_ready)(sk);
+	sk->sk_data_ready(sk);
 	rcu_read_unlock();
 	sock_put(sk);
 }
