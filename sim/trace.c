@@ -20,20 +20,9 @@ void sim_trace_sanx_fallback(const struct sock *sk, int why)
 	sim_note("fallback", why, 0);
 }
 
-static bool no_id(void)
-{
-	int i;
-
-	for (i = 1; i <= SIM_NODES; i++)
-		if (sim_nodes[i].unmapped == i)
-			return true;
-	return false;
-}
-
 void sim_trace_sanx_protocol_error(const struct net *net)
 {
-	/* A node without an id may say so in a hello. */
-	if (!sim_plan.hostile && !no_id())
+	if (!sim_plan.hostile)
 		sim_fail("node %d counts a protocol error", net->id);
 	sim_note("protocol error at node", net->id, 0);
 }

@@ -445,15 +445,16 @@ static void group_timeout(struct work_struct *work)
 /**
  * sanx_group_accept() - decide on a request of a peer for a link
  * @lnet: the namespace
- * @peer: node id of the peer
- * @lane: lane of the link, less than SANX_LANES_MAX
+ * @hello: the peer's hello, checked by itself and against the node map
  * @wl: the wire's part; on success the link owns it
  *
  * Context: process, in an upcall of the wire.
  * Return: a link that is accepting, with a reference for the caller; or an
- * error pointer: -EALREADY if our attempt has precedence, -ENETDOWN, -ENOMEM.
+ * error pointer: -EALREADY if our attempt has precedence, -EACCES if this node
+ * has another id meanwhile, -ENETDOWN, -ENOMEM.
  */
-struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
+struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
+				    const struct sanx_hello_info *hello,
 				    struct sanx_wire_link *wl)
 {
 	struct sanx_link *link = ERR_PTR(-ENETDOWN);
@@ -462,13 +463,16 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
 	mutex_lock(&lnet->lock);
 	if (!lnet->running)
 		goto out;
+	link = ERR_PTR(-EACCES);
+	if (sanx_node_self(lnet->net) != hello->to)
+		goto out;
 	link = ERR_PTR(-ENOMEM);
-	g = group_get(lnet, peer, lane);
+	g = group_get(lnet, hello->from, hello->lane);
 	if (!g)
 		goto out;
 	if (g->trying && !group_self(g)) {
 		link = ERR_PTR(-EALREADY);
-		if (sanx_node_self(lnet->net) < peer)
+		if (hello->to < hello->from)
 			goto out;
 		g->trying->yields = true;
 		sanx_link_kill(g->trying, SANX_END_REFUSED);
@@ -478,6 +482,8 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
 		link = ERR_PTR(-ENOMEM);
 		goto out;
 	}
+	/* If the id changes from here on, sanx_group_revalidate() follows. */
+	link->self = hello->to;
 	kref_get(&link->refs);
 	link->wl = wl;
 	wl->link = link;

@@ -613,7 +613,8 @@ static inline void sanx_debug_hold_up(void)
 /* group.c */
 int sanx_group_connect(struct sanx_lconn *lc);
 bool sanx_group_cancel(struct sanx_lconn *lc);
-struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet, u32 peer, u32 lane,
+struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
+				    const struct sanx_hello_info *hello,
 				    struct sanx_wire_link *wl);
 void sanx_group_link_up(struct sanx_link *link);
 void sanx_group_link_ends(struct sanx_link *link);

@@ -263,7 +263,7 @@ struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 		pr_debug("refused a link: not in the node map\n");
 		return ERR_PTR(-EACCES);
 	}
-	link = sanx_group_accept(lnet, info.from, info.lane, wl);
+	link = sanx_group_accept(lnet, &info, wl);
 	if (!IS_ERR(link))
 		hello_take(link, &info);
 	return link;
