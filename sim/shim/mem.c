@@ -158,13 +158,17 @@ unsigned long sim_mem_live(void)
 
 void sim_mem_dump(void)
 {
-	struct sim_block *b;
+	const struct sim_block *b;
+	const struct list_head *p;
 	int n = 0;
 
-	list_for_each_entry(b, &blocks, list)
+	/* Not list_for_each_entry(): the head is not aligned like a block. */
+	for (p = blocks.next; p != &blocks; p = p->next) {
+		b = list_entry(p, struct sim_block, list);
 		if (n++ < 20)
 			fprintf(stderr, "  leak: %zu bytes of %s\n", b->size,
 				b->where);
+	}
 }
 
 /*

@@ -245,14 +245,19 @@ int del_timer(struct timer_list *t)
 	return was;
 }
 
+/*
+ * As the kernel's: cancels once, when the function does not run, so that who
+ * counts a reference for each timer that was set loses none.
+ */
 int del_timer_sync(struct timer_list *t)
 {
-	bool was = del_timer(t);
+	bool was;
 
-	while (timer_runs(t)) {
+	sim_point();
+	while (timer_runs(t))
 		sim_wait(&timer_done, "del_timer_sync");
-		was |= sim_timer_cancel(&t->t);
-	}
+	was = sim_timer_cancel(&t->t);
+	sim_point();
 	return was;
 }
 
