@@ -20,7 +20,8 @@
  * @socks: number of sockets there that are not plain TCP
  * @mutex: guards @announced, and orders net_busy() and net_idle() calls of
  *	transports
- * @announced: the last call to transports was net_busy()
+ * @announced: transports were called, the last time with net_busy(); false while
+ *	they are called
  * @work: calls transports, for callers that must not
  */
 struct netuse {
@@ -59,18 +60,25 @@ static void call_net_exit(const struct sanx_transport_ops *ops, void *arg)
 /*
  * Calls transports if they do not know the current state.  The order of callers
  * does not matter, because @socks is read under the mutex.
+ *
+ * @announced is false before @socks is read.  So a sanx_netuse_get() that still
+ * finds it true has counted its socket in time, and the namespace is busy here.
  */
 static void netuse_update(struct netuse *use)
 {
-	bool busy;
+	bool busy, was;
 
 	mutex_lock(&use->mutex);
+	was = use->announced;
+	WRITE_ONCE(use->announced, false);
+	/* Pairs with atomic_inc_return() in sanx_netuse_get(). */
+	smp_mb();
 	busy = atomic_read(&use->socks);
-	if (busy != use->announced) {
-		use->announced = busy;
+	if (busy != was)
 		sanx_transport_each(busy ? call_net_busy : call_net_idle,
 				    use->net);
-	}
+	/* Pairs with smp_load_acquire() in sanx_netuse_get(). */
+	smp_store_release(&use->announced, busy);
 	mutex_unlock(&use->mutex);
 }
 
@@ -83,13 +91,17 @@ static void netuse_work(struct work_struct *work)
  * sanx_netuse_get() - count a new socket of a namespace
  * @net: the namespace
  *
+ * Transports know of the namespace when this returns, also for a socket that is
+ * made beside the first one.
+ *
  * Context: process, may sleep: takes netuse.mutex and transport_mutex.
  */
 void sanx_netuse_get(struct net *net)
 {
 	struct netuse *use = netuse_of(net);
 
-	if (atomic_inc_return(&use->socks) == 1)
+	if (atomic_inc_return(&use->socks) == 1 ||
+	    !smp_load_acquire(&use->announced))
 		netuse_update(use);
 }
 
