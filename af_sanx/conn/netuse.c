@@ -71,7 +71,7 @@ static void netuse_update(struct netuse *use)
 	mutex_lock(&use->mutex);
 	was = use->announced;
 	WRITE_ONCE(use->announced, false);
-	/* Pairs with atomic_inc_return() in sanx_netuse_get(). */
+	/* Pairs with smp_mb__after_atomic() in sanx_netuse_get(). */
 	smp_mb();
 	busy = atomic_read(&use->socks);
 	if (busy != was)
@@ -100,8 +100,11 @@ void sanx_netuse_get(struct net *net)
 {
 	struct netuse *use = netuse_of(net);
 
-	if (atomic_inc_return(&use->socks) == 1 ||
-	    !smp_load_acquire(&use->announced))
+	atomic_inc(&use->socks);
+	/* Pairs with smp_mb() in netuse_update(). */
+	smp_mb__after_atomic();
+	/* Pairs with smp_store_release() in netuse_update(). */
+	if (!smp_load_acquire(&use->announced))
 		netuse_update(use);
 }
 
