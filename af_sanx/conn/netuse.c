@@ -18,8 +18,8 @@
  * struct netuse - the sockets of a namespace, and what transports know of them
  * @net: the namespace
  * @socks: number of sockets there that are not plain TCP
- * @mutex: guards @announced, and orders net_busy() and net_idle() calls of
- *	transports
+ * @mutex: guards writes of @announced, and orders net_busy() and net_idle() calls
+ *	of transports
  * @announced: transports were called, the last time with net_busy(); false while
  *	they are called
  * @work: calls transports, for callers that must not
