@@ -79,7 +79,7 @@ static const struct good_case good_cases[] = {
 	{ "DATA, in the ring of the last generation",
 	  { 1, 0xc1, 0, 7, 100, 8192, 1000, 9 } },
 	{ "DATA, all flags",
-	  { 1, 0xe5, 0, 7, 100, 8192, 1000, 9 } },
+	  { 1, 0xf5, 0, 7, 100, 8192, 1000, 9 } },
 	{ "RESUME",
 	  { 11, 0, 24, 7, 12345, 8192, 3, 9 } },
 	{ "RESUME, FIN received",
@@ -118,13 +118,16 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		return false;
 	switch (buf[POS_TYPE]) {
 	case 1:
-		if ((buf[POS_FLAGS] & ~0xe5) || !conn || !count)
+		if ((buf[POS_FLAGS] & ~0xf5) || !conn || !count)
 			return false;
 		return buf[POS_FLAGS] & 1 ? count <= 1048576 && !len :
 				       count <= 256 && len == count;
 	case 2:
+		has_credit = true;
+		break;
 	case 3:
 		has_credit = true;
+		flags = 0x10;
 		break;
 	case 4:
 		flags = 2;
@@ -436,7 +439,7 @@ struct imm_case {
 static const struct imm_case imm_cases[] = {
 	{ "a byte", 0x101, 1, 0 },
 	{ "a ring full", 0x101, 1048576, 0 },
-	{ "the last connection, all flags", 0xffffffe1, 65536, 0 },
+	{ "the last connection, all flags", 0xfffffff1, 65536, 0 },
 	{ "nothing written", 0x101, 0, -EPROTO },
 	{ "more than a ring", 0x101, 1048577, -EPROTO },
 	{ "2^32 - 1 bytes", 0x101, U32_MAX, -EPROTO },
@@ -448,7 +451,7 @@ static const struct imm_case imm_cases[] = {
 	{ "urgent", 0x105, 1, -EPROTO },
 	{ "reset", 0x103, 1, -EPROTO },
 	{ "fin", 0x109, 1, -EPROTO },
-	{ "unknown flag", 0x111, 1, -EPROTO },
+	{ "an answer is asked for", 0x111, 1, 0 },
 	{ "all ones", U32_MAX, 1, -EPROTO },
 	{ "zero", 0, 1, -EPROTO },
 };

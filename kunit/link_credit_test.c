@@ -26,6 +26,11 @@
 /* Written down a second time, as the protocol has it. */
 #define RESERVE		4
 
+static u32 grant_due_at(u32 recvs)
+{
+	return recvs < 128 ? recvs / 4 : 32;
+}
+
 /* Two sides that have just met; counters begin at @base instead of 0. */
 static struct link_credit credit_at(u32 base, u32 recvs, u32 peer_recvs)
 {
@@ -94,25 +99,43 @@ static void credit_reserve(struct kunit *test)
 }
 
 /* A grant is owed from a quarter on, and not before. */
-static void credit_quarter(struct kunit *test)
+static void credit_due(struct kunit *test)
 {
 	struct link_credit c;
 	u32 i, n;
 
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
-		n = windows[i];
-		c = credit_at(base_of(test), n, 16);
+		n = grant_due_at(windows[i]);
+		c = credit_at(base_of(test), windows[i], 16);
 		KUNIT_EXPECT_FALSE(test, link_credit_grant_due(&c));
-		post_recvs(&c, n / 4 - 1);
+		post_recvs(&c, n - 1);
 		KUNIT_EXPECT_FALSE(test, link_credit_grant_due(&c));
 		link_credit_posted(&c);
 		KUNIT_EXPECT_TRUE(test, link_credit_grant_due(&c));
-		KUNIT_EXPECT_EQ(test, link_credit_unadvertised(&c), n / 4);
+		KUNIT_EXPECT_EQ(test, link_credit_unadvertised(&c), n);
 		/* Whatever frame brings it, it is owed no more. */
 		KUNIT_EXPECT_EQ(test, link_credit_advertise(&c), c.posted);
 		KUNIT_EXPECT_EQ(test, link_credit_unadvertised(&c), 0);
 		KUNIT_EXPECT_FALSE(test, link_credit_grant_due(&c));
 	}
+}
+
+/* A grant of so many more receives acknowledges so many frames, no more. */
+static void credit_acked(struct kunit *test)
+{
+	u32 base = base_of(test), i;
+	struct link_credit c = credit_at(base, 16, 16);
+
+	send_frames(&c, 10);
+	for (i = 0; i <= 10; i++) {
+		KUNIT_EXPECT_EQ(test, link_credit_granted(&c, base + 16 + i), 0);
+		KUNIT_EXPECT_EQ(test, link_credit_acked(&c), base + i);
+		KUNIT_EXPECT_TRUE(test, link_credit_is_acked(&c, base + i));
+		KUNIT_EXPECT_FALSE(test, link_credit_is_acked(&c, base + i + 1));
+	}
+	/* What was not sent cannot be acknowledged. */
+	KUNIT_EXPECT_EQ(test, link_credit_granted(&c, base + 16 + i), -EPROTO);
+	KUNIT_EXPECT_EQ(test, link_credit_acked(&c), base + 10);
 }
 
 /* Each of the last credits does for a grant, and for nothing else. */
@@ -372,6 +395,9 @@ static void pair_check(struct pair *p, u32 to)
 		pair_wrong(p, "more than there are receives");
 	else if (left + told + untold + taken != e->recvs)
 		pair_wrong(p, "a receive is lost, or there twice");
+	else if (peer->c.sent - link_credit_acked(&peer->c) !=
+		 told + untold + taken)
+		pair_wrong(p, "frames are acknowledged that were not processed");
 }
 
 static void frame_send(struct pair *p, u32 from, u32 grant)
@@ -714,6 +740,22 @@ static u32 run_settle(struct pair *p)
 	return n;
 }
 
+/*
+ * Grants follow the frames, fewer each time.  Then few frames are not
+ * acknowledged, however many receives the peer has.
+ */
+static void run_settled(struct kunit *test, struct pair *p,
+			const struct run_case *c)
+{
+	u32 i;
+
+	KUNIT_EXPECT_LT(test, run_settle(p), 8 * (c->recvs[0] + c->recvs[1]));
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_LT(test, p->end[i].c.sent -
+				      link_credit_acked(&p->end[i].c),
+				grant_due_at(c->recvs[!i]));
+}
+
 static void run_at_random(struct kunit *test)
 {
 	const struct run_case *c = test->param_value;
@@ -726,10 +768,8 @@ static void run_at_random(struct kunit *test)
 	prandom_seed_state(&rnd, 0x6c696e6bULL + c->recvs[0] + c->base);
 	for (i = 0; i < 300000 && !p->wrong; i++) {
 		run_turn(p, c, &rnd);
-		/* Three steps a frame; grants follow, fewer each time. */
 		if (!(i % 1000))
-			KUNIT_EXPECT_LT(test, run_settle(p),
-					8 * (c->recvs[0] + c->recvs[1]));
+			run_settled(test, p, c);
 	}
 	KUNIT_EXPECT_NULL_MSG(test, p->wrong, "%s, in turn %u", p->wrong, i);
 	/* Each has sent many windows, and so has gone round in its counters. */
@@ -739,7 +779,8 @@ static void run_at_random(struct kunit *test)
 
 static struct kunit_case link_credit_cases[] = {
 	KUNIT_CASE_PARAM(credit_reserve, base_gen_params),
-	KUNIT_CASE_PARAM(credit_quarter, base_gen_params),
+	KUNIT_CASE_PARAM(credit_due, base_gen_params),
+	KUNIT_CASE_PARAM(credit_acked, base_gen_params),
 	KUNIT_CASE_PARAM(credit_last, base_gen_params),
 	KUNIT_CASE_PARAM(credit_none_both_ways, base_gen_params),
 	KUNIT_CASE_PARAM(credit_grant_crosses_send, base_gen_params),

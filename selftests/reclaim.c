@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Connections that rest give their memory back, and nothing else shows it.
- *
- * no siw: over iWARP the memory of a stream does not come down
  */
 #include <sys/socket.h>
 

@@ -80,6 +80,8 @@ static void check_stream(int node, const struct sanx_lconn *s,
 	check(what, tx->read <= rx->head);
 	check(what, rx->head <= rx->tail);
 	check(what, rx->tail <= s->posted);
+	/* Nothing is let go that the peer's processor has not seen. */
+	check(what, s->acked <= rx->tail);
 	check(what, s->posted <= tx->next && s->posted <= s->announced);
 	check(what, s->announced <= s->end);
 }

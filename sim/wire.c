@@ -500,7 +500,6 @@ int wire_prepare(struct wire_end *e)
 		.map_max	= sim_plan.map_max,
 		.lend_max	= sim_plan.lend ? 65536 : 0,
 		.imm		= sim_plan.imm,
-		.early		= sim_plan.early,
 		.enable_alone	= sim_plan.enable_alone,
 	};
 	void *frames;
@@ -584,8 +583,8 @@ const struct sanx_wire_ops sim_wire_ops = {
 };
 
 /*
- * The device fails: messages that it had acknowledged do not arrive.  Those
- * that were completed are lost for good, which programs may notice.
+ * The device fails: messages that it had acknowledged do not arrive, even if
+ * they were completed.
  */
 static void lose_arrived(struct wire_end *e)
 {
@@ -602,8 +601,6 @@ static void lose_arrived(struct wire_end *e)
 	if (!from)
 		return;
 	from->lost_from = seq;
-	if (seq < from->head && !sim_plan.early)
-		sim_excuse(e->node, e->to, "a device lost what it had acknowledged");
 }
 
 /* Has a message arrived there that was completed, and that nobody has seen? */

@@ -45,10 +45,10 @@ static u32 pick(const u32 *from, u32 n)
 
 static void plan_wire(struct sim_plan *p)
 {
-	p->early = sim_chance(4);
-	p->imm = !p->early && sim_chance(2);
-	p->enable_alone = !p->early && sim_chance(3);
-	p->lend = !p->early && sim_chance(2);
+	p->enable_alone = sim_chance(3);
+	p->early = !p->enable_alone && sim_chance(3);
+	p->imm = sim_chance(2);
+	p->lend = sim_chance(2);
 	p->sync = sim_chance(3);
 	p->map_max = PICK(262144, 1 << 20, 1 << 20);
 }

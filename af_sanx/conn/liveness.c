@@ -4,7 +4,7 @@
  * tcp_retries2.
  *
  * TCP counts data that is not acknowledged.  A transport like verbs has
- * acknowledgements for a link, not for a connection.  So the core asks the
+ * acknowledgments for a link, not for a connection.  So the core asks the
  * transport when the peer's node was last heard of.  Any frame of any
  * connection counts, and a probe makes the peer send one.
  *

@@ -227,21 +227,25 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_txq_lower);
  * be less than @q->next: bytes before that are sent again.
  *
  * Context: as sanx_txq_credit().
- * Return: 0; -EPROTO if no correct peer could have sent @limit, and nothing
- * changed.
+ * Return: 0; -ECONNRESET if the peer's program has read less than before, so
+ * that bytes may be missing, and the limit counts all the same; -EPROTO if no
+ * peer could have sent @limit, and nothing changed.
  */
 int sanx_txq_resume(struct sanx_txq *q, u32 size, u64 limit, u64 received)
 {
 	u64 read = limit - size;
+	int err = 0;
 
-	if ((s64)(read - q->read) < 0 || (s64)(received - read) < 0 ||
+	if (limit < size || (s64)(received - read) < 0 ||
 	    (s64)(limit - received) < 0)
 		return -EPROTO;
+	if ((s64)(read - q->read) < 0)
+		err = -ECONNRESET;
 	q->size = size;
 	WRITE_ONCE(q->read, read);
 	/* Pairs with smp_load_acquire() in sanx_txq_room(). */
 	smp_store_release(&q->limit, limit);
-	return 0;
+	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_txq_resume);
 
@@ -565,7 +569,7 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_consume);
  * A credit is due when a quarter of the ring is free and not granted, or
  * SANX_CREDIT_MAX bytes are.  That is rare enough to cost little, and early
  * enough for a sender of a continuous stream to have room (the delayed
- * acknowledgements of SOVIA).  A sender cannot wait for ever: a full ring that
+ * acknowledgments of SOVIA).  A sender cannot wait for ever: a full ring that
  * was read to its end always makes a credit due.
  *
  * A ring of at most SANX_RING_FIRST bytes needs one half instead of a quarter.

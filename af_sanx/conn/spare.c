@@ -48,12 +48,11 @@
  * sanx_conn_spare() - bytes that a sender may have taken and not given to the
  * peer
  * @conn: the connection
- * @more: bytes that the peer's TCP would take and that its ring does not
  *
  * Context: any.
  * Return: bytes that TCP would take into its send buffer now.
  */
-u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
+u32 sanx_conn_spare(struct sanx_conn *conn)
 {
 	u32 most = 0, size;
 	struct sock *sk;
@@ -65,7 +64,7 @@ u32 sanx_conn_spare(struct sanx_conn *conn, u32 more)
 		if (!(sk->sk_userlocks & SOCK_SNDBUF_LOCK))
 			size = max_t(u32, size,
 				     READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_wmem[2]));
-		size = min(size, SPARE_MAX) + min(more, SPARE_MAX);
+		size = min(size, SPARE_MAX);
 		most = min(size, tcp_notsent_lowat(tcp_sk(sk))) +
 		       SPARE_OVER;
 	}

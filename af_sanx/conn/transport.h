@@ -571,7 +571,7 @@ struct sanx_transport_ops {
  * @conns: connections on the link
  * @local: local address of the rail
  * @remote: remote address of the rail
- * @rtt: the shortest time until the peer's device acknowledged, in ns; or 0
+ * @rtt: the shortest time until the peer acknowledged a frame, in ns; or 0
  * @long_min: bytes from which a send() uses the program's pages, or U32_MAX
  * @lane: number of the lane
  */
@@ -610,7 +610,7 @@ u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn);
 bool sanx_conn_discards(const struct sanx_conn *conn);
 
 /* spare.c */
-u32 sanx_conn_spare(struct sanx_conn *conn, u32 more);
+u32 sanx_conn_spare(struct sanx_conn *conn);
 void sanx_conn_promise(struct sanx_conn *conn, u64 end);
 bool sanx_conn_spares(struct sanx_conn *conn, u64 end);
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);

@@ -137,7 +137,6 @@ struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id)
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
-	lc->early |= link->caps.early;
 	list_add_tail(&lc->node, &link->conns);
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
 	sanx_xmit_enable(lc);
@@ -336,6 +335,8 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 	list_del_init(&lc->ask);
 	list_del_init(&lc->room);
 	list_del_init(&lc->node);
+	if (lc->acked != lc->posted)
+		sanx_ack_forget(lc);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);
 	/* Other frames may have waited for its mapping. */
 	sanx_xmit_run(link);
@@ -435,7 +436,9 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	lc->pending &= ~LCONN_P_CREDIT;
 	lc->acked_at = jiffies;
+	/* The entry may have been for the worker that moves spilled bytes. */
 	list_del_init(&lc->room);
+	sanx_spill_kick(lc);
 	if (sanx_lconn_is_over(&lc->state) ||
 	    lc->state.rx == SANX_LCONN_RX_CLOSED)
 		return;

@@ -36,10 +36,10 @@ struct frame_rule {
 
 static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 	[SANX_FRAME_DATA]	= { SANX_FRAME_F_IN_RING | SANX_FRAME_F_URGENT |
-				    SANX_FRAME_F_GEN | SANX_FRAME_F_FULL, 0,
-				    true, true, true },
+				    SANX_FRAME_F_GEN | SANX_FRAME_F_FULL |
+				    SANX_FRAME_F_ASK, 0, true, true, true },
 	[SANX_FRAME_CREDIT]	= { 0, 0, true, true, true },
-	[SANX_FRAME_FIN]	= { 0, 0, true, true, true },
+	[SANX_FRAME_FIN]	= { SANX_FRAME_F_ASK, 0, true, true, true },
 	[SANX_FRAME_CLOSE]	= { SANX_FRAME_F_RESET, 0, true, true },
 	[SANX_FRAME_CLOSE_ACK]	= { 0, 0, true, true },
 	[SANX_FRAME_OPEN]	= { 0, sizeof(struct sanx_open), false, true },

@@ -84,8 +84,16 @@ enum sanx_frame_type {
  */
 #define SANX_FRAME_F_GEN	0xc0
 #define SANX_FRAME_GEN_SHIFT	6
-/* Flag of DATA: with this frame the sender has used all of its credit. */
+/*
+ * Flag of DATA: with this frame the sender has used all of its credit, or has
+ * filled a send buffer of the size of the ring.
+ */
 #define SANX_FRAME_F_FULL	0x20
+/*
+ * Flag of DATA and FIN: the sender waits until it knows that the peer has the
+ * frame.
+ */
+#define SANX_FRAME_F_ASK	0x10
 /* Flag of CLOSE: the stream was cut short; the reader gets ECONNRESET. */
 #define SANX_FRAME_F_RESET	0x02
 /* Flag of RESUME and RESUME_ACK: the peer's FIN was received. */
@@ -96,7 +104,7 @@ enum sanx_frame_type {
  * immediate data: some of the flags, and the connection id if it fits.
  */
 #define SANX_IMM_FLAGS	(SANX_FRAME_F_IN_RING | SANX_FRAME_F_GEN | \
-			 SANX_FRAME_F_FULL)
+			 SANX_FRAME_F_FULL | SANX_FRAME_F_ASK)
 #define SANX_IMM_CONN_SHIFT	8
 #define SANX_IMM_CONN_MAX	0xffffffU
 

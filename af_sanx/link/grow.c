@@ -60,12 +60,6 @@ static int grow_make(struct sanx_lconn *lc, u32 size)
 	if (!link)
 		return -EAGAIN;
 	size = min(size, sanx_lring_max(link));
-	/*
-	 * On iWARP the sender keeps all unread bytes, in a send buffer of that
-	 * size: sndbuf.c.
-	 */
-	if (link->caps.early)
-		size = min(size, SNDBUF_EARLY);
 	err = sanx_rings_make(lc, link, size);
 	if (!err && size < lc->conn.rx_max)
 		sanx_grow_limit(&lc->conn, size);
@@ -189,7 +183,7 @@ void sanx_grow_read(struct sanx_lconn *lc)
 		return;
 	lc->full_rings = 0;
 	link = sanx_lconn_lock(lc);
-	if (lc->rxgen.active.size && !lc->early &&
+	if (lc->rxgen.active.size &&
 	    lc->state.rx == SANX_LCONN_RX_STREAM &&
 	    !sanx_lconn_is_closed(&lc->state) &&
 	    lc->rxgen.active.size < sanx_conn_rcvbuf(conn))

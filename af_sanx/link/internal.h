@@ -9,6 +9,7 @@
  *	link	one link to that node			setup.c link.c recv.c
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
+ *		acknowledgments			ack.c
  *		credits for frames			link_credit.h
  *	lconn	one connection on a link		ask.c open.c conn.c
  *							send.c peer.c
@@ -61,11 +62,6 @@
 #include "presence.h"
 #include "ringgen.h"
 
-/*
- * Bytes of a send buffer, and of a ring at most, on devices that complete work
- * before the peer has it (iWARP).
- */
-#define SNDBUF_EARLY	131072U
 /*
  * Pieces of this size are not coalesced: compared with moving the bytes, a
  * chain of their own costs little.
@@ -214,14 +210,29 @@ enum sanx_link_end {
 };
 
 /**
+ * enum sanx_answer - an answer that the peer has asked for: a grant that covers
+ * the frame that asked
+ * @SANX_ANSWER_NONE: none
+ * @SANX_ANSWER_ASKED: the frame is being processed
+ * @SANX_ANSWER_DUE: its receive was posted again, so the next grant covers it
+ */
+enum sanx_answer {
+	SANX_ANSWER_NONE,
+	SANX_ANSWER_ASKED,
+	SANX_ANSWER_DUE,
+};
+
+/**
  * struct sanx_slot - a frame to send
- * @node: in link.free; or in link.posted, in the order of posting
+ * @node: in link.free; or in link.posted and then in link.unacked, in the order
+ *	of posting
  * @lc: the connection that the frame is about, or NULL; it is not released
- *	before the completion
+ *	before the completion.  After that, NULL unless the frame is DATA and the
+ *	connection is attached
  * @end: DATA: stream offset behind the payload; else 0
  * @len: DATA: bytes of payload in the frame; else 0
- * @posted: the frame is in flight
- * @signaled: a completion was requested
+ * @posted: in link.posted
+ * @seq: number of the frame on its link, counted from 1, modulo 2^32
  * @at: when it was posted, in jiffies
  * @buf: SANX_WIRE_STRIDE bytes
  *
@@ -234,7 +245,7 @@ struct sanx_slot {
 	u64			end;
 	u32			len;
 	bool			posted;
-	bool			signaled;
+	u32			seq;
 	unsigned long		at;
 	void			*buf;
 };
@@ -298,7 +309,10 @@ struct sanx_request {
  * @state: changed by sanx_link_set_state() only
  * @why: why the link ends, once it is SANX_LINK_DYING
  * @free: &struct sanx_slot
- * @posted: &struct sanx_slot in flight, in order
+ * @posted: &struct sanx_slot that are not completed, in order
+ * @unacked: &struct sanx_slot that are completed, and that the peer may not have
+ *	processed, in order
+ * @acked_at: when the last slot was acknowledged, in jiffies
  * @unsignaled: frames posted since the last one with a completion
  * @credit: credits for frames: what the peer can take, and what was advertised
  *	to it
@@ -308,7 +322,7 @@ struct sanx_request {
  * @timed_at: when @timed was posted, ktime in ns
  * @rtt_ns: the shortest round trip so far in ns, or 0
  * @ping: a PING is due
- * @pong: a PONG is due
+ * @answer: the peer has asked for an answer
  * @regs: &struct sanx_lconn with a registration that all other work waits for
  * @pending: &struct sanx_lconn with frames to send, except OPEN and RESUME
  * @openers: &struct sanx_lconn with an OPEN or RESUME to send
@@ -336,6 +350,7 @@ struct sanx_request {
  * @start: starts an active link
  * @up: tells the group that the link is up
  * @beat: the heartbeat
+ * @ack: asks for acknowledgments that a sender waits for
  * @patience: gives up late OPENs
  * @end: takes the link down
  */
@@ -365,6 +380,8 @@ struct sanx_link {
 	enum sanx_link_end	why;
 	struct list_head	free;
 	struct list_head	posted;
+	struct list_head	unacked;
+	unsigned long		acked_at;
 	u32			unsignaled;
 	struct link_credit	credit;
 	u64			instance;
@@ -373,7 +390,7 @@ struct sanx_link {
 	u64			timed_at;
 	u64			rtt_ns;
 	bool			ping;
-	bool			pong;
+	enum sanx_answer	answer;
 	struct list_head	regs;
 	struct list_head	pending;
 	struct list_head	openers;
@@ -396,6 +413,7 @@ struct sanx_link {
 	struct work_struct	start;
 	struct work_struct	up;
 	struct delayed_work	beat;
+	struct delayed_work	ack;
 	struct delayed_work	patience;
 	struct work_struct	end;
 };
@@ -484,17 +502,15 @@ struct sanx_lring {
  *	all fields up to @node
  * @posted: stream offset of the next byte to be posted; less than tx.next while
  *	bytes are sent again on another link
- * @acked: stream offset up to which the device has completed all writes
- * @peer_has: stream offset up to which the peer had all bytes when the
- *	connection last lost a link or was resumed
- * @peer_received: offset in the peer's last RESUME or RESUME_ACK
+ * @acked: stream offset up to which the peer has all bytes, and no device reads
+ *	them any more (ack.c)
+ * @ack_asked: stream offset up to which the peer was asked for an
+ *	acknowledgment
  * @acked_at: when @acked last changed, or the connection was attached, resumed
  *	or closed, whichever is last; in jiffies
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
  * @full: a sender waits for room in @sndbuf, or until it is empty
  * @draining: @sndbuf takes no bytes until it is empty and is replaced
- * @early: is, or was once, on a device that completes work before the peer has
- *	it (iWARP)
  * @state: state of the connection; changed by sanx_lconn_set_phase() and its
  *	siblings only; tx_lock
  * @pending: LCONN_P_*
@@ -543,13 +559,11 @@ struct sanx_lconn {
 	u32			unsignaled;
 	u64			posted;
 	u64			acked;
-	u64			peer_has;
-	u64			peer_received;
+	u64			ack_asked;
 	unsigned long		acked_at;
 	u64			urgent;
 	bool			full;
 	bool			draining;
-	bool			early;
 	struct sanx_lconn_state	state;
 	u32			pending;
 	u32			inflight;
@@ -652,6 +666,18 @@ void sanx_xmit_announce(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
 void sanx_xmit_leave(struct sanx_lconn *lc);
 void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
+
+/* ack.c */
+void sanx_ack_completed(struct sanx_link *link, struct sanx_slot *slot);
+void sanx_ack_run(struct sanx_link *link, struct list_head *pages);
+void sanx_ack_forget(struct sanx_lconn *lc);
+void sanx_ack_ask(struct sanx_lconn *lc);
+bool sanx_ack_wanted(const struct sanx_lconn *lc);
+bool sanx_ack_last(const struct sanx_lconn *lc);
+void sanx_ack_fin(struct sanx_lconn *lc);
+void sanx_ack_await(struct sanx_lconn *lc);
+void sanx_ack_work(struct work_struct *work);
+const struct sanx_slot *sanx_ack_oldest(struct sanx_link *link);
 
 /* payload.c */
 int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
@@ -789,8 +815,8 @@ size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len);
 void sanx_long_source(const struct sanx_long *l, u64 offset,
 		      struct sanx_wire_write *w);
 void sanx_long_posted(struct sanx_lconn *lc, struct sanx_long *l, u64 to);
-void sanx_long_acked(struct sanx_lconn *lc, struct list_head *read);
-void sanx_long_read(struct list_head *read);
+void sanx_long_acked(struct sanx_lconn *lc, struct list_head *pages);
+void sanx_long_give_back(struct list_head *pages);
 void sanx_long_save(struct sanx_lconn *lc);
 void sanx_long_drop(struct sanx_lconn *lc);
 void sanx_long_wait(struct sanx_conn *conn, u64 to);
@@ -798,13 +824,12 @@ u32 sanx_long_cutoff(const struct sanx_link *link);
 void sanx_long_tune(struct sanx_link *link);
 
 /* sndbuf.c */
-u64 sanx_sndbuf_first(const struct sanx_lconn *lc);
 u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len);
+u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
 void sanx_sndbuf_bound(struct sanx_lconn *lc);
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
 void sanx_sndbuf_await(struct sanx_lconn *lc);
-bool sanx_sndbuf_early_ok(const struct sanx_lconn *lc);
 bool sanx_sndbuf_reclaim(struct sanx_lconn *lc);
 int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len);
 

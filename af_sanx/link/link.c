@@ -246,20 +246,23 @@ static void link_tell_quiet(struct sanx_link *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
+/* Has a frame waited for its acknowledgment for @age jiffies? */
+static bool link_waits(struct sanx_link *link, unsigned long age)
+{
+	const struct sanx_slot *slot = sanx_ack_oldest(link);
+
+	return slot && time_after_eq(jiffies, slot->at + age);
+}
+
 /*
- * Is the oldest frame with a completion in flight for longer than @most
- * jiffies? That ends the link even if the peer still sends, because a program
+ * Does a frame wait for its acknowledgment, and was none acknowledged for @most
+ * jiffies?  That ends the link even if the peer still sends, because a program
  * may wait for its pages (long.c).
  */
 static bool link_stuck(struct sanx_link *link, unsigned long most)
 {
-	struct sanx_slot *slot;
-
-	lockdep_assert_held(&link->tx_lock);
-	list_for_each_entry(slot, &link->posted, node)
-		if (slot->signaled)
-			return time_after(jiffies, slot->at + most);
-	return false;
+	return link_waits(link, most) &&
+	       time_after_eq(jiffies, link->acked_at + most);
 }
 
 /*
@@ -282,7 +285,8 @@ static void link_beat(struct work_struct *work)
 	spin_lock_bh(&link->tx_lock);
 	if (link_stuck(link, BEATS_LOST * beat))
 		sanx_link_kill_locked(link, SANX_END_LOST);
-	if (time_after_eq(jiffies, heard + beat) || !link->rtt_ns)
+	if (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
+	    !link->rtt_ns)
 		sanx_link_ask(link);
 	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {
 		link->swept = jiffies;
@@ -308,6 +312,7 @@ static void link_init_lists(struct sanx_link *link)
 {
 	INIT_LIST_HEAD(&link->free);
 	INIT_LIST_HEAD(&link->posted);
+	INIT_LIST_HEAD(&link->unacked);
 	INIT_LIST_HEAD(&link->regs);
 	INIT_LIST_HEAD(&link->pending);
 	INIT_LIST_HEAD(&link->openers);
@@ -352,11 +357,13 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 	link->heard = jiffies;
 	link->swept = jiffies;
 	link->asked = link->heard;
+	link->acked_at = link->heard;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);
 	INIT_WORK(&link->start, sanx_setup_start);
 	INIT_WORK(&link->up, link_up_work);
 	INIT_DELAYED_WORK(&link->beat, link_beat);
+	INIT_DELAYED_WORK(&link->ack, sanx_ack_work);
 	INIT_DELAYED_WORK(&link->patience, sanx_ask_work);
 	INIT_WORK(&link->end, link_end);
 	atomic_inc(&g->lnet->n_links);
@@ -466,6 +473,7 @@ static void end_starts(struct sanx_link *link)
 		sanx_link_wire->quiesce(link->wl);
 	cancel_work_sync(&link->up);
 	cancel_delayed_work_sync(&link->beat);
+	cancel_delayed_work_sync(&link->ack);
 	cancel_delayed_work_sync(&link->patience);
 	sanx_group_link_ends(link);
 }

@@ -23,12 +23,18 @@
  * Counters are modulo 2^32.  Each of the four is at most N, which is far less
  * than 2^32, so differences are correct across the wrap.
  *
- * Rules, with Q = N / 4 and R = LINK_CREDIT_RESERVE:
+ * Rules, with Q = min(N / 4, LINK_CREDIT_GRANT) and R = LINK_CREDIT_RESERVE:
  *
  *  - A frame needs more than R credits, except the grants of the next rule.
  *  - A side owes a grant when Q or more of its receives are to be advertised.
  *    Any frame with a header carries the grant.  If no such frame is due, a
  *    frame of its own (a PING) carries it, which needs only one credit.
+ *
+ * A receive is posted again after its frame was processed.  So a grant also
+ * tells how many frames the peer's processor has seen (link_credit_acked()).  A
+ * side keeps each frame until then (ack.c), and so cannot send without limit
+ * even if the peer has many receives.  Q is therefore LINK_CREDIT_GRANT at
+ * most, however large N is: a side that keeps more than Q frames gets a grant.
  *
  * Claim: the rules cannot deadlock.  When ordinary frames stop, a finite number
  * of grants follows, and then both sides have more than R credits.  This needs
@@ -69,8 +75,9 @@
 
 /* R: the last credits, reserved for grants in frames of their own. */
 #define LINK_CREDIT_RESERVE	4U
-/* Q is N / LINK_CREDIT_SHARE: with so many unadvertised, a grant is owed. */
+/* Q: with so many receives unadvertised, a grant is owed. */
 #define LINK_CREDIT_SHARE	4U
+#define LINK_CREDIT_GRANT	32U
 /* The least N: Q >= 2, and N >= Q + R. */
 #define LINK_CREDIT_RECVS_MIN	8U
 
@@ -163,8 +170,11 @@ static inline u32 link_credit_unadvertised(const struct link_credit *c)
  */
 static inline bool link_credit_grant_due(const struct link_credit *c)
 {
-	return link_credit_unadvertised(c) >= c->recvs / LINK_CREDIT_SHARE &&
-	       link_credit_left(c);
+	u32 due = c->recvs / LINK_CREDIT_SHARE;
+
+	if (due > LINK_CREDIT_GRANT)
+		due = LINK_CREDIT_GRANT;
+	return link_credit_unadvertised(c) >= due && link_credit_left(c);
 }
 
 /**
@@ -219,6 +229,29 @@ static inline int link_credit_granted(struct link_credit *c, u32 grant)
 		return -EPROTO;
 	c->limit = grant;
 	return 0;
+}
+
+/**
+ * link_credit_acked() - frames that the peer has processed
+ * @c: credits of a link
+ * Return: the number of frames, counted as in @c->sent, modulo 2^32; @c->sent at
+ * most.
+ */
+static inline u32 link_credit_acked(const struct link_credit *c)
+{
+	return c->limit - c->peer_recvs;
+}
+
+/**
+ * link_credit_is_acked() - has the peer processed a frame?
+ * @c: credits of a link
+ * @seq: the value of @c->sent after the frame was counted, at most 2^31 frames
+ *	ago
+ * Return: true if so.
+ */
+static inline bool link_credit_is_acked(const struct link_credit *c, u32 seq)
+{
+	return (s32)(link_credit_acked(c) - seq) >= 0;
 }
 
 #endif /* _SANX_LINK_CREDIT_H */

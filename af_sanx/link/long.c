@@ -4,15 +4,15 @@
  * zero-copy side of WSDLite's cut-off).
  *
  * A large send() that may block avoids the copy to the send buffer.  It lends
- * its pages to the device and returns when the device has read them, so the
- * program may reuse them afterwards.  The stream does not change: the bytes
+ * its pages to the device and returns when the peer has their bytes (ack.c), so
+ * the program may reuse them afterwards.  The stream does not change: the bytes
  * have their offsets in the send buffer, which is just not filled.  If the link
  * is lost, sanx_long_save() copies them there, as if they had been there from
  * the start.  A program that is killed does not wait, and its pages stay
- * referenced until the device has read them.
+ * referenced until then.
  *
  * LONG is slower for few bytes: a copy overlaps with the device's work, and
- * LONG waits for an answer of the peer's device.  The cut-off is measured for
+ * LONG waits for an answer of the peer.  The cut-off is measured for
  * each link: the number of bytes that a copy moves in one round trip
  * (sanx_long_tune(), sanx_long_cutoff()).
  *
@@ -48,8 +48,8 @@
  * struct sanx_long - pages of a program that the device reads
  * @node: in lconn.longs, or in the list of sanx_long_acked(); tx_lock
  * @refs: the list has one, a waiter another
- * @done: completed when the device has read the pages, or they were copied, or
- *	nobody needs them any more
+ * @done: completed when the peer has the bytes, or they were copied, or nobody
+ *	needs them any more
  * @from: stream offset of the first byte
  * @to: stream offset behind the last byte; set by sanx_long_posted() under
  *	tx_lock
@@ -186,7 +186,7 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 	bool wants;
 
 	if (likely(len < LONG_LEAST) || (flags & never) ||
-	    !user_backed_iter(from) || lc->early ||
+	    !user_backed_iter(from) ||
 	    !READ_ONCE(lc->txgen.win.size) || lc->posted != lc->end)
 		return false;
 	rcu_read_lock();
@@ -223,7 +223,7 @@ size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 	if (link && !long_map(l, link))
 		n = sanx_payload_long(lc, link, l, len);
 	iov_iter_revert(from, len - n);
-	/* The device may have read the pages already, and @l be freed. */
+	/* The peer may have the bytes already, and @l be freed. */
 	if (n)
 		lc->conn.lent = lc->end;
 	else
@@ -254,13 +254,13 @@ static void long_over(struct sanx_long *l)
 }
 
 /**
- * sanx_long_acked() - take off the pages that the device has read
+ * sanx_long_acked() - take off the pages whose bytes are acknowledged
  * @lc: the connection
- * @read: list to which those pages are added, for sanx_long_read()
+ * @pages: list to which those pages are added, for sanx_long_give_back()
  *
  * Context: tx_lock held.
  */
-void sanx_long_acked(struct sanx_lconn *lc, struct list_head *read)
+void sanx_long_acked(struct sanx_lconn *lc, struct list_head *pages)
 {
 	struct sanx_long *l, *next;
 
@@ -268,21 +268,22 @@ void sanx_long_acked(struct sanx_lconn *lc, struct list_head *read)
 	list_for_each_entry_safe(l, next, &lc->longs, node) {
 		if (l->to > lc->acked)
 			break;
-		list_move_tail(&l->node, read);
+		list_move_tail(&l->node, pages);
 	}
 }
 
 /**
- * sanx_long_read() - give programs their pages back
- * @read: list that sanx_long_acked() filled
+ * sanx_long_give_back() - give programs their pages back
+ * @pages: list that sanx_long_acked() filled
  *
- * Context: any, without tx_lock, still in sanx_wire_sent(): so stop() of the
- * wire returns only after the pages were unmapped.
+ * Context: any, without tx_lock, still in sanx_wire_sent() or
+ * sanx_wire_received(): so stop() of the wire returns only after the pages were
+ * unmapped.
  */
-void sanx_long_read(struct list_head *read)
+void sanx_long_give_back(struct list_head *pages)
 {
-	while (!list_empty(read))
-		long_over(list_first_entry(read, struct sanx_long, node));
+	while (!list_empty(pages))
+		long_over(list_first_entry(pages, struct sanx_long, node));
 }
 
 static void long_copy(struct sanx_lconn *lc, const struct sanx_long *l,
@@ -321,7 +322,7 @@ void sanx_long_save(struct sanx_lconn *lc)
 		 * Copy without tx_lock.  The pages stay in the list until they
 		 * were copied, so sanx_long_wait() finds them.
 		 */
-		long_copy(lc, l, max(l->from, sanx_sndbuf_first(lc)));
+		long_copy(lc, l, max(l->from, lc->acked));
 		spin_lock_bh(&link->tx_lock);
 		long_over(l);
 	}

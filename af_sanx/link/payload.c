@@ -71,6 +71,17 @@ static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 }
 
 /*
+ * Would a larger ring take more?  Either all credit is used, or the send buffer
+ * is full, whose size follows that of the ring.
+ */
+static bool payload_rwnd_limited(const struct sanx_lconn *lc)
+{
+	return lc->posted == lc->conn.tx.limit ||
+	       (lc->sndbuf.size == lc->txgen.win.size &&
+		!sanx_sndbuf_room(lc));
+}
+
+/*
  * Posts the next @len bytes of the stream: from @data in the frame if it is not
  * NULL, else from the program's pages @l, else from the send buffer.
  */
@@ -100,8 +111,12 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 	}
 	lc->posted += len;
 	f.flags |= lc->txgen.nr << SANX_FRAME_GEN_SHIFT & SANX_FRAME_F_GEN;
-	if (lc->posted == conn->tx.limit)
+	if (payload_rwnd_limited(lc))
 		f.flags |= SANX_FRAME_F_FULL;
+	if (sanx_ack_wanted(lc))
+		f.flags |= SANX_FRAME_F_ASK;
+	if (f.flags & SANX_FRAME_F_ASK)
+		lc->ack_asked = lc->posted;
 	/*
 	 * Before posting: the peer may answer with a credit before
 	 * ib_post_send() returns, and the credit is checked against tx.next.
@@ -111,11 +126,11 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 		sanx_txq_advance(&conn->tx, lc->posted - conn->tx.next);
 	if (payload_imm_ok(link, lc, f.flags, n)) {
 		sanx_msg_post_imm(link, slot, &m, lc, &f);
-		return;
+	} else {
+		f.credit = sanx_rxq_grant(&conn->rx);
+		lc->pending &= ~LCONN_P_CREDIT;
+		sanx_emit_frame(link, slot, &m, lc, &f);
 	}
-	f.credit = sanx_rxq_grant(&conn->rx);
-	lc->pending &= ~LCONN_P_CREDIT;
-	sanx_emit_frame(link, slot, &m, lc, &f);
 }
 
 /*
@@ -171,16 +186,13 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 		lc->pending &= ~LCONN_P_DATA;
 }
 
-/*
- * Bytes that can be sent at once, without the send buffer.  None on iWARP,
- * where sent bytes have to be kept (lc->early).
- */
+/* Bytes that can be sent at once, without the send buffer. */
 static u32 payload_directly(const struct sanx_lconn *lc)
 {
 	const struct sanx_conn *conn = &lc->conn;
 
 	if (lc->posted != lc->end || !sanx_xmit_ok(lc->link) ||
-	    !sanx_lconn_is_open(&lc->state) || lc->early)
+	    !sanx_lconn_is_open(&lc->state))
 		return 0;
 	return min(sanx_sndbuf_room(lc), sanx_txq_room(&conn->tx));
 }
@@ -233,8 +245,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
  *	afterwards, else to the caller
  * @len: bytes to send, at least 1
  *
- * Each frame requests a completion, because the program waits until the device
- * has read its pages.
+ * Asks for an acknowledgment, because the program waits for its pages.
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
  * Return: bytes that were sent, 0 if none can be sent now.
@@ -254,13 +265,17 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		if (!n)
 			break;
 		payload_taken(lc, n, false);
-		payload_post(link, lc, NULL, l, n, 0);
 		done += n;
+		payload_post(link, lc, NULL, l, n,
+			     done == len ? SANX_FRAME_F_ASK : 0);
 	}
 	if (done) {
 		sanx_long_posted(lc, l, lc->end);
 		if (!lc->pending)
 			list_del_init(&lc->pend);
+		/* The loop may have ended for lack of room. */
+		if (lc->ack_asked != lc->posted)
+			sanx_ack_ask(lc);
 	}
 	sanx_xmit_unlock(now);
 	return done;

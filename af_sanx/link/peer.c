@@ -34,6 +34,12 @@ static bool frame_after_fin(const struct sanx_frame *f)
 	return f->type == SANX_FRAME_CREDIT || f->type == SANX_FRAME_RING;
 }
 
+static void frame_take_fin(struct sanx_lconn *lc)
+{
+	sanx_lconn_set_rx(lc, SANX_LCONN_RX_FIN);
+	sanx_ack_fin(lc);
+}
+
 /*
  * May the peer send @f about this connection now? @ignore: our side has closed,
  * and nobody reads payload any more.
@@ -52,7 +58,7 @@ static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
 		 lc->state.tx != SANX_LCONN_TX_RESET)
 		err = frame_check_data(lc, f);
 	else if (f->type == SANX_FRAME_FIN)
-		sanx_lconn_set_rx(lc, SANX_LCONN_RX_FIN);
+		frame_take_fin(lc);
 	/* The peer may have sent it before it received our CLOSE. */
 	*ignore = sanx_lconn_is_closed(&lc->state);
 	spin_unlock_bh(&link->tx_lock);
@@ -60,9 +66,8 @@ static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
 }
 
 /*
- * Takes a credit, for which payload may have waited.  Senders wait for
- * completions instead.  Only on devices that complete early (iWARP) a
- * completion says nothing about the peer, and senders wait for credits.
+ * Takes a credit, for which payload may have waited.  A sender that waits for
+ * room is woken by the acknowledgment: sanx_ack_run().
  */
 static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
@@ -87,7 +92,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 */
 	if (f->type != SANX_FRAME_RING)
 		WRITE_ONCE(conn->drain_time, jiffies);
-	if (lc->full && !lc->early)
+	if (lc->full)
 		WRITE_ONCE(conn->ack_time, jiffies);
 	else
 		sanx_spill_tx_ready(lc);

@@ -12,6 +12,14 @@
 
 #include "internal.h"
 
+/* The frame that is being processed asks for an answer. */
+static void recv_asked(struct sanx_link *link)
+{
+	spin_lock_bh(&link->tx_lock);
+	link->answer = SANX_ANSWER_ASKED;
+	spin_unlock_bh(&link->tx_lock);
+}
+
 /* Processes a frame about a connection; @imm: it arrived as immediate data. */
 static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
 			   bool imm)
@@ -31,6 +39,9 @@ static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
 	}
 	err = sanx_lconn_frame(lc, link, f);
 	sanx_conn_put(&lc->conn);
+	if ((f->type == SANX_FRAME_DATA || f->type == SANX_FRAME_FIN) &&
+	    f->flags & SANX_FRAME_F_ASK)
+		recv_asked(link);
 	return err;
 }
 
@@ -41,9 +52,7 @@ static int recv_frame(struct sanx_link *link, struct sanx_frame *f)
 	case SANX_FRAME_RESUME:
 		return sanx_request_take(link, f);
 	case SANX_FRAME_PING:
-		spin_lock_bh(&link->tx_lock);
-		link->pong = true;
-		spin_unlock_bh(&link->tx_lock);
+		recv_asked(link);
 		return 0;
 	case SANX_FRAME_PONG:
 		return 0;
@@ -54,8 +63,7 @@ static int recv_frame(struct sanx_link *link, struct sanx_frame *f)
 
 /*
  * The first frame makes a passive link usable: see setup.c.  Frames that arrived
- * before a link was lost count, because the peer may have seen their
- * completions.
+ * before a link was lost count, so that the peer need not send them again.
  */
 static bool recv_state_ok(struct sanx_link *link)
 {
@@ -157,9 +165,16 @@ EXPORT_SYMBOL_GPL(sanx_wire_written);
  */
 void sanx_wire_received(struct sanx_link *link)
 {
+	LIST_HEAD(pages);
+
 	spin_lock_bh(&link->tx_lock);
 	link_credit_posted(&link->credit);
+	if (link->answer == SANX_ANSWER_ASKED)
+		link->answer = SANX_ANSWER_DUE;
+	/* The frame that used the receive may have had a grant: recv_buf(). */
+	sanx_ack_run(link, &pages);
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
+	sanx_long_give_back(&pages);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_received);

@@ -21,11 +21,8 @@
 
 static int resume_map(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	int err;
+	int err = sanx_rings_map(lc, link);
 
-	if (link->caps.early && !sanx_sndbuf_early_ok(lc))
-		return -EMSGSIZE;
-	err = sanx_rings_map(lc, link);
 	if (!err && lc->sndbuf.buf)
 		err = sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
 	return err;
@@ -130,12 +127,11 @@ int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
 }
 
 /*
- * Checks the number of bytes that the peer says it has received.  It lies
- * between what the peer has said before, or has read, and what was sent on the
- * lost link.  It may be less than what the peer's device has acknowledged,
- * because the device can fail before memory has the bytes.  Nobody has kept
- * such bytes, so the connection cannot continue.  A program may have reset a
- * connection whose FIN the peer has, since RESUME was sent.
+ * Checks the number of bytes that the peer says it has received: not more than
+ * was sent on the lost link, and not less than it has acknowledged.  Nobody has
+ * kept the bytes before that, so such a connection cannot continue.  It alone
+ * ends, and the link stays: its other connections miss nothing.  A program may
+ * have reset a connection whose FIN the peer has, since RESUME was sent.
  * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if bytes are
  * missing.
  */
@@ -144,12 +140,11 @@ static int resume_offset(const struct sanx_lconn *lc,
 {
 	const struct sanx_conn *conn = &lc->conn;
 
-	if (f->offset < max(conn->tx.read, lc->peer_received) ||
-	    f->offset > lc->posted ||
+	if (f->offset > lc->posted ||
 	    (f->flags & SANX_FRAME_F_FIN &&
 	     (lc->state.tx == SANX_LCONN_TX_STREAM || f->offset != conn->tx.next)))
 		return -EPROTO;
-	if (f->offset < sanx_sndbuf_first(lc) ||
+	if (f->offset < lc->acked ||
 	    (f->offset < lc->announced && !lc->sndbuf.buf))
 		return -ECONNRESET;
 	return 0;
@@ -173,18 +168,20 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       u32 id, const struct sanx_window_info *win)
 {
 	struct sanx_conn *conn = &lc->conn;
-	int err;
+	int err, err2;
 
 	lockdep_assert_held(&lc->link->tx_lock);
 	err = resume_offset(lc, f);
-	if (id != lc->peer_id || err == -EPROTO ||
-	    sanx_window_resume(lc, f, win))
+	if (id != lc->peer_id || err == -EPROTO)
 		return -EPROTO;
-	lc->peer_received = f->offset;
+	err2 = sanx_window_resume(lc, f, win);
+	if (err2 == -EPROTO)
+		return err2;
+	err = err ?: err2;
 	lc->full = false;
 	lc->unsignaled = 0;
 	if (err) {
-		pr_debug("node %u lacks what it acknowledged of connection %u\n",
+		pr_debug("node %u lacks what it had received of connection %u\n",
 			 lc->link->group->peer, lc->id);
 		/*
 		 * In the present phase, CLOSE is not sent yet, so that the
@@ -195,7 +192,7 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		return err;
 	}
 	WRITE_ONCE(lc->acked, f->offset);
-	WRITE_ONCE(lc->peer_has, f->offset);
+	lc->ack_asked = f->offset;
 	lc->acked_at = jiffies;
 	if (f->flags & SANX_FRAME_F_FIN)
 		lc->pending &= ~LCONN_P_FIN;

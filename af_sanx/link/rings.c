@@ -476,18 +476,11 @@ int sanx_rings_map(struct sanx_lconn *lc, struct sanx_link *link)
 void sanx_rings_resumed(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool early = lc->early;
 
 	/* The reader left it while the connection was suspended. */
 	if (lc->rxgen.old.state == SANX_RINGGEN_DRAINED)
 		rings_queue(lc, 0);
 	spin_unlock_bh(&link->tx_lock);
-	/*
-	 * On iWARP the peer's send buffer has no more than this for unread
-	 * bytes.
-	 */
-	if (early && READ_ONCE(lc->conn.rx_max) > SNDBUF_EARLY)
-		sanx_grow_limit(&lc->conn, SNDBUF_EARLY);
 }
 
 /**

@@ -105,14 +105,13 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 /*
  * Bytes that each of one or more frames may carry; 0 if frames are not to be
  * used.  This is a hint: sanx_payload_inline() decides.  Without a ring, frames
- * may be all that the peer has room for.  Not on iWARP, where sent bytes have
- * to be kept.
+ * may be all that the peer has room for.
  */
 static u32 send_small(struct sanx_lconn *lc, size_t len)
 {
 	u32 most;
 
-	if (lc->early || lc->posted != lc->end)
+	if (lc->posted != lc->end)
 		return 0;
 	rcu_read_lock();
 	most = READ_ONCE(lc->link)->inline_max;
@@ -260,8 +259,8 @@ u32 sanx_lconn_unsent(struct sanx_conn *conn)
  * A return value of false arms a wake-up.
  *
  * Context: any; takes tx_lock.
- * Return: true if the device has completed all bytes and no FIN is pending, or
- * if nothing will be sent any more.
+ * Return: true if the peer has all bytes and no FIN is pending, or if nothing
+ * will be sent any more.
  */
 bool sanx_lconn_drained(struct sanx_conn *conn)
 {

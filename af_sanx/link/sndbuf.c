@@ -9,7 +9,7 @@
  * peer may not have are sent again from here.  The byte at stream offset o is
  * at o modulo the size, as in a ring.
  *
- *	first		posted		announced	end
+ *	acked		posted		announced	end
  *	  | sent, may	  | not posted	 | held back	 |
  *	  | be lost	  | yet		 | (hold.c)	 |	free
  *
@@ -23,11 +23,7 @@
  * buffer that is too small and was full once takes no more bytes until it is
  * empty (lc->draining).
  *
- * A byte is kept until its write has completed.  iWARP completes work before
- * the peer has the bytes, which may then be lost with the link.  So there a
- * byte is kept until the peer's program has read it.  SO_SNDBUF does not count
- * there: credits, which tell what was read, come after up to SANX_CREDIT_MAX
- * bytes, so the size is SNDBUF_EARLY, which is also the largest ring there.
+ * A byte is kept until it is acknowledged (ack.c).
  *
  * lc->sndbuf changes under conn->tx_mutex and link->tx_lock, and save_sndbuf()
  * makes a first one under tx_lock alone.  tx_lock guards lc->posted,
@@ -42,32 +38,13 @@
  * Bytes while the peer has no ring; about what TCP takes on a new connection.
  */
 #define SNDBUF_MIN	65536U
-/* So a credit is due before the buffer is full. */
-static_assert(SNDBUF_EARLY - SANX_SLACK_MAX > SANX_CREDIT_MAX);
-
-/**
- * sanx_sndbuf_first() - stream offset of the first byte that the peer may not
- * have
- * @lc: the connection
- *
- * Context: any.
- * Return: the stream offset.
- */
-u64 sanx_sndbuf_first(const struct sanx_lconn *lc)
-{
-	const struct sanx_conn *conn = &lc->conn;
-
-	return lc->early ? max(READ_ONCE(conn->tx.read),
-			       READ_ONCE(lc->peer_has)) :
-			   READ_ONCE(lc->acked);
-}
 
 static u32 sndbuf_used(const struct sanx_lconn *lc)
 {
-	u64 first = sanx_sndbuf_first(lc);
+	u64 acked = READ_ONCE(lc->acked);
 
 	/* Without tx_lock the two may be seen out of order. */
-	return max_t(s64, READ_ONCE(lc->end) - first, 0);
+	return max_t(s64, READ_ONCE(lc->end) - acked, 0);
 }
 
 /**
@@ -87,10 +64,7 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 		size = clamp_t(size_t, roundup_pow_of_two(len ?: 1),
 			       clamp(lc->txgen.left_win.size, SNDBUF_MIN,
 				     most), most);
-	if (lc->early)
-		size = SNDBUF_EARLY;
-	else
-		size = min3(size, READ_ONCE(lc->bound), READ_ONCE(lc->most));
+	size = min3(size, READ_ONCE(lc->bound), READ_ONCE(lc->most));
 	/* Bytes that went in frames need room here if the link is lost. */
 	return max_t(u32, size, roundup_pow_of_two(sndbuf_used(lc) + 1));
 }
@@ -98,19 +72,24 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 /* Should the send buffer be replaced by a larger one when it is empty? */
 static bool sndbuf_outgrown(const struct sanx_lconn *lc)
 {
-	return READ_ONCE(lc->txgen.win.size) && !lc->early &&
+	return READ_ONCE(lc->txgen.win.size) &&
 	       lc->sndbuf.size < min3(READ_ONCE(lc->txgen.win.size),
 				      READ_ONCE(lc->bound),
 				      READ_ONCE(lc->most));
 }
 
-/* Bytes that the send buffer may hold. */
-static u32 sndbuf_cap(const struct sanx_lconn *lc)
+/**
+ * sanx_sndbuf_cap() - bytes that the send buffer may hold
+ * @lc: the connection
+ *
+ * Context: any.
+ * Return: bytes; without a send buffer, what a new one would hold.
+ */
+u32 sanx_sndbuf_cap(const struct sanx_lconn *lc)
 {
 	if (!lc->sndbuf.buf)
 		return sanx_sndbuf_size(lc, 0);
-	return lc->early ? lc->sndbuf.size :
-			   min(lc->sndbuf.size, READ_ONCE(lc->bound));
+	return min(lc->sndbuf.size, READ_ONCE(lc->bound));
 }
 
 /**
@@ -134,7 +113,7 @@ void sanx_sndbuf_bound(struct sanx_lconn *lc)
  */
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc)
 {
-	u32 used = sndbuf_used(lc), cap = sndbuf_cap(lc);
+	u32 used = sndbuf_used(lc), cap = sanx_sndbuf_cap(lc);
 
 	if (used && READ_ONCE(lc->draining) && sndbuf_outgrown(lc))
 		return 0;
@@ -155,12 +134,12 @@ u32 sanx_sndbuf_room(const struct sanx_lconn *lc)
  */
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc)
 {
-	return lc->full || lc->unsignaled >= sndbuf_cap(lc) / 4;
+	return lc->full || lc->unsignaled >= sanx_sndbuf_cap(lc) / 4;
 }
 
 /**
- * sanx_sndbuf_await() - have the sender woken when bytes have left the send
- * buffer
+ * sanx_sndbuf_await() - have the sender woken when there is room, or the send
+ * buffer is empty
  * @lc: an attached connection, or a suspended one
  *
  * sanx_conn_tx_ready() follows.
@@ -169,31 +148,9 @@ bool sanx_sndbuf_signal(const struct sanx_lconn *lc)
  */
 void sanx_sndbuf_await(struct sanx_lconn *lc)
 {
-	lockdep_assert_held(&lc->link->tx_lock);
-	lc->full = true;
 	if (lc->sndbuf.buf && sndbuf_outgrown(lc))
 		WRITE_ONCE(lc->draining, true);
-	/*
-	 * The frames in flight may have requested no completion.  A PONG, which
-	 * is always signaled, completes them.
-	 */
-	if (lc->unsignaled) {
-		lc->unsignaled = 0;
-		lc->link->pong = true;
-		sanx_xmit_run(lc->link);
-	}
-}
-
-/**
- * sanx_sndbuf_early_ok() - does the send buffer suffice for iWARP?
- * @lc: a connection
- *
- * Context: any.
- * Return: false if it could be full before the peer owes a credit.
- */
-bool sanx_sndbuf_early_ok(const struct sanx_lconn *lc)
-{
-	return !lc->sndbuf.buf || lc->sndbuf.size >= SNDBUF_EARLY;
+	sanx_ack_await(lc);
 }
 
 /* Can the send buffer stay?  It must if a device may read it. */
@@ -202,7 +159,7 @@ static bool sndbuf_good(const struct sanx_lconn *lc, size_t len)
 	/* Pairs with the release in save_sndbuf(), for the size. */
 	if (!smp_load_acquire(&lc->sndbuf.buf))
 		return false;
-	return lc->early || sndbuf_used(lc) || READ_ONCE(lc->inflight) ||
+	return sndbuf_used(lc) || READ_ONCE(lc->inflight) ||
 	       lc->sndbuf.size >= sanx_sndbuf_size(lc, len);
 }
 
@@ -216,8 +173,7 @@ static bool sndbuf_publish(struct sanx_lconn *lc, struct sanx_link *link,
 	ours = lc->link == link && link->state == SANX_LINK_UP &&
 	       !sanx_lconn_is_over(&lc->state) &&
 	       !sanx_lconn_is_lost(&lc->state) &&
-	       (!lc->sndbuf.buf || !lc->inflight) &&
-	       (!link->caps.early || ring->size >= SNDBUF_EARLY);
+	       (!lc->sndbuf.buf || !lc->inflight);
 	if (ours)
 		swap(lc->sndbuf, *ring);
 	spin_unlock_bh(&link->tx_lock);

@@ -10,7 +10,7 @@
  * is the only writer of the send buffer, and everything that is sent goes
  * behind them.
  *
- *	first		posted		end			+ spilled
+ *	acked		posted		end			+ spilled
  *	  | sent, may	  | not posted	 |			 |
  *	  | be lost	  | yet		 | in pieces		 |
  *
@@ -153,22 +153,6 @@ void sanx_spill_tx_ready(struct sanx_lconn *lc)
 	sanx_conn_tx_ready(&lc->conn);
 }
 
-/*
- * The bytes by which the peer's ring may be smaller than what its TCP would
- * take.  Over iWARP a ring does not grow, and SO_RCVBUF of the peer is not
- * known here: it may be anything up to tcp_rmem[2].
- */
-static u32 spill_for_ring(const struct sanx_lconn *lc)
-{
-	const struct net *net = lc->conn.net;
-	u32 size = READ_ONCE(lc->txgen.win.size), most;
-
-	if (!lc->early)
-		return 0;
-	most = max(READ_ONCE(net->ipv4.sysctl_tcp_rmem[2]), 0);
-	return most - min(most, size);
-}
-
 /**
  * sanx_spill_room() - bytes that can be spilled now
  * @lc: the connection
@@ -180,7 +164,7 @@ static u32 spill_for_ring(const struct sanx_lconn *lc)
 u32 sanx_spill_room(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = &lc->conn;
-	u64 end = sanx_spill_end(lc), used = end - sanx_sndbuf_first(lc), most;
+	u64 end = sanx_spill_end(lc), used = end - READ_ONCE(lc->acked), most;
 
 	if (!READ_ONCE(lc->sndbuf.buf) || !sanx_conn_spares(conn, end))
 		return 0;
@@ -188,7 +172,7 @@ u32 sanx_spill_room(struct sanx_lconn *lc)
 	 * The size of a ring is rounded down to a power of two, so spilled
 	 * bytes may make up for the rest.
 	 */
-	most = (u64)sanx_conn_spare(conn, spill_for_ring(lc)) +
+	most = (u64)sanx_conn_spare(conn) +
 	       READ_ONCE(lc->txgen.win.size);
 	return used + SANX_SLACK_MAX <= most ?
 	       min_t(u64, most - used, U32_MAX) : 0;
@@ -319,7 +303,7 @@ static struct sanx_piece *move_next(struct sanx_lconn *lc, u32 *n)
 		piece = list_first_entry(&lc->spill, struct sanx_piece, node);
 		*n = min(sanx_sndbuf_room(lc), piece->to - piece->from);
 		/*
-		 * A completion then queues the worker again
+		 * An acknowledgment then queues the worker again
 		 * (sanx_xmit_unlock()).
 		 */
 		if (!*n)

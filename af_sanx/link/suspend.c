@@ -81,14 +81,13 @@ static bool save_wants_sndbuf(const struct sanx_link *link,
 }
 
 /*
- * Copies payload of a frame to the send buffer, but no byte before
- * sanx_sndbuf_first(): the peer has those, and the position of such a byte may
- * hold a later one.
+ * Copies payload of a frame to the send buffer, but no byte before lc->acked:
+ * the peer has those, and the position of such a byte may hold a later one.
  */
 static void save_payload(struct sanx_lconn *lc, const struct sanx_slot *slot)
 {
 	const void *data = slot->buf + sizeof(struct sanx_frame_hdr);
-	u64 from = max(slot->end - slot->len, sanx_sndbuf_first(lc));
+	u64 from = max(slot->end - slot->len, lc->acked);
 
 	if (slot->len && from < slot->end)
 		sanx_lring_keep(&lc->sndbuf, from,
@@ -99,14 +98,25 @@ static void save_payload(struct sanx_lconn *lc, const struct sanx_slot *slot)
 static void save_slot(struct sanx_link *link, struct sanx_slot *slot)
 {
 	struct sanx_lconn *lc = slot->lc;
+	bool posted = slot->posted;
 
 	list_move(&slot->node, &link->free);
 	slot->posted = false;
 	slot->lc = NULL;
 	if (!lc)
 		return;
-	lc->inflight--;
+	if (posted)
+		lc->inflight--;
 	save_payload(lc, slot);
+}
+
+/* The frame that was sent first of those that are not acknowledged, or NULL. */
+static struct sanx_slot *save_next(struct sanx_link *link)
+{
+	struct list_head *from = list_empty(&link->unacked) ? &link->posted :
+							      &link->unacked;
+
+	return list_first_entry_or_null(from, struct sanx_slot, node);
 }
 
 /**
@@ -114,7 +124,7 @@ static void save_slot(struct sanx_link *link, struct sanx_slot *slot)
  * @link: a link whose wire has stopped
  *
  * Afterwards all slots are free, and the payload of frames that were not
- * completed is in the send buffers of their connections.
+ * acknowledged is in the send buffers of their connections.
  *
  * Context: process, may sleep; takes tx_lock.
  */
@@ -124,19 +134,17 @@ void sanx_suspend_save(struct sanx_link *link)
 	struct sanx_lconn *lc;
 
 	spin_lock_bh(&link->tx_lock);
-	while (!list_empty(&link->posted)) {
-		slot = list_first_entry(&link->posted, struct sanx_slot, node);
+	while ((slot = save_next(link))) {
 		if (!save_wants_sndbuf(link, slot)) {
 			save_slot(link, slot);
 			continue;
 		}
-		/*
-		 * lc->inflight is not 0, so the connection stays attached
-		 * without tx_lock.
-		 */
+		/* If @lc is released meanwhile, sanx_ack_forget() clears it. */
 		lc = slot->lc;
+		sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
 		save_sndbuf(link, lc);
+		sanx_conn_put(&lc->conn);
 		spin_lock_bh(&link->tx_lock);
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -162,7 +170,6 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_lconn_set_phase(lc, SANX_LCONN_SUSPENDED);
 		if (lc->state.close == SANX_LCONN_CLOSE_SENT)
 			sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
-		lc->peer_has = sanx_sndbuf_first(lc);
 		sanx_rings_lost(lc);
 		suspend_pend_again(lc);
 		list_del_init(&lc->reg);

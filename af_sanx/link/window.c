@@ -87,19 +87,23 @@ int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f)
  * @win: the window in it
  *
  * Context: tx_lock held.
- * Return: 0; -EPROTO if no correct peer says that.
+ * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET as
+ * sanx_txq_resume().
  */
 int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       const struct sanx_window_info *win)
 {
+	int err;
+
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (sanx_window_ok(lc->link, win) ||
-	    sanx_txgen_resume(&lc->txgen, f->count, win) ||
-	    sanx_txq_resume(&lc->conn.tx, window_credit(win),
-			    f->credit, f->offset))
+	    sanx_txgen_resume(&lc->txgen, f->count, win))
 		return -EPROTO;
-	window_arm(lc, win);
-	return 0;
+	err = sanx_txq_resume(&lc->conn.tx, window_credit(win), f->credit,
+			      f->offset);
+	if (!err)
+		window_arm(lc, win);
+	return err;
 }
 
 static bool window_quiet(const struct sanx_lconn *lc)
@@ -112,31 +116,21 @@ static bool window_quiet(const struct sanx_lconn *lc)
 	       lc->posted == lc->end && !lc->spilled;
 }
 
-/*
- * Few frames request a completion, and an idle connection sends no more frames
- * that would.  A PONG is always signaled and completes them all.
- */
-static void window_ask(struct sanx_link *link)
-{
-	if (!link->unsignaled)
-		return;
-	link->pong = true;
-	sanx_xmit_run(link);
-}
-
 /* Return: true if there is a window and it cannot be left now. */
 static bool window_leave(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	bool more = false;
 
-	if (lc->inflight && (lc->txgen.win.size || lc->sndbuf.buf))
-		window_ask(link);
 	/*
-	 * Not on iWARP, where sent bytes are kept until they are read, and
-	 * rings are small.  Not if the peer accepts no payload in frames.
+	 * Few frames request a completion, and an idle connection sends no more
+	 * frames that would, nor does the peer grant anything.
 	 */
-	if (!lc->txgen.win.size || lc->early || !link->inline_max)
+	if ((lc->inflight || lc->acked != lc->posted) &&
+	    (lc->txgen.win.size || lc->sndbuf.buf))
+		sanx_ack_ask(lc);
+	/* Not if the peer accepts no payload in frames. */
+	if (!lc->txgen.win.size || !link->inline_max)
 		goto out;
 	more = !window_quiet(lc) || !sanx_xmit_ok(link) ||
 	       !sanx_txq_lower(&lc->conn.tx, SANX_RING_FIRST);

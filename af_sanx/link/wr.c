@@ -4,18 +4,19 @@
  *
  * Invariants, guarded by link->tx_lock:
  *
- * - A slot is in link->free, or in link->posted in the order of posting, or
- *   belongs to a function that took it and has held tx_lock since.
- * - slot->lc of a posted slot is counted in lc->inflight.  A connection is not
- *   released while lc->inflight is not 0 (conn_over()).
+ * - A slot is in link->free, or in link->posted and then in link->unacked in
+ *   the order of posting (ack.c), or belongs to a function that took it and has
+ *   held tx_lock since.
+ * - slot->lc of a slot in link->posted is counted in lc->inflight.  A connection
+ *   is not released while lc->inflight is not 0 (conn_over()).
  *
  * A completion covers all messages that were posted before it, so few
  * completions are requested (wr_signal()): one for each SANX_WIRE_SLOTS / 8
  * frames, so that the slots cannot run out with no completion under way; one for
- * each quarter of a send buffer, so that little has to be sent again on another
- * link; one for each frame from a program's pages, because the program waits;
- * and one for each frame that may be the last of its connection, because the
- * release of the connection waits for it.
+ * each quarter of a send buffer, so that room comes before it is full; one for
+ * each frame that asks for an acknowledgment; and one for each frame that may be
+ * the last of its connection, because the release of the connection waits for
+ * it.
  */
 #include <linux/export.h>
 
@@ -86,15 +87,15 @@ void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 }
 
 /* Does this frame have to request a completion? */
-static bool wr_signal(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
-		      u32 len, bool lent)
+static bool wr_signal(struct sanx_link *link, struct sanx_lconn *lc,
+		      const struct sanx_frame *f)
 {
-	bool due = ++link->unsignaled >= SANX_WIRE_SLOTS / 8 || lent;
+	bool due = ++link->unsignaled >= SANX_WIRE_SLOTS / 8;
 
-	switch (type) {
+	switch (f->type) {
 	case SANX_FRAME_DATA:
-		lc->unsignaled += len;
-		due |= sanx_sndbuf_signal(lc);
+		lc->unsignaled += f->count;
+		due |= f->flags & SANX_FRAME_F_ASK || sanx_sndbuf_signal(lc);
 		break;
 	/*
 	 * A program sees the connection as over only after its last bytes and
@@ -122,13 +123,12 @@ static bool wr_signal(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 }
 
 static void slot_fill(struct sanx_slot *slot, struct sanx_lconn *lc,
-		      const struct sanx_frame *f, bool signal)
+		      const struct sanx_frame *f)
 {
 	slot->lc = lc;
 	slot->end = f->type == SANX_FRAME_DATA ? f->offset + f->count : 0;
 	slot->len = f->type == SANX_FRAME_DATA ? f->len : 0;
 	slot->posted = true;
-	slot->signaled = signal;
 	slot->at = jiffies;
 	if (lc)
 		lc->inflight++;
@@ -143,15 +143,15 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 		    struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		    const struct sanx_frame *f)
 {
-	bool lent = m->n_writes && !m->write[0].from;
 	int err;
 
 	lockdep_assert_held(&link->tx_lock);
 	m->slot = slot - link->slots;
-	m->signal = wr_signal(link, lc, f->type, f->count, lent);
-	slot_fill(slot, lc, f, m->signal);
+	m->signal = wr_signal(link, lc, f);
+	slot_fill(slot, lc, f);
 	list_add_tail(&slot->node, &link->posted);
 	link_credit_sent(&link->credit);
+	slot->seq = link->credit.sent;
 	if (f->type == SANX_FRAME_PING && !link->timed) {
 		link->timed = slot;
 		link->timed_at = ktime_get_ns();
@@ -221,56 +221,6 @@ void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
 		sanx_link_kill_locked(link, SANX_END_LOST);
 }
 
-/*
- * Wakes a sender that waits for room.  It sets lc->full again if it has to wait
- * longer (sanx_sndbuf_await()).
- */
-static void slot_freed_room(struct sanx_lconn *lc)
-{
-	if (!lc->full)
-		return;
-	lc->full = false;
-	if (list_empty(&lc->room))
-		list_add_tail(&lc->room, &lc->link->ready);
-}
-
-/*
- * Applies the completion of @slot to its connection.  Pages that the device has
- * read go to @read (sanx_long_acked()).
- */
-static void slot_done(struct sanx_slot *slot, struct list_head *read)
-{
-	struct sanx_lconn *lc = slot->lc;
-
-	slot->lc = NULL;
-	slot->posted = false;
-	if (!lc)
-		return;
-	lc->inflight--;
-	if (slot->end) {
-		WRITE_ONCE(lc->acked, slot->end);
-		lc->acked_at = jiffies;
-		sanx_long_acked(lc, read);
-	}
-	slot_freed_room(lc);
-	sanx_lconn_check_over(lc);
-}
-
-/*
- * Keeps the shortest time from posting a PING to its completion (link->rtt_ns).
- */
-static void wr_timed(struct sanx_link *link, const struct sanx_slot *slot)
-{
-	u64 ns;
-
-	if (link->timed != slot)
-		return;
-	link->timed = NULL;
-	ns = max(ktime_get_ns() - link->timed_at, 1ULL);
-	if (!link->rtt_ns || ns < link->rtt_ns)
-		WRITE_ONCE(link->rtt_ns, ns);
-}
-
 /**
  * sanx_wire_sent() - a message is complete, and all that were posted before it
  * @link: the link
@@ -284,18 +234,17 @@ static void wr_timed(struct sanx_link *link, const struct sanx_slot *slot)
 void sanx_wire_sent(struct sanx_link *link, u32 slot)
 {
 	struct sanx_slot *done = &link->slots[slot], *s, *next;
-	LIST_HEAD(read);
+	LIST_HEAD(pages);
 
 	spin_lock_bh(&link->tx_lock);
-	wr_timed(link, done);
 	list_for_each_entry_safe(s, next, &link->posted, node) {
 		if (!done->posted)
 			break;
-		list_move(&s->node, &link->free);
-		slot_done(s, &read);
+		sanx_ack_completed(link, s);
 	}
+	sanx_ack_run(link, &pages);
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
-	sanx_long_read(&read);
+	sanx_long_give_back(&pages);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_sent);

@@ -12,7 +12,7 @@
  * - A connection with a pending frame that may be sent now is in link->pending,
  *   or in link->openers for OPEN and RESUME.
  * - Everything else that a link has to send is in link->regs, link->rejects,
- *   link->ping or link->pong.
+ *   link->ping or link->answer.
  *
  * sanx_xmit_run() posts frames as long as there are slots and link credits.  It
  * runs again after each completion, after each received frame, and whenever a
@@ -24,11 +24,12 @@
  *
  * Registrations on rxe: when rxe retransmits, it executes a registration in the
  * retransmitted work a second time.  The memory region is then not free any
- * more, and the queue pair fails.  So on such a device (sanx_wire_caps.enable_alone) no
- * unacknowledged work may precede a registration.  The xmit path waits until
- * all work is acknowledged, posts up to XMIT_REGS registrations, and posts one
- * PONG for each of their connections behind them.  The completion of the PONG
- * tells when the region may be released.
+ * more, and the queue pair fails.  So on such a device
+ * (sanx_wire_caps.enable_alone) no work that is not completed may precede a
+ * registration.  The xmit path waits until all work is completed, posts up to
+ * XMIT_REGS registrations, and posts one PONG for each of their connections
+ * behind them.  The completion of the PONG tells when the region may be
+ * released.
  */
 #include "xmit.h"
 
@@ -111,7 +112,8 @@ static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 	} else if (todo & LCONN_P_FIN) {
 		lc->pending &= ~(LCONN_P_FIN | LCONN_P_CREDIT);
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_FIN);
-		sanx_emit_bare(link, lc, SANX_FRAME_FIN, 0);
+		sanx_emit_bare(link, lc, SANX_FRAME_FIN,
+			       sanx_ack_last(lc) ? SANX_FRAME_F_ASK : 0);
 	} else if (todo & LCONN_P_CREDIT) {
 		lc->pending &= ~LCONN_P_CREDIT;
 		sanx_emit_bare(link, lc, SANX_FRAME_CREDIT, 0);
@@ -135,6 +137,20 @@ static bool reg_due(const struct sanx_lconn *lc)
 	       sanx_lring_disabled(&lc->sndbuf);
 }
 
+/* Return: free slots, if fewer than @most; else @most. */
+static u32 free_slots(const struct sanx_link *link, u32 most)
+{
+	const struct sanx_slot *slot;
+	u32 n = 0;
+
+	list_for_each_entry(slot, &link->free, node) {
+		if (n == most)
+			break;
+		n++;
+	}
+	return n;
+}
+
 /*
  * Posts registrations, and then one PONG for each connection that has one.  The
  * PONG counts in lc->inflight, so the connection is not released before its
@@ -145,6 +161,7 @@ static void reg_alone(struct sanx_link *link)
 	u32 i, n = 0, most = min(XMIT_REGS, link_credit_room(&link->credit));
 	struct sanx_lconn *lc, *lcs[XMIT_REGS];
 
+	most = free_slots(link, most);
 	while (n < most && !list_empty(&link->regs)) {
 		lc = list_first_entry(&link->regs, struct sanx_lconn, reg);
 		list_del_init(&lc->reg);
@@ -159,14 +176,13 @@ static void reg_alone(struct sanx_link *link)
 
 /*
  * Posts registrations alone, up to XMIT_REGS connections per round trip.  If
- * unacknowledged work is in the way and none of it asks for a completion, a
- * PONG, which is always signaled, gets one.
+ * uncompleted work is in the way and none of it requests a completion, a PONG,
+ * which is always signaled, gets one.
  */
 static void xmit_regs(struct sanx_link *link)
 {
 	if (list_empty(&link->regs) || !xmit_room(link))
 		return;
-	/* With nothing posted, all slots are free. */
 	if (list_empty(&link->posted))
 		reg_alone(link);
 	else if (link->unsignaled)
@@ -233,14 +249,24 @@ static void xmit_rejects(struct sanx_link *link)
 	}
 }
 
+/* A PONG, unless a frame that was sent meanwhile has carried the grant. */
+static void xmit_answer_due(struct sanx_link *link)
+{
+	if (link->answer != SANX_ANSWER_DUE)
+		return;
+	if (!link_credit_unadvertised(&link->credit)) {
+		link->answer = SANX_ANSWER_NONE;
+	} else if (sanx_xmit_ok(link)) {
+		link->answer = SANX_ANSWER_NONE;
+		sanx_emit_pong(link, NULL);
+	}
+}
+
 static void xmit_pings(struct sanx_link *link)
 {
 	bool due;
 
-	if (link->pong && sanx_xmit_ok(link)) {
-		link->pong = false;
-		sanx_emit_pong(link, NULL);
-	}
+	xmit_answer_due(link);
 	/*
 	 * A PING that carries a grant may use the reserved link credits, and
 	 * does not wait for registrations.

@@ -406,7 +406,7 @@ static u32 loop_most(struct sanx_conn *conn)
 	u32 theirs = READ_ONCE(peer->rx_max);
 
 	theirs = max(theirs, sanx_conn_rcvmost(peer));
-	return theirs + sanx_conn_spare(conn, 0);
+	return theirs + sanx_conn_spare(conn);
 }
 
 /* Room beyond the receiver's ring, for a sender whose peer does not read. */

@@ -340,8 +340,7 @@ static int setup_qp(struct verbs_link *vl)
 	return err;
 }
 
-static int setup_objects(struct verbs_link *vl, struct ib_device *dev,
-			 bool early)
+static int setup_objects(struct verbs_link *vl, struct ib_device *dev)
 {
 	const int cqes = SANX_WIRE_SLOTS * VERBS_CHAIN + SANX_WIRE_RECVS + 2;
 	struct ib_pd *pd;
@@ -356,8 +355,7 @@ static int setup_objects(struct verbs_link *vl, struct ib_device *dev,
 	vl->recv = setup_cqes(vl, SANX_WIRE_RECVS, recv_done);
 	if (!vl->sent || !vl->recv)
 		return -ENOMEM;
-	vl->max_sge = early ? 1 : min_t(u32, dev->attrs.max_send_sge,
-					VERBS_SGES);
+	vl->max_sge = min_t(u32, dev->attrs.max_send_sge, VERBS_SGES);
 	cq = ib_alloc_cq_any(dev, vl, cqes, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -365,16 +363,15 @@ static int setup_objects(struct verbs_link *vl, struct ib_device *dev,
 	return setup_qp(vl);
 }
 
-/* iWARP completes work early, and has no writes with immediate data. */
-static int setup_engine(struct verbs_link *vl, struct ib_device *dev, bool early)
+/* iWARP has no writes with immediate data. */
+static int setup_engine(struct verbs_link *vl, struct ib_device *dev)
 {
 	struct sanx_wire_caps caps = {
 		.device		= dev->name,
 		.map_max	= (u64)dev->attrs.max_fast_reg_page_list_len *
 				  PAGE_SIZE,
 		.lend_max	= (vl->max_sge - 1) * PAGE_SIZE,
-		.imm		= !early,
-		.early		= early,
+		.imm		= !rdma_protocol_iwarp(dev, vl->id->port_num),
 		.enable_alone	= dev->ops.driver_id == RDMA_DRIVER_RXE,
 	};
 	void *buf;
@@ -398,14 +395,13 @@ static int setup_engine(struct verbs_link *vl, struct ib_device *dev, bool early
 int verbs_setup(struct verbs_link *vl)
 {
 	struct ib_device *dev = vl->id->device;
-	bool early = rdma_protocol_iwarp(dev, vl->id->port_num);
 	int err;
 
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
-	err = setup_objects(vl, dev, early);
+	err = setup_objects(vl, dev);
 	if (!err)
-		err = setup_engine(vl, dev, early);
+		err = setup_engine(vl, dev);
 	return err ?: setup_recvs(vl, dev);
 }
 

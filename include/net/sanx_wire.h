@@ -17,9 +17,9 @@
  *   engine is told of the message.
  * - Completion.  sanx_wire_sent() for a message means that the device does not
  *   read its memory any more: the slot, the mapped memory and the pages that
- *   the writes name.  It also covers all messages posted before.  It does not
- *   mean that the peer's processor has seen the message.  It means that the
- *   peer's device has acknowledged it, unless the link is @early.
+ *   the writes name.  It also covers all messages posted before.  It says
+ *   nothing of the peer: the message may be lost with the link, or with the
+ *   peer's device.  What has arrived, the peers' engines tell each other.
  * - Access.  The peer writes mapped memory only between the message that
  *   enables the mapping and unmap().
  * - End.  After stop() there is no upcall of the link, and the device neither
@@ -73,16 +73,14 @@ struct sanx_wire_link {
  * @lend_max: most bytes of a write from pages that are not mapped
  *	(&struct sanx_wire_page), or 0 if it cannot write from such pages
  * @imm: a write can carry 32 bits of immediate data, instead of a frame
- * @early: messages complete before the peer's device has them (iWARP)
- * @enable_alone: no unacknowledged message may precede one that enables a
- *	mapping (rxe)
+ * @enable_alone: no message that is not completed may precede one that enables
+ *	a mapping (rxe)
  */
 struct sanx_wire_caps {
 	const char	*device;
 	u64		map_max;
 	u32		lend_max;
 	bool		imm;
-	bool		early;
 	bool		enable_alone;
 };
 

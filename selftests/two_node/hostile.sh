@@ -125,7 +125,7 @@ resume-credit-far	down		1
 resume-credit-back	down		1
 resume-ahead		down		1
 resume-behind		reset		0
-resume-back		down		1
+resume-back		reset		0
 resume-instance		unknown		0
 resume-ack		down		1
 resume-rej		down		1
@@ -173,6 +173,7 @@ write-key		down		0
 write-late		down		0
 imm-good		up		0
 imm-full		up		0
+imm-ask			up		0
 imm-old-gen		down		1
 imm-not-in-ring		down		1
 imm-urgent		down		1

@@ -32,7 +32,7 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_string(out, "local", " local %s", addr_format(&local, text));
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
 	/*
-	 * rtt is 0 until the peer's device has acknowledged something.
+	 * rtt is 0 until the peer has acknowledged something.
 	 * long_min is UINT32_MAX on links that copy every send().
 	 */
 	if (rtt)
