@@ -82,19 +82,30 @@ servers() {
 	serve 1 5005 sleep 600000
 }
 
-# Who keeps alive comes last, so that the cut is not when one of the two has just
-# had an answer to its first probe, and the other not.
+# Idle seconds of keepalive.
+IDLE=10
+
+# between_probes MS: waits until half of IDLE has passed since MS, or since a probe
+# of a connection of that time.  So the cut is seconds away from all probes, even if
+# one of a pair connected later, and not one of the two still has an answer.
+between_probes() {
+	local past=$(($(date +%s%3N) - $1))
+	sleep "$(((IDLE * 1500 - past % (IDLE * 1000)) % (IDLE * 1000)))e-3"
+}
+
 cable_cut() {
+	local began
 	# With the first there is a link, so that the others take no longer than TCP.
-	pair plain 5003 ping 3 sleep $((16000 + 4000 * SLOW)) ping 3 shut end
+	pair plain 5003 ping 3 sleep $((20000 + 4000 * SLOW)) ping 3 shut end
 	connected plain
 	pair user-busy 5002 user-timeout 5000 trickle
 	pair full 5002 send-timeout 2000 flood
-	pair bytes 5004 sleep $((6000 + 2000 * SLOW)) both 3M shut end
-	pair keepalive 5001 keepalive 5 1 hold
-	pair user-idle 5001 keepalive 5 2 user-timeout 8000 hold
+	pair bytes 5004 sleep $((12000 + 2000 * SLOW)) both 3M shut end
+	began=$(date +%s%3N)
+	pair keepalive 5001 keepalive $IDLE 1 hold
+	pair user-idle 5001 keepalive $IDLE 2 user-timeout 13000 hold
 	connected user-busy full bytes keepalive user-idle
-	sleep 1
+	between_probes "$began"
 	lab wire cut
 	sleep 12
 	alive plain "a cable cut: without options an idle connection stays"
