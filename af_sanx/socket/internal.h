@@ -3,7 +3,22 @@
 #ifndef _SANX_SOCKET_INTERNAL_H
 #define _SANX_SOCKET_INTERNAL_H
 
+#include <linux/poll.h>
+#include <linux/wait.h>
+
 #include "socket.h"
+
+/*
+ * As woken_wake_function(), for who waits for @events only.  Readers and senders
+ * sleep in one queue.  A wake-up without a key is for all.
+ */
+static inline int sanx_wake_for(__poll_t events, struct wait_queue_entry *wait,
+				unsigned int mode, int sync, void *key)
+{
+	if (key && !(key_to_poll(key) & (events | EPOLLERR | EPOLLHUP)))
+		return 0;
+	return woken_wake_function(wait, mode, sync, key);
+}
 
 /* family.c */
 struct sanx_sock *sanx_sock_alloc(struct sock *sk,

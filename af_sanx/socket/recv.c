@@ -58,6 +58,12 @@ static bool recv_busy_poll(const struct sanx_sock *ss, struct sanx_conn *conn,
 	return ready;
 }
 
+static int recv_wake(struct wait_queue_entry *wait, unsigned int mode, int sync,
+		     void *key)
+{
+	return sanx_wake_for(EPOLLIN, wait, mode, sync, key);
+}
+
 /*
  * Waits for more than @seen bytes or for a change of state, without rx_mutex.
  * @any: the caller has bytes to return
@@ -67,7 +73,7 @@ static bool recv_busy_poll(const struct sanx_sock *ss, struct sanx_conn *conn,
 static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		     bool any, long *timeo)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, recv_wake);
 	struct sanx_busy_poll poll;
 	int err = 0;
 

@@ -45,6 +45,12 @@ static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 	       READ_ONCE(conn->peer_gone) || sanx_hold_room(conn, which);
 }
 
+static int send_wake(struct wait_queue_entry *wait, unsigned int mode, int sync,
+		     void *key)
+{
+	return sanx_wake_for(EPOLLOUT, wait, mode, sync, key);
+}
+
 /*
  * Sleeps until a wake-up or the end of the timeout.  A sender that asks for
  * SANX_ROOM_WINDOW sleeps at most for the rest of @patience, in jiffies.
@@ -90,7 +96,7 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 		     enum sanx_room *which)
 {
 	struct sock *sk = ss->sk;
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	DEFINE_WAIT_FUNC(wait, send_wake);
 	enum sanx_room first = SANX_ROOM_WINDOW;
 	long patience = SANX_PATIENCE;
 	int err = 0;
