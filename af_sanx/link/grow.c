@@ -14,7 +14,7 @@
  * tcp_rmem[2] unless SO_RCVBUF is set.  The goal is a ring that holds what the
  * reader reads in grow_ms.  The ring grows by a factor of GROW_TIMES, each time
  * after GROW_TIMES rings full in a row that were read within grow_ms each, and
- * for which the sender had used all credit (F_FULL).  A slow reader needs no
+ * for which the sender had no room for more (F_FULL).  A slow reader needs no
  * larger ring.  All rings that have grown share a limited part of the node's
  * memory (sanx_lring_alloc_grown()).
  *

@@ -72,12 +72,12 @@ static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 
 /*
  * Would a larger ring take more?  Either all credit is used, or the send buffer
- * is full, whose size follows that of the ring.
+ * is full, whose size follows that of the ring unless SO_SNDBUF limits it.
  */
 static bool payload_rwnd_limited(const struct sanx_lconn *lc)
 {
 	return lc->posted == lc->conn.tx.limit ||
-	       (lc->sndbuf.size == lc->txgen.win.size &&
+	       (sanx_sndbuf_cap(lc) == lc->txgen.win.size &&
 		!sanx_sndbuf_room(lc));
 }
 

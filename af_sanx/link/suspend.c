@@ -72,11 +72,10 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 	sanx_lring_free(&ring);
 }
 
-static bool save_wants_sndbuf(const struct sanx_link *link,
-			      const struct sanx_slot *slot)
+static bool save_wants_sndbuf(const struct sanx_slot *slot)
 {
-	return link->why == SANX_END_LOST && slot->lc && slot->len &&
-	       !slot->lc->sndbuf.buf &&
+	return slot->lc && slot->len && !slot->lc->sndbuf.buf &&
+	       sanx_lconn_survives(slot->lc) &&
 	       slot->lc->state.tx != SANX_LCONN_TX_RESET;
 }
 
@@ -135,7 +134,7 @@ void sanx_suspend_save(struct sanx_link *link)
 
 	spin_lock_bh(&link->tx_lock);
 	while ((slot = save_next(link))) {
-		if (!save_wants_sndbuf(link, slot)) {
+		if (!save_wants_sndbuf(slot)) {
 			save_slot(link, slot);
 			continue;
 		}

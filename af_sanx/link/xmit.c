@@ -40,10 +40,31 @@ static_assert(XMIT_REGS <= SANX_WIRE_SLOTS);
 static_assert(SANX_WIRE_RECVS >= LINK_CREDIT_RECVS_MIN);
 static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);
 
+/* Return: free slots, if fewer than @most; else @most. */
+static u32 free_slots(const struct sanx_link *link, u32 most)
+{
+	const struct sanx_slot *slot;
+	u32 n = 0;
+
+	list_for_each_entry(slot, &link->free, node) {
+		if (n == most)
+			break;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * The last free slot is reserved for a PING that carries a grant, as the last
+ * link credits are.  Without it, two sides that each keep as many frames as they
+ * have slots could wait for each other's grants: all slots are free again only
+ * with a grant of the peer.  A peer that gets this one can send, and its frames
+ * carry grants.
+ */
 static bool xmit_room(const struct sanx_link *link)
 {
 	return READ_ONCE(link->state) == SANX_LINK_UP &&
-	       link_credit_room(&link->credit) && !list_empty(&link->free);
+	       link_credit_room(&link->credit) && free_slots(link, 2) == 2;
 }
 
 /**
@@ -137,20 +158,6 @@ static bool reg_due(const struct sanx_lconn *lc)
 	       sanx_lring_disabled(&lc->sndbuf);
 }
 
-/* Return: free slots, if fewer than @most; else @most. */
-static u32 free_slots(const struct sanx_link *link, u32 most)
-{
-	const struct sanx_slot *slot;
-	u32 n = 0;
-
-	list_for_each_entry(slot, &link->free, node) {
-		if (n == most)
-			break;
-		n++;
-	}
-	return n;
-}
-
 /*
  * Posts registrations, and then one PONG for each connection that has one.  The
  * PONG counts in lc->inflight, so the connection is not released before its
@@ -161,7 +168,7 @@ static void reg_alone(struct sanx_link *link)
 	u32 i, n = 0, most = min(XMIT_REGS, link_credit_room(&link->credit));
 	struct sanx_lconn *lc, *lcs[XMIT_REGS];
 
-	most = free_slots(link, most);
+	most = min(most, free_slots(link, most + 1) - 1);
 	while (n < most && !list_empty(&link->regs)) {
 		lc = list_first_entry(&link->regs, struct sanx_lconn, reg);
 		list_del_init(&lc->reg);
@@ -268,8 +275,8 @@ static void xmit_pings(struct sanx_link *link)
 
 	xmit_answer_due(link);
 	/*
-	 * A PING that carries a grant may use the reserved link credits, and
-	 * does not wait for registrations.
+	 * A PING that carries a grant may use the reserved link credits and the
+	 * reserved slot, and does not wait for registrations.
 	 */
 	due = link_credit_grant_due(&link->credit) &&
 	      link->state == SANX_LINK_UP && !list_empty(&link->free);
