@@ -29,9 +29,12 @@ static int __init sanx_init(void)
 	err = sanx_netns_init();
 	if (err)
 		goto err_worker;
-	err = sanx_netuse_init();
+	err = sanx_listeners_init();
 	if (err)
 		goto err_netns;
+	err = sanx_netuse_init();
+	if (err)
+		goto err_listeners;
 	err = sanx_socks_init();
 	if (err)
 		goto err_busy;
@@ -60,6 +63,8 @@ err_socks:
 	sanx_socks_exit();
 err_busy:
 	sanx_netuse_exit();
+err_listeners:
+	sanx_listeners_exit();
 err_netns:
 	sanx_netns_exit();
 err_worker:
@@ -82,6 +87,7 @@ static void __exit sanx_exit(void)
 	sanx_fallback_drain();
 	sanx_socks_exit();
 	sanx_netuse_exit();
+	sanx_listeners_exit();
 	sanx_netns_exit();
 	/* Work items may still put connections, which RCU then frees. */
 	sanx_worker_exit();

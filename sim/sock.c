@@ -28,6 +28,7 @@ struct sim_sock {
 	bool			fell_back;
 	bool			killed;
 	struct sanx_listener	lsk;
+	struct rcu_head		rcu;
 };
 
 static struct sock *sk_of(struct sim_sock *s)
@@ -92,7 +93,7 @@ struct sim_sock *sim_socket(int node)
 	s->node = node;
 	s->net = sim_nodes[node].net;
 	sock_fill(s);
-	sanx_listener_init(&s->lsk);
+	sanx_listener_init(&s->lsk, s->net);
 	sanx_netuse_get(s->net);
 	return s;
 }
@@ -586,6 +587,11 @@ void sim_cork(struct sim_sock *s, bool on)
 		sanx_hold_pull(s->conn);
 }
 
+static void sock_put_rcu(struct rcu_head *rcu)
+{
+	sock_put(sk_of(container_of(rcu, struct sim_sock, rcu)));
+}
+
 /**
  * sim_close() - close()
  * @s: the socket; gone afterwards
@@ -611,5 +617,6 @@ void sim_close(struct sim_sock *s, bool abort)
 		sanx_conn_stop(conn);
 		sanx_conn_put(conn);
 	}
-	sock_put(sk);
+	sanx_listener_destroy(&s->lsk);
+	call_rcu(&s->rcu, sock_put_rcu);
 }

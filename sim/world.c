@@ -159,6 +159,7 @@ static void start_all(void *unused)
 	system_long_wq = alloc_workqueue("events_long", 0, 0);
 	sim_assert(!sanx_worker_init());
 	sim_assert(!sanx_netns_init());
+	sim_assert(!sanx_listeners_init());
 	sim_assert(!sanx_netuse_init());
 	sim_assert(!sanx_wire_register(&sim_wire_ops));
 	for (i = 1; i <= sim_plan.nodes; i++) {
@@ -177,6 +178,7 @@ static void stop_all(void *unused)
 	}
 	sanx_wire_unregister(&sim_wire_ops);
 	sanx_netuse_exit();
+	sanx_listeners_exit();
 	sanx_netns_exit();
 	sanx_worker_exit();
 	sanx_conn_exit();

@@ -31,8 +31,8 @@
 
 /**
  * struct sanx_listener - a socket that accepts AF_SANX connections
- * @node: in the listener table while it listens
- * @net: its namespace
+ * @node: in the table while it listens
+ * @table: the table of its namespace, with a reference; constant
  * @local: address (:: for any) and port
  * @v4: accepts connections to IPv4 addresses
  * @v6: accepts connections to IPv6 addresses
@@ -49,12 +49,12 @@
  *	wait queue
  * @end: ends the listener then
  *
- * table_lock in listener.c guards all fields but @watch and @end.  Reads of
+ * The lock of @table guards all fields but @table, @watch and @end.  Reads of
  * @queued without it are hints.
  */
 struct sanx_listener {
 	struct hlist_node	node;
-	struct net		*net;
+	struct sanx_listener_table *table;
 	struct sanx_endpoint	local;
 	bool			v4;
 	bool			v6;
@@ -92,7 +92,10 @@ struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
 const char *sanx_state_name(enum sanx_conn_state state);
 
 /* listener.c */
-void sanx_listener_init(struct sanx_listener *lsk);
+int sanx_listeners_init(void);
+void sanx_listeners_exit(void);
+void sanx_listener_init(struct sanx_listener *lsk, const struct net *net);
+void sanx_listener_destroy(struct sanx_listener *lsk);
 void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon);
 void sanx_listener_watch(struct sanx_listener *lsk);
 void sanx_listener_pause(struct sanx_listener *lsk);

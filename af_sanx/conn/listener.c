@@ -6,15 +6,19 @@
  * The native socket listens too.  So the port is taken, and plain TCP clients
  * find it.
  *
- * table_lock guards the table, all fields of a struct sanx_listener but @watch
- * and @end, conn->node while it is in a list of a listener, and writes of
- * conn->deferred.  conn->lock is inside it.  sk_data_ready() of the listening
- * sock is called without it, because it may be a kernel program's.  The lock of
- * the sock's wait queue guards @watch.
+ * Each namespace has a table of its listeners.  table->lock guards it, all fields
+ * of a struct sanx_listener but @table, @watch and @end, conn->node while it is in
+ * a list of a listener, and writes of conn->deferred.  conn->lock is inside it.
+ * sk_data_ready() of the listening sock is called without it, because it may be a
+ * kernel program's.  The lock of the sock's wait queue guards @watch.
+ *
+ * A listener has a reference of its table, because a socket may be closed after
+ * the last reference of its namespace was put with the native socket.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <net/inet_connection_sock.h>
+#include <net/netns/generic.h>
 #include <net/tcp.h>
 
 #include "config/config.h"
@@ -22,27 +26,59 @@
 
 #define TABLE_BITS	8
 
-/* Guards the table, and most of each struct sanx_listener: see above. */
-static DEFINE_SPINLOCK(table_lock);
-static struct hlist_head table[1 << TABLE_BITS];
+/**
+ * struct sanx_listener_table - the listeners of a namespace
+ * @refs: references: the namespace's, and one of each of its sockets
+ * @lock: see above
+ * @heads: &struct sanx_listener by port
+ * @rcu: frees the table
+ */
+struct sanx_listener_table {
+	refcount_t		refs;
+	spinlock_t		lock; /* guards: see above */
+	struct hlist_head	heads[1 << TABLE_BITS];
+	struct rcu_head		rcu;
+};
 
-static struct hlist_head *bucket(const struct net *net, __be16 port)
+/**
+ * struct listener_net - what a namespace has of listeners
+ * @table: its table, with a reference; constant
+ */
+struct listener_net {
+	struct sanx_listener_table	*table;
+};
+
+static unsigned int listener_net_id;
+
+/* The namespace is alive, or in an exit that comes before listener_net_exit(). */
+static struct sanx_listener_table *table_of(const struct net *net)
 {
-	return &table[hash_32((__force u16)port ^ net_hash_mix(net),
-			      TABLE_BITS)];
+	struct listener_net *ln = net_generic(net, listener_net_id);
+
+	return ln->table;
+}
+
+static void table_put(struct sanx_listener_table *table)
+{
+	if (refcount_dec_and_test(&table->refs))
+		kfree_rcu(table, rcu);
+}
+
+static struct hlist_head *bucket(struct sanx_listener_table *table, __be16 port)
+{
+	return &table->heads[hash_32((__force u16)port, TABLE_BITS)];
 }
 
 /*
  * Return: how well a listener matches, or 0 if it does not.  As in TCP, an
  * exact address is better than any address.
  */
-static int match(const struct sanx_listener *lsk, const struct net *net,
+static int match(const struct sanx_listener *lsk,
 		 const struct sanx_endpoint *local)
 {
 	bool v4 = ipv6_addr_v4mapped(&local->addr);
 
-	if (lsk->net != net || lsk->local.port != local->port ||
-	    !(v4 ? lsk->v4 : lsk->v6))
+	if (lsk->local.port != local->port || !(v4 ? lsk->v4 : lsk->v6))
 		return 0;
 	if (ipv6_addr_equal(&lsk->local.addr, &local->addr))
 		return 3;
@@ -79,17 +115,17 @@ static bool takes(const struct sanx_listener *lsk)
  * decides.  A listener with @soon set is better than none, so that its clients
  * ask again.
  */
-static struct sanx_listener *lookup(const struct net *net,
+static struct sanx_listener *lookup(struct sanx_listener_table *table,
 				    const struct sanx_endpoint *local,
 				    const struct sanx_endpoint *remote)
 {
-	struct hlist_head *head = bucket(net, local->port);
+	struct hlist_head *head = bucket(table, local->port);
 	struct sanx_listener *lsk, *found = NULL, *soon = NULL;
 	int best = 0, equal = 0, n;
 
-	lockdep_assert_held(&table_lock);
+	lockdep_assert_held(&table->lock);
 	hlist_for_each_entry(lsk, head, node) {
-		n = match(lsk, net, local);
+		n = match(lsk, local);
 		if (n && lsk->soon) {
 			soon = lsk;
 			continue;
@@ -108,7 +144,7 @@ static struct sanx_listener *lookup(const struct net *net,
 	n = reciprocal_scale(jhash(remote, sizeof(remote->addr),
 				   (__force u16)remote->port), equal);
 	hlist_for_each_entry(lsk, head, node)
-		if (!lsk->soon && match(lsk, net, local) == best &&
+		if (!lsk->soon && match(lsk, local) == best &&
 		    takes(lsk) && n-- == 0)
 			return lsk;
 	return found;
@@ -137,7 +173,7 @@ static unsigned long defer_time(const struct sock *sk)
  */
 static struct sock *enqueue(struct sanx_listener *lsk, struct sanx_conn *conn)
 {
-	lockdep_assert_held(&table_lock);
+	lockdep_assert_held(&lsk->table->lock);
 	list_add_tail(&conn->node, &lsk->queue);
 	lsk->queued++;
 	sock_hold(lsk->sk);
@@ -159,14 +195,47 @@ static void listener_ready(struct sock *sk)
 	sock_put(sk);
 }
 
-static void undefer(struct sanx_conn *conn)
+static void deferred_del(struct sanx_conn *conn)
 {
 	struct sanx_listener *lsk = conn->deferred;
 
-	lockdep_assert_held(&table_lock);
+	lockdep_assert_held(&lsk->table->lock);
 	WRITE_ONCE(conn->deferred, NULL);
 	list_del_init(&conn->node);
 	lsk->n_deferred--;
+}
+
+/*
+ * Queues a connection that was deferred, if it still is.
+ *
+ * RCU keeps the listener and its table: both are freed after a grace period,
+ * and conn->deferred is NULL before it begins.
+ * @dead: NULL to leave a dead connection deferred; else set if it is dead, and
+ *	then it is in no list
+ * Return: as enqueue(), or NULL if it was not queued.
+ */
+static struct sock *undefer(struct sanx_conn *conn, bool *dead)
+{
+	struct sock *sk = NULL;
+	struct sanx_listener *lsk;
+
+	rcu_read_lock();
+	/* Pairs with smp_store_release() in defer(). */
+	lsk = smp_load_acquire(&conn->deferred);
+	if (!lsk)
+		goto out;
+	spin_lock_bh(&lsk->table->lock);
+	if (conn->deferred && sanx_conn_open(conn)) {
+		deferred_del(conn);
+		sk = enqueue(lsk, conn);
+	} else if (conn->deferred && dead) {
+		deferred_del(conn);
+		*dead = true;
+	}
+	spin_unlock_bh(&lsk->table->lock);
+out:
+	rcu_read_unlock();
+	return sk;
 }
 
 /*
@@ -178,21 +247,10 @@ static void defer_over(struct kthread_work *work)
 {
 	struct sanx_conn *conn = container_of(work, struct sanx_conn,
 					      retry.work);
-	struct sanx_listener *lsk;
-	struct sock *sk = NULL;
-	bool drop = false;
+	bool dead = false;
 
-	spin_lock_bh(&table_lock);
-	lsk = conn->deferred;
-	if (lsk) {
-		undefer(conn);
-		drop = !sanx_conn_open(conn);
-		if (!drop)
-			sk = enqueue(lsk, conn);
-	}
-	spin_unlock_bh(&table_lock);
-	listener_ready(sk);
-	if (drop) {
+	listener_ready(undefer(conn, &dead));
+	if (dead) {
 		sanx_conn_close(conn, true);
 		sanx_conn_put(conn);
 	}
@@ -202,10 +260,11 @@ static void defer_over(struct kthread_work *work)
 static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
 		  unsigned long delay)
 {
-	lockdep_assert_held(&table_lock);
+	lockdep_assert_held(&lsk->table->lock);
 	list_add_tail(&conn->node, &lsk->deferred);
 	lsk->n_deferred++;
-	WRITE_ONCE(conn->deferred, lsk);
+	/* Pairs with smp_load_acquire() in undefer_lock(). */
+	smp_store_release(&conn->deferred, lsk);
 	kthread_init_delayed_work(&conn->retry, defer_over);
 	sanx_conn_get(conn);
 	kthread_queue_delayed_work(sanx_connect_worker, &conn->retry, delay);
@@ -220,20 +279,8 @@ static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
  */
 void sanx_listener_news(struct sanx_conn *conn)
 {
-	struct sanx_listener *lsk;
-	struct sock *sk = NULL;
-
 	/* A dead connection waits until its time is over. */
-	if (!sanx_conn_open(conn))
-		return;
-	spin_lock_bh(&table_lock);
-	lsk = conn->deferred;
-	if (lsk) {
-		undefer(conn);
-		sk = enqueue(lsk, conn);
-	}
-	spin_unlock_bh(&table_lock);
-	listener_ready(sk);
+	listener_ready(undefer(conn, NULL));
 }
 
 /**
@@ -249,13 +296,14 @@ void sanx_listener_news(struct sanx_conn *conn)
  */
 int sanx_conn_incoming(struct sanx_conn *conn)
 {
+	struct sanx_listener_table *table = table_of(conn->net);
 	struct sanx_listener *lsk;
 	struct sock *sk = NULL;
 	int err = -ECONNREFUSED;
 	unsigned long wait;
 
-	spin_lock_bh(&table_lock);
-	lsk = lookup(conn->net, &conn->local, &conn->remote);
+	spin_lock_bh(&table->lock);
+	lsk = lookup(table, &conn->local, &conn->remote);
 	if (!lsk)
 		goto out;
 	err = -EAGAIN;
@@ -272,7 +320,7 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 	else
 		sk = enqueue(lsk, conn);
 out:
-	spin_unlock_bh(&table_lock);
+	spin_unlock_bh(&table->lock);
 	listener_ready(sk);
 	return err;
 }
@@ -287,19 +335,20 @@ out:
  *
  * As in TCP, a connection inherits SO_RCVBUF of its listener.
  *
- * Context: any; takes table_lock.
+ * Context: any; takes the lock of the table.
  * Return: bytes, or 0 if no AF_SANX socket listens there.
  */
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
 			    struct mem_cgroup **memcg)
 {
+	struct sanx_listener_table *table = table_of(net);
 	struct sanx_listener *lsk;
 	u32 size = 0;
 
 	*memcg = NULL;
-	spin_lock_bh(&table_lock);
-	lsk = lookup(net, local, remote);
+	spin_lock_bh(&table->lock);
+	lsk = lookup(table, local, remote);
 	/* With @soon, the listener's @sk may be gone already. */
 	if (lsk)
 		size = SANX_RING_MIN;
@@ -307,7 +356,7 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 		size = sanx_ring_size(READ_ONCE(lsk->sk->sk_rcvbuf));
 		*memcg = sanx_memcg_get(lsk->sk);
 	}
-	spin_unlock_bh(&table_lock);
+	spin_unlock_bh(&table->lock);
 	return size;
 }
 
@@ -315,7 +364,6 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 
-	lsk->net = sock_net(sk);
 	lsk->sk = sk;
 	lsk->local.port = inet->inet_sport;
 	lsk->v4 = true;
@@ -340,9 +388,9 @@ static void take_queue(struct sanx_listener *lsk, struct list_head *queue)
 {
 	struct sanx_conn *conn, *next;
 
-	lockdep_assert_held(&table_lock);
+	lockdep_assert_held(&lsk->table->lock);
 	list_for_each_entry_safe(conn, next, &lsk->deferred, node) {
-		undefer(conn);
+		deferred_del(conn);
 		list_add_tail(&conn->node, queue);
 	}
 	list_splice_init(&lsk->queue, queue);
@@ -369,12 +417,12 @@ static void listener_ended(struct work_struct *work)
 						 end);
 	LIST_HEAD(queue);
 
-	spin_lock_bh(&table_lock);
+	spin_lock_bh(&lsk->table->lock);
 	if (!hlist_unhashed(&lsk->node) && !lsk->soon && !listens(lsk)) {
 		hlist_del_init(&lsk->node);
 		take_queue(lsk, &queue);
 	}
-	spin_unlock_bh(&table_lock);
+	spin_unlock_bh(&lsk->table->lock);
 	drop_queue(&queue);
 }
 
@@ -398,14 +446,38 @@ static int listener_wake(wait_queue_entry_t *watch, unsigned int mode,
  * sanx_listener_init() - initialise the listener of a new socket
  * @lsk: the listener; everything that can be waited for or emptied is valid
  *	after this
+ * @net: namespace of the socket
+ *
+ * sanx_listener_destroy() must follow.
+ *
+ * Context: any.
  */
-void sanx_listener_init(struct sanx_listener *lsk)
+void sanx_listener_init(struct sanx_listener *lsk, const struct net *net)
 {
+	lsk->table = table_of(net);
+	refcount_inc(&lsk->table->refs);
 	INIT_LIST_HEAD(&lsk->queue);
 	INIT_LIST_HEAD(&lsk->deferred);
 	init_waitqueue_func_entry(&lsk->watch, listener_wake);
 	INIT_LIST_HEAD(&lsk->watch.entry);
 	INIT_WORK(&lsk->end, listener_ended);
+}
+
+/**
+ * sanx_listener_destroy() - end the use of a listener
+ * @lsk: the listener; sanx_listener_stop() was called if it ever listened.  Its
+ *	memory must stay for a grace period (undefer_lock()).
+ *
+ * Context: process, may sleep.
+ */
+void sanx_listener_destroy(struct sanx_listener *lsk)
+{
+	/*
+	 * The listener has left the wait queue, so listener_wake() cannot queue
+	 * it again.
+	 */
+	cancel_work_sync(&lsk->end);
+	table_put(lsk->table);
 }
 
 /**
@@ -451,14 +523,14 @@ static void listener_unwatch(struct sanx_listener *lsk)
 void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon)
 {
 	sock_owned_by_me(sk);
-	spin_lock_bh(&table_lock);
+	spin_lock_bh(&lsk->table->lock);
 	if (!hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
 	lsk->soon = soon;
 	lsk->backlog = READ_ONCE(sk->sk_max_ack_backlog);
 	listener_fill(lsk, sk);
-	hlist_add_head(&lsk->node, bucket(lsk->net, lsk->local.port));
-	spin_unlock_bh(&table_lock);
+	hlist_add_head(&lsk->node, bucket(lsk->table, lsk->local.port));
+	spin_unlock_bh(&lsk->table->lock);
 }
 
 static void listener_end(struct sanx_listener *lsk, bool soon)
@@ -466,12 +538,12 @@ static void listener_end(struct sanx_listener *lsk, bool soon)
 	LIST_HEAD(queue);
 
 	listener_unwatch(lsk);
-	spin_lock_bh(&table_lock);
+	spin_lock_bh(&lsk->table->lock);
 	lsk->soon = soon;
 	if (!soon && !hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
 	take_queue(lsk, &queue);
-	spin_unlock_bh(&table_lock);
+	spin_unlock_bh(&lsk->table->lock);
 	drop_queue(&queue);
 }
 
@@ -506,7 +578,7 @@ void sanx_listener_pause(struct sanx_listener *lsk)
  * sanx_listener_take() - take the connection that has waited longest
  * @lsk: of a listening socket
  *
- * Context: any; takes table_lock.
+ * Context: any; takes the lock of the table.
  * Return: a connection, whose reference is now the caller's, or NULL.
  */
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
@@ -515,13 +587,13 @@ struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 
 	if (!READ_ONCE(lsk->queued))
 		return NULL;
-	spin_lock_bh(&table_lock);
+	spin_lock_bh(&lsk->table->lock);
 	conn = list_first_entry_or_null(&lsk->queue, struct sanx_conn, node);
 	if (conn) {
 		list_del_init(&conn->node);
 		lsk->queued--;
 	}
-	spin_unlock_bh(&table_lock);
+	spin_unlock_bh(&lsk->table->lock);
 	return conn;
 }
 
@@ -535,4 +607,39 @@ struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 unsigned int sanx_listener_waiting(const struct sanx_listener *lsk)
 {
 	return READ_ONCE(lsk->queued);
+}
+
+static int __net_init listener_net_init(struct net *net)
+{
+	struct listener_net *ln = net_generic(net, listener_net_id);
+
+	ln->table = kzalloc(sizeof(*ln->table), GFP_KERNEL);
+	if (!ln->table)
+		return -ENOMEM;
+	refcount_set(&ln->table->refs, 1);
+	spin_lock_init(&ln->table->lock);
+	return 0;
+}
+
+/* Runs after the exits of all that can have a connection come in. */
+static void __net_exit listener_net_exit(struct net *net)
+{
+	table_put(table_of(net));
+}
+
+static struct pernet_operations listener_net_ops = {
+	.init	= listener_net_init,
+	.exit	= listener_net_exit,
+	.id	= &listener_net_id,
+	.size	= sizeof(struct listener_net),
+};
+
+int __init sanx_listeners_init(void)
+{
+	return register_pernet_subsys(&listener_net_ops);
+}
+
+void sanx_listeners_exit(void)
+{
+	unregister_pernet_subsys(&listener_net_ops);
 }

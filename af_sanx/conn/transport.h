@@ -251,7 +251,7 @@ enum sanx_room {
  *	guarded by the lock of the listener table; later in sanx_sock.old,
  *	guarded by lock_sock()
  * @deferred: the listener, while accept() must not find this connection yet;
- *	written under the lock of the listener table
+ *	written under the lock of the listener table, read under RCU
  * @retry: connects again after a full backlog; for a connection that came in,
  *	ends the time that it is @deferred
  * @work: makes the socket TCP after a refusal: sanx_conn_connect()

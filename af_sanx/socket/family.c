@@ -49,7 +49,7 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 	ss->sk = sk;
 	INIT_LIST_HEAD(&ss->old);
 	INIT_LIST_HEAD(&ss->node);
-	sanx_listener_init(&ss->lsk);
+	sanx_listener_init(&ss->lsk, sock_net(sk));
 	return ss;
 }
 
@@ -71,16 +71,12 @@ void sanx_sock_free(struct sanx_sock *ss)
 {
 	struct sanx_conn *conn, *next;
 
-	/*
-	 * The listener has left the wait queue, so listener_wake() cannot queue
-	 * it again.
-	 */
-	cancel_work_sync(&ss->lsk.end);
+	sanx_listener_destroy(&ss->lsk);
 	list_for_each_entry_safe(conn, next, &ss->old, node)
 		drop_conn(conn);
 	if (ss->conn)
 		drop_conn(ss->conn);
-	kfree(ss);
+	kfree_rcu(ss, rcu);
 }
 
 /**

@@ -22,11 +22,12 @@
  * @autobound: connect() took the port, not bind(), and the sock is in TCP's
  *	table of connections (autobind.c)
  * @tcp_only: listens for TCP only
- * @lsk: the listener; table_lock in conn/listener.c
+ * @lsk: the listener; guarded as conn/listener.c says
  * @node: in the list of the namespace's sockets (socks.lock); after a fallback
  *	in the list of the reaper (fallen_lock)
  * @sock: the socket, with a reference of its inode; set by a fallback for the
  *	reaper, then constant
+ * @rcu: frees it: sanx_listener_destroy()
  *
  * lock_sock(@sk) guards @old, @n_old, @autobound and @tcp_only, and writes of
  * @conn and @fell_back.  sanx_sock_conn() reads @conn without it, with acquire
@@ -44,6 +45,7 @@ struct sanx_sock {
 	struct sanx_listener	lsk;
 	struct list_head	node;
 	struct socket		*sock;
+	struct rcu_head		rcu;
 };
 
 /* family.c */
