@@ -159,8 +159,8 @@ static int take_request(struct wire_listener *l, struct wire_request *r)
 	sim_rail(&local, e->node, e->rail);
 	/* quiesce() waits until the request is answered. */
 	mutex_lock(&e->handler);
-	link = sanx_wire_request(l->lnet, &e->wl, &remote, true, r->hello,
-				 sizeof(r->hello));
+	link = sanx_wire_request(l->lnet, &e->wl, &remote,
+				 SANX_WIRE_KERNEL, r->hello, sizeof(r->hello));
 	if (IS_ERR(link)) {
 		mutex_unlock(&e->handler);
 		wire_end_put(e);

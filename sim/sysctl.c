@@ -7,6 +7,9 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->spin_us = 0;
 	sn->idle_ms = 30000;
 	sn->nodelay_us = 50;
+	sn->half_open = 256;
+	sn->half_open_peer = 32;
+	sn->max_orphans = 4096;
 	return 0;
 }
 

@@ -68,6 +68,7 @@ struct sanx_node_info {
  * @SANX_STAT_RX_BYTES: payload bytes given to programs
  * @SANX_STAT_RESETS: established connections that ended in a reset
  * @SANX_STAT_PROTOCOL_ERRORS: messages that no correct peer sends
+ * @SANX_STAT_LINKS_REFUSED: requests of peers for a link that were refused
  * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
  */
 enum sanx_stat {
@@ -77,6 +78,7 @@ enum sanx_stat {
 	SANX_STAT_RX_BYTES,
 	SANX_STAT_RESETS,
 	SANX_STAT_PROTOCOL_ERRORS,
+	SANX_STAT_LINKS_REFUSED,
 	SANX_STAT_FALLBACK,
 	/* private: */
 	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
@@ -104,6 +106,11 @@ struct sanx_stats {
  *	in ms; 0 for never
  * @nodelay_us: sysctl net.sanx.nodelay_us: longest delay of a piece with
  *	TCP_NODELAY, in microseconds; 0 for none
+ * @half_open: sysctl net.sanx.half_open: most links that peers have asked for
+ *	and that are not up
+ * @half_open_peer: sysctl net.sanx.half_open_peer: most of them of one peer
+ * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
+ *	and that a peer has not let go
  * @sysctl: the sysctls
  */
 struct sanx_net {
@@ -116,6 +123,9 @@ struct sanx_net {
 	unsigned int			spin_us;
 	unsigned int			idle_ms;
 	unsigned int			nodelay_us;
+	unsigned int			half_open;
+	unsigned int			half_open_peer;
+	unsigned int			max_orphans;
 	struct ctl_table_header		*sysctl;
 };
 

@@ -11,11 +11,29 @@
 /* What network devices delay their interrupts by. */
 #define NODELAY_US	50U
 
+/* Each of them takes some 100 KB. */
+#define HALF_OPEN	256U
+/* A peer that restarts leaves up to 8, and asks for up to 8. */
+#define HALF_OPEN_PEER	32U
+
+/* Each may have a send buffer of tcp_wmem[2]. */
+#define MAX_ORPHANS	4096U
+
 static unsigned int spin_us_max = 10000;
 static unsigned int nodelay_us_max = 100000;
 static unsigned int idle_ms_max = 24 * 60 * 60 * 1000;
+static unsigned int half_open_max = 65536;
+static unsigned int max_orphans_max = 1048576;
 
-enum { SYSCTL_SPIN_US, SYSCTL_IDLE_MS, SYSCTL_NODELAY_US, __SYSCTLS };
+enum {
+	SYSCTL_SPIN_US,
+	SYSCTL_IDLE_MS,
+	SYSCTL_NODELAY_US,
+	SYSCTL_HALF_OPEN,
+	SYSCTL_HALF_OPEN_PEER,
+	SYSCTL_MAX_ORPHANS,
+	__SYSCTLS
+};
 
 static void sysctl_uint(struct ctl_table *entry, const char *name,
 			unsigned int *value, unsigned int *most)
@@ -42,6 +60,9 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->spin_us = SPIN_US;
 	sn->idle_ms = IDLE_MS;
 	sn->nodelay_us = NODELAY_US;
+	sn->half_open = HALF_OPEN;
+	sn->half_open_peer = HALF_OPEN_PEER;
+	sn->max_orphans = MAX_ORPHANS;
 	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
@@ -52,6 +73,12 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    &idle_ms_max);
 	sysctl_uint(&table[SYSCTL_NODELAY_US], "nodelay_us", &sn->nodelay_us,
 		    &nodelay_us_max);
+	sysctl_uint(&table[SYSCTL_HALF_OPEN], "half_open", &sn->half_open,
+		    &half_open_max);
+	sysctl_uint(&table[SYSCTL_HALF_OPEN_PEER], "half_open_peer",
+		    &sn->half_open_peer, &half_open_max);
+	sysctl_uint(&table[SYSCTL_MAX_ORPHANS], "max_orphans",
+		    &sn->max_orphans, &max_orphans_max);
 	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table,
 					    __SYSCTLS);
 	if (sn->sysctl)

@@ -442,6 +442,36 @@ static void group_timeout(struct work_struct *work)
 	mutex_unlock(&g->lnet->lock);
 }
 
+/* Links that peers have asked for and that are not up, of all peers or of one. */
+static unsigned int half_open(const struct sanx_lnet *lnet, u32 peer)
+{
+	const struct sanx_group *g;
+	const struct sanx_link *link;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node) {
+		if (peer && g->peer != peer)
+			continue;
+		list_for_each_entry(link, &g->links, node)
+			n += !link->active &&
+			     READ_ONCE(link->state) != SANX_LINK_UP;
+	}
+	return n;
+}
+
+/*
+ * As TCP's queue of SYNs, each such link is memory that a peer takes before it
+ * has shown that it will use it.
+ */
+static bool half_open_full(const struct sanx_lnet *lnet, u32 peer)
+{
+	const struct sanx_net *sn = sanx_net(lnet->net);
+
+	return half_open(lnet, peer) >= READ_ONCE(sn->half_open_peer) ||
+	       half_open(lnet, 0) >= READ_ONCE(sn->half_open);
+}
+
 /**
  * sanx_group_accept() - decide on a request of a peer for a link
  * @lnet: the namespace
@@ -451,7 +481,8 @@ static void group_timeout(struct work_struct *work)
  * Context: process, in an upcall of the wire.
  * Return: a link that is accepting, with a reference for the caller; or an
  * error pointer: -EALREADY if our attempt has precedence, -EACCES if this node
- * has another id meanwhile, -ENETDOWN, -ENOMEM.
+ * has another id meanwhile, -EBUSY if too many links are half open, -ENETDOWN,
+ * -ENOMEM.
  */
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_hello_info *hello,
@@ -465,6 +496,9 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		goto out;
 	link = ERR_PTR(-EACCES);
 	if (sanx_node_self(lnet->net) != hello->to)
+		goto out;
+	link = ERR_PTR(-EBUSY);
+	if (half_open_full(lnet, hello->from))
 		goto out;
 	link = ERR_PTR(-ENOMEM);
 	g = group_get(lnet, hello->from, hello->lane);

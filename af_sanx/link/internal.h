@@ -48,6 +48,7 @@
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -86,8 +87,8 @@
  * @idle_tries: how many times @idle found connections
  * @n_links: links that are not freed yet
  * @gone: woken when @n_links becomes 0
- * @instance: random number, drawn when the namespace was set up and then
- *	constant; it tells peers that this node has restarted
+ * @instance_key: random, drawn when the namespace was set up and then constant:
+ *	what tells peers that this node has restarted (setup_instance())
  */
 struct sanx_lnet {
 	struct net		*net;
@@ -102,7 +103,7 @@ struct sanx_lnet {
 	unsigned int		idle_tries;
 	atomic_t		n_links;
 	wait_queue_head_t	gone;
-	u64			instance;
+	siphash_key_t		instance_key;
 };
 
 /**
@@ -507,7 +508,8 @@ struct sanx_lring {
  * @ack_asked: stream offset up to which the peer was asked for an
  *	acknowledgment
  * @acked_at: when @acked last changed, or the connection was attached, resumed
- *	or closed, whichever is last; in jiffies
+ *	or closed, or its bytes were given up, whichever is last; in jiffies.
+ *	Resuming a closed connection does not count
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
  * @full: a sender waits for room in @sndbuf, or until it is empty
  * @draining: @sndbuf takes no bytes until it is empty and is replaced

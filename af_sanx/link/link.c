@@ -266,6 +266,20 @@ static bool link_stuck(struct sanx_link *link, unsigned long most)
 }
 
 /*
+ * Is a link silent for too long?  The first frame follows the set-up at once, so a
+ * peer that has asked for a link gets no longer for it than for the set-up.
+ */
+static bool link_silent(const struct sanx_link *link, unsigned long beat)
+{
+	unsigned long most = BEATS_LOST * beat;
+
+	if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
+		most = min(most, 2 * msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
+	/* A frame that arrives now may set a later time than jiffies has here. */
+	return time_after_eq(jiffies, READ_ONCE(link->heard) + most);
+}
+
+/*
  * The heartbeat.  It starts with sanx_wire_prepare(), so it also ends an attempt
  * of the peer that is not followed by a first frame.
  */
@@ -276,8 +290,7 @@ static void link_beat(struct work_struct *work)
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 	unsigned long heard = READ_ONCE(link->heard);
 
-	/* A frame that arrives now may set a later time than jiffies has here. */
-	if (time_after_eq(jiffies, heard + BEATS_LOST * beat)) {
+	if (link_silent(link, beat)) {
 		sanx_link_kill(link, SANX_END_LOST);
 		return;
 	}

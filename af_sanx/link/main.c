@@ -201,9 +201,7 @@ static int link_net_init(struct net *net)
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
 	lnet->net = net;
-	do
-		lnet->instance = get_random_u64();
-	while (!lnet->instance);
+	get_random_bytes(&lnet->instance_key, sizeof(lnet->instance_key));
 	mutex_init(&lnet->ctl);
 	mutex_init(&lnet->lock);
 	INIT_LIST_HEAD(&lnet->groups);

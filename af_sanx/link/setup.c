@@ -48,6 +48,15 @@ void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
 }
 EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
 
+/*
+ * What tells this boot of this node from earlier ones.  Each peer is told another
+ * value, so that no peer can tell others what it was told, to pass for us.
+ */
+static u64 setup_instance(const struct sanx_group *g)
+{
+	return siphash_1u32(g->peer, &g->lnet->instance_key) ?: 1;
+}
+
 /**
  * sanx_wire_hello() - what the peer is told in the request or the reply
  * @link: a link that is prepared
@@ -64,7 +73,7 @@ void sanx_wire_hello(struct sanx_link *link, void *hello)
 		.inline_max	= SANX_INLINE_MAX,
 		.lane		= link->group->lane,
 		.rail		= link->rail,
-		.instance	= link->group->lnet->instance,
+		.instance	= setup_instance(link->group),
 	};
 	struct sanx_hello h;
 
@@ -225,12 +234,35 @@ void sanx_setup_start(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-static bool setup_peer_ok(struct sanx_lnet *lnet,
-			  const struct sanx_hello_info *hello,
-			  const struct in6_addr *remote)
+/*
+ * Checks all of a request that needs no lock.
+ * Return: why it is refused, for the log, or NULL.
+ */
+static const char *setup_check(struct sanx_lnet *lnet,
+			       const struct in6_addr *remote,
+			       enum sanx_wire_origin origin,
+			       const struct sanx_hello_info *hello, int parsed)
 {
-	return hello->to == sanx_node_self(lnet->net) &&
-	       sanx_node_has_rail(lnet->net, hello->from, remote);
+	if (origin == SANX_WIRE_FORGED)
+		return "it does not come from that address";
+	if (origin == SANX_WIRE_PROGRAM)
+		return "it does not come from a reserved port";
+	if (parsed == -EPROTONOSUPPORT)
+		return "it is of another version of the protocol";
+	if (parsed)
+		return "it is malformed";
+	if (hello->to != sanx_node_self(lnet->net))
+		return "this node has another id in its node map";
+	if (!sanx_node_has_rail(lnet->net, hello->from, remote))
+		return "the node map does not have its node at that address";
+	return NULL;
+}
+
+static void setup_refused(struct sanx_lnet *lnet, const struct in6_addr *remote,
+			  const char *why)
+{
+	sanx_stat_add(lnet->net, SANX_STAT_LINKS_REFUSED, 1);
+	pr_notice_ratelimited("refused a link from %pI6c: %s\n", remote, why);
 }
 
 /**
@@ -239,7 +271,7 @@ static bool setup_peer_ok(struct sanx_lnet *lnet,
  * @wl: the wire's part.  On success the link owns it, wl->link is set, and
  *	sanx_wire_ops.free() frees it
  * @remote: the peer's address
- * @genuine: as far as the wire can tell, the request comes from there
+ * @origin: who has sent the request
  * @data: the peer's hello
  * @len: its size in bytes
  *
@@ -252,20 +284,27 @@ static bool setup_peer_ok(struct sanx_lnet *lnet,
  */
 struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
-				    const struct in6_addr *remote, bool genuine,
+				    const struct in6_addr *remote,
+				    enum sanx_wire_origin origin,
 				    const void *data, size_t len)
 {
 	struct sanx_hello_info info;
 	struct sanx_link *link;
+	const char *why;
+	int parsed;
 
-	if (sanx_hello_parse(&info, data, len) || !genuine ||
-	    !setup_peer_ok(lnet, &info, remote)) {
-		pr_debug("refused a link: not in the node map\n");
+	parsed = sanx_hello_parse(&info, data, len);
+	why = setup_check(lnet, remote, origin, &info, parsed);
+	if (why) {
+		setup_refused(lnet, remote, why);
 		return ERR_PTR(-EACCES);
 	}
 	link = sanx_group_accept(lnet, &info, wl);
 	if (!IS_ERR(link))
 		hello_take(link, &info);
+	else if (PTR_ERR(link) == -EBUSY)
+		setup_refused(lnet, remote,
+			      "net.sanx.half_open or half_open_peer is reached");
 	return link;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request);
@@ -295,6 +334,7 @@ __le32 sanx_wire_refusal(int err)
 	case -EALREADY:
 		return cpu_to_le32(REJECT_TIE);
 	case -ENOMEM:
+	case -EBUSY:
 		return cpu_to_le32(REJECT_LATER);
 	default:
 		return cpu_to_le32(REJECT_NEVER);

@@ -9,6 +9,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 #include <rdma/ib_cm.h>
 
 #include "verbs.h"
@@ -27,6 +28,17 @@ static_assert(SANX_WIRE_HELLO + 36 <= IB_CM_REQ_PRIVATE_DATA_SIZE);
 #define RETRIES		6
 /* Infinite, but a peer has a receive for each message (sanx_wire_ops.post). */
 #define RNR_RETRIES	7
+
+/*
+ * A program needs CAP_NET_BIND_SERVICE to send from a port below PROT_SOCK
+ * (cma_use_port() in drivers/infiniband/core/cma.c).  So such a port tells the
+ * peer that it is the kernel that asks, or root.  These ports are those of Sun
+ * RPC (net/sunrpc/xprtsock.c): few services are assigned to them.
+ */
+#define RESVPORT_MIN	665U
+#define RESVPORTS	(PROT_SOCK - RESVPORT_MIN)
+/* Ports to try, as others may use some. */
+#define RESVPORT_TRIES	16
 
 /**
  * struct verbs_listener - listeners of a namespace
@@ -65,6 +77,13 @@ static void sockaddr_to_addr(struct in6_addr *addr,
 				       ->sin_addr.s_addr, addr);
 	else
 		*addr = ((const struct sockaddr_in6 *)ss)->sin6_addr;
+}
+
+static u16 sockaddr_port(const struct sockaddr_storage *ss)
+{
+	return ntohs(ss->ss_family == AF_INET ?
+		     ((const struct sockaddr_in *)ss)->sin_port :
+		     ((const struct sockaddr_in6 *)ss)->sin6_port);
 }
 
 static void cm_set_addrs(struct verbs_link *vl)
@@ -145,8 +164,9 @@ static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 		break;
 	}
 	if (err)
-		sanx_wire_failed(link, err == -ETIMEDOUT ? SANX_WIRE_LOST :
-							   SANX_WIRE_FAULT);
+		sanx_wire_failed(link, err == -ETIMEDOUT ||
+				       err == -EADDRINUSE ? SANX_WIRE_LOST :
+							    SANX_WIRE_FAULT);
 }
 
 /*
@@ -194,6 +214,25 @@ struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 	return &vl->wl;
 }
 
+/*
+ * Binds to a reserved port, and each time to the next one: over iWARP a port that
+ * was used between the same addresses may be in TIME_WAIT.
+ */
+static int cm_bind(struct rdma_cm_id *id, const struct in6_addr *src)
+{
+	static atomic_t next;
+	struct sockaddr_storage ss;
+	int i, err = -EADDRINUSE;
+	u32 n;
+
+	for (i = 0; i < RESVPORT_TRIES && err == -EADDRINUSE; i++) {
+		n = (u32)atomic_inc_return(&next) % RESVPORTS;
+		addr_to_sockaddr(&ss, src, RESVPORT_MIN + n);
+		err = rdma_bind_addr(id, (struct sockaddr *)&ss);
+	}
+	return err;
+}
+
 /**
  * verbs_connect() - sanx_wire_ops.connect
  * @wl: as there
@@ -208,15 +247,16 @@ struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 {
 	struct verbs_link *vl = verbs_link_of(wl);
-	struct sockaddr_storage src, dst;
+	struct sockaddr_storage dst;
+	int err;
 
-	addr_to_sockaddr(&src, &path->src, 0);
 	addr_to_sockaddr(&dst, &path->dst, service_port);
 	vl->route_ms = path->route_ms;
 	/* Some devices ignore this. */
 	rdma_set_ack_timeout(vl->id, ACK_TIMEOUT);
-	return rdma_resolve_addr(vl->id, (struct sockaddr *)&src,
-				 (struct sockaddr *)&dst, path->addr_ms);
+	err = cm_bind(vl->id, &path->src);
+	return err ?: rdma_resolve_addr(vl->id, NULL, (struct sockaddr *)&dst,
+					path->addr_ms);
 }
 
 /**
@@ -249,6 +289,20 @@ static bool cm_gid_ok(const struct rdma_cm_id *id)
 	return !memcmp(&gid, &id->route.path_rec->dgid, sizeof(gid));
 }
 
+/*
+ * The port is what the connection manager of the peer's node wrote into the
+ * request; over iWARP it is the port of the TCP connection.  Programs cannot
+ * write requests of their own without CAP_NET_RAW.
+ */
+static enum sanx_wire_origin cm_origin(const struct rdma_cm_id *id)
+{
+	if (!cm_gid_ok(id))
+		return SANX_WIRE_FORGED;
+	if (sockaddr_port(&id->route.addr.dst_addr) >= PROT_SOCK)
+		return SANX_WIRE_PROGRAM;
+	return SANX_WIRE_KERNEL;
+}
+
 static int cm_accept(struct verbs_link *vl)
 {
 	struct rdma_conn_param param;
@@ -275,7 +329,7 @@ static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 
 	vl->id = id;
 	sockaddr_to_addr(&remote, &id->route.addr.dst_addr);
-	link = sanx_wire_request(lnet, &vl->wl, &remote, cm_gid_ok(id),
+	link = sanx_wire_request(lnet, &vl->wl, &remote, cm_origin(id),
 				 p->private_data, p->private_data_len);
 	if (!IS_ERR(link)) {
 		id->context = vl;

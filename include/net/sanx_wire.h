@@ -325,10 +325,24 @@ enum sanx_wire_failure {
 int sanx_wire_register(const struct sanx_wire_ops *ops);
 void sanx_wire_unregister(const struct sanx_wire_ops *ops);
 
+/**
+ * enum sanx_wire_origin - who has sent a request for a link
+ * @SANX_WIRE_KERNEL: as far as the wire can tell, the kernel of the node at that
+ *	address
+ * @SANX_WIRE_PROGRAM: perhaps a program of that node without privileges
+ * @SANX_WIRE_FORGED: the request does not come from the address that it names
+ */
+enum sanx_wire_origin {
+	SANX_WIRE_KERNEL,
+	SANX_WIRE_PROGRAM,
+	SANX_WIRE_FORGED,
+};
+
 /* Set-up: setup.c */
 struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
-				    const struct in6_addr *remote, bool genuine,
+				    const struct in6_addr *remote,
+				    enum sanx_wire_origin origin,
 				    const void *data, size_t len);
 void sanx_wire_request_put(struct sanx_link *link);
 __le32 sanx_wire_refusal(int err);

@@ -169,6 +169,8 @@ static const struct request good_open = {
 };
 
 static const char *address;
+/* Asks from a port that any user has, as a program without privileges must. */
+static bool any_port;
 static struct rdma_cm_id *id;
 static struct ibv_mr *mr, *recv_mr;
 static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
@@ -201,6 +203,20 @@ static void release(void)
 	held = -1;
 }
 
+/*
+ * Each id has a reserved port of its own, because those of earlier ones may still be
+ * there.
+ */
+static void from_reserved_port(struct rdma_addrinfo *ai)
+{
+	static struct sockaddr_in src = { .sin_family = AF_INET };
+	static unsigned int n;
+
+	src.sin_port = htons(1023 - n++);
+	ai->ai_src_addr = (struct sockaddr *)&src;
+	ai->ai_src_len = sizeof(src);
+}
+
 static void make_id(void)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
@@ -214,8 +230,11 @@ static void make_id(void)
 	};
 	unsigned long i;
 
-	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai) ||
-	    rdma_create_ep(&id, ai, NULL, &attr))
+	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai))
+		die(address);
+	if (!any_port)
+		from_reserved_port(ai);
+	if (rdma_create_ep(&id, ai, NULL, &attr))
 		die(address);
 	recv_mr = rdma_reg_msgs(id, recvs, sizeof(recvs));
 	mr = rdma_reg_msgs(id, sends, sizeof(sends));
@@ -417,6 +436,33 @@ static const char *open_answer(void)
 static const char *try_hello(const struct test *t)
 {
 	return link_up(&t->hello) ? link_state() : "rejected";
+}
+
+static const char *try_port(const struct test *t)
+{
+	any_port = true;
+	return try_hello(t);
+}
+
+/*
+ * As many links as there can be without a first frame, and then one more as soon as
+ * they are given up.
+ */
+static const char *try_half_open(const struct test *t)
+{
+	static char word[64];
+	long end = now_ms() + 15000;
+	int n = 0;
+
+	while (n < 200 && link_up(&t->hello))
+		n++;
+	while (!link_up(&t->hello)) {
+		if (now_ms() > end)
+			return "late";
+		sleep_ms(500);
+	}
+	snprintf(word, sizeof(word), "%d again", n);
+	return word;
 }
 
 static const char *post_frames(const struct frame *f)
@@ -1133,9 +1179,12 @@ static const struct test tests[] = {
 	IMM("unknown-id", IN_RING | GEN(1), 77, 0, 64),
 	IMM("nothing", IN_RING | GEN(1), 0, 0, 0),
 	IMM("beyond", IN_RING | GEN(1), 0, 0, 1048576),
+	{ "port", try_port, .hello = { MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
+	{ "half-open", try_half_open, .hello = {
+		MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 } },
 };
 
 int main(int argc, char **argv)

@@ -182,6 +182,7 @@ imm-next-gen		down		1
 imm-unknown-id		down		1
 imm-nothing		down		1
 imm-beyond		down		1
+port			rejected	0
 vanish			open		0
 '
 
@@ -258,6 +259,23 @@ mute() {
 	is "mute: errors: 0" "$(($(errors) - ERRORS))" 0
 }
 
+# Links without a first frame are limited, in number and in time.
+half_open() {
+	node1 sysctl -qw net.sanx.half_open_peer=5 </dev/null
+	remember 1
+	is "half-open: 5, and again" "$(lab run 2 "$HOSTILE" 10.77.0.1 half-open </dev/null)" "5 again"
+	node1 sysctl -qw net.sanx.half_open_peer=32 net.sanx.half_open=3 </dev/null
+	check "half-open: a good link, when they are gone" \
+		eventually 20 "[ \"\$(lab run 2 '$HOSTILE' 10.77.0.1 hello-good </dev/null)\" = up ]"
+	is "half-open: 3 of all peers, and again" \
+		"$(lab run 2 "$HOSTILE" 10.77.0.1 half-open </dev/null)" "3 again"
+	node1 sysctl -qw net.sanx.half_open=256 </dev/null
+	check "half-open: refused links are counted" [ "$(moved 1 links_refused)" -ge 2 ]
+	check "half-open: and the log says why" node1 "dmesg | grep -q 'half_open or half_open_peer is'" </dev/null
+	check "half-open: a good link once more" \
+		eventually 20 "[ \"\$(lab run 2 '$HOSTILE' 10.77.0.1 hello-good </dev/null)\" = up ]"
+}
+
 # What node 1 does about a link that came up takes its time, on a debug kernel.
 held_up() {
 	local file=/sys/module/af_sanx/parameters/hold_up_ms
@@ -279,10 +297,11 @@ others_work() {
 }
 
 CASES=$(sed '/^$/d' <<<"$CASES")
-plan $(($(wc -l <<<"$CASES") + 14))
+plan $(($(wc -l <<<"$CASES") + 20))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
-mute"
+mute
+half-open"
 bring_up
 ERRORS=$(errors)
 answer_behind
@@ -293,4 +312,5 @@ while read -r name word count; do
 	*) try "$name" "$word" "$count" ;;
 	esac
 done <<<"$CASES"
+half_open
 others_work

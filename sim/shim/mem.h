@@ -181,4 +181,24 @@ int xa_alloc_cyclic_bh(struct xarray *xa, u32 *id, void *entry,
 #define get_random_u64()	sim_rnd64()
 #define get_random_u32()	((u32)sim_rnd64())
 
+static inline void get_random_bytes(void *buf, size_t len)
+{
+	u64 r;
+
+	for (; len; buf += min(len, sizeof(r)), len -= min(len, sizeof(r))) {
+		r = sim_rnd64();
+		memcpy(buf, &r, min(len, sizeof(r)));
+	}
+}
+
+/* linux/siphash.h: any function of key and value will do. */
+typedef struct {
+	u64 key[2];
+} siphash_key_t;
+
+static inline u64 siphash_1u32(u32 a, const siphash_key_t *key)
+{
+	return (key->key[0] ^ a) * 0x9e3779b97f4a7c15ULL ^ key->key[1];
+}
+
 #endif /* _SIM_MEM_H */
