@@ -187,4 +187,44 @@ SANX_TEST_OF("tcp tcpclient tcpserver loop fallback roce", cgroup_sndbuf)
 	leave_cgroup(readers, reader);
 }
 
+/* Reads all; 0 at the end of the stream, or -errno. */
+static ssize_t read_out(int fd)
+{
+	static char buf[65536];
+	ssize_t n;
+
+	do
+		n = rc(recv(fd, buf, sizeof(buf), 0));
+	while (n > 0);
+	return n;
+}
+
+/*
+ * Connections that were closed with bytes which the reader has not taken, and which
+ * the sender therefore still has, are limited.  Those beyond are reset.
+ */
+SANX_TEST(max_orphans)
+{
+	enum { MOST = 2, N = 5 };
+	bool kept = variant->carried == SANX_A_STATS_CONNS_VERBS;
+	int client[N], server[N], resets = 0, i;
+	ssize_t err;
+
+	for (i = 0; i < N; i++) {
+		connect_pair(_metadata, self, variant, &client[i], &server[i]);
+		ASSERT_LT(0, fill(variant, client[i]));
+	}
+	ASSERT_EQ(0, write_file("/proc/sys/net/sanx/max_orphans", "2"));
+	for (i = 0; i < N; i++)
+		close(client[i]);
+	EXPECT_EQ(0, write_file("/proc/sys/net/sanx/max_orphans", "4096"));
+	for (i = 0; i < N; i++) {
+		err = read_out(server[i]);
+		EXPECT_TRUE(!err || err == -ECONNRESET);
+		resets += err == -ECONNRESET;
+		close(server[i]);
+	}
+	EXPECT_EQ(kept ? N - MOST : 0, resets);
+}
+
 SANX_TEST_MAIN

@@ -258,9 +258,19 @@ static bool conn_over(const struct sanx_lconn *lc)
 	       sanx_lconn_has_ended(&lc->state);
 }
 
-/* The caller arranges for sanx_lconn_release(). */
+static struct sanx_lnet *conn_lnet(const struct sanx_lconn *lc)
+{
+	return lc->link->group->lnet;
+}
+
+/*
+ * The caller arranges for sanx_lconn_release().  One that was closed before is not
+ * counted any more; one that is closed later never is (close_attached()).
+ */
 static void conn_set_released(struct sanx_lconn *lc)
 {
+	if (sanx_lconn_is_closed(&lc->state))
+		atomic_dec(&conn_lnet(lc)->orphans);
 	sanx_lconn_set_phase(lc, SANX_LCONN_RELEASED);
 	list_del_init(&lc->reg);
 }
@@ -426,11 +436,32 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 	}
 }
 
+/*
+ * Counts a connection that is being closed.  As with tcp_max_orphans, one that is
+ * too many is reset: a peer that does not read, or does not answer CLOSE, could
+ * have any number of them here, beyond the limits of the programs that made them.
+ * Return: true if it is one too many.
+ */
+static bool close_count(struct sanx_lconn *lc)
+{
+	struct sanx_lnet *lnet = conn_lnet(lc);
+
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (lc->state.phase == SANX_LCONN_RELEASED ||
+	    atomic_inc_return(&lnet->orphans) <=
+	    READ_ONCE(sanx_net(lnet->net)->max_orphans))
+		return false;
+	pr_notice_ratelimited("net.sanx.max_orphans is reached: a connection to node %u is reset\n",
+			      lc->link->group->peer);
+	return true;
+}
+
 static void close_attached(struct sanx_lconn *lc, bool reset)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (sanx_lconn_is_closed(&lc->state))
 		return;
+	reset |= close_count(lc);
 	sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
 	if (reset)
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
@@ -470,15 +501,17 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
  * If there are any, the peer gets a reset.
  *
  * Context: tx_lock held, to be released by sanx_xmit_unlock().
+ * Return: true if there were any.
  */
-void sanx_lconn_give_up(struct sanx_lconn *lc)
+bool sanx_lconn_give_up(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (!(lc->pending & LCONN_P_DATA) && !sanx_spill_waits(lc))
-		return;
+		return false;
 	lc->pending &= ~(LCONN_P_DATA | LCONN_P_FIN);
 	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	sanx_xmit_pend(lc, LCONN_P_CLOSE);
+	return true;
 }
 
 /**
@@ -503,7 +536,9 @@ void sanx_lconn_cut_locked(struct sanx_lconn *lc)
  * @link: the link
  *
  * TCP keeps such connections until there are too many (tcp_max_orphans).  No
- * tool can end these, so they have a time limit (UNREAD_MAX).
+ * tool can end these, so they also have a time limit (UNREAD_MAX).  One that has
+ * no bytes to send waits for an answer that does not depend on the peer's
+ * program, so its peer is at fault, and the link ends.
  *
  * Context: tx_lock held, to be released by sanx_xmit_unlock().
  */
@@ -512,10 +547,17 @@ void sanx_lconn_sweep(struct sanx_link *link)
 	struct sanx_lconn *lc;
 
 	lockdep_assert_held(&link->tx_lock);
-	list_for_each_entry(lc, &link->conns, node)
-		if (sanx_lconn_is_closed(&lc->state) &&
-		    time_after(jiffies, lc->acked_at + UNREAD_MAX))
-			sanx_lconn_give_up(lc);
+	list_for_each_entry(lc, &link->conns, node) {
+		if (!sanx_lconn_is_closed(&lc->state) ||
+		    !time_after(jiffies, lc->acked_at + UNREAD_MAX))
+			continue;
+		lc->acked_at = jiffies;
+		if (sanx_lconn_give_up(lc))
+			continue;
+		sanx_count_protocol_error(link->group->lnet->net);
+		sanx_link_kill_locked(link, SANX_END_FAULT);
+		return;
+	}
 }
 
 /**

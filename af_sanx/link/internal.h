@@ -85,6 +85,7 @@
  * @idle: stops the transport after the last socket was closed, when its
  *	connections have ended
  * @idle_tries: how many times @idle found connections
+ * @orphans: connections that were closed and are not released yet
  * @n_links: links that are not freed yet
  * @gone: woken when @n_links becomes 0
  * @instance_key: random, drawn when the namespace was set up and then constant:
@@ -101,6 +102,7 @@ struct sanx_lnet {
 	bool			exiting;
 	struct delayed_work	idle;
 	unsigned int		idle_tries;
+	atomic_t		orphans;
 	atomic_t		n_links;
 	wait_queue_head_t	gone;
 	siphash_key_t		instance_key;
@@ -734,7 +736,7 @@ struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
 struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
 bool sanx_lconn_reset_unread(struct sanx_lconn *lc);
-void sanx_lconn_give_up(struct sanx_lconn *lc);
+bool sanx_lconn_give_up(struct sanx_lconn *lc);
 void sanx_lconn_sweep(struct sanx_link *link);
 void sanx_lconn_cut(struct sanx_conn *conn);
 void sanx_lconn_cut_locked(struct sanx_lconn *lc);

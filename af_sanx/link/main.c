@@ -149,6 +149,7 @@ static void net_exit(struct sanx_lnet *lnet)
 	cancel_delayed_work_sync(&lnet->idle);
 	/* The work that decremented n_links to 0 may not have returned yet. */
 	flush_workqueue(sanx_link_wq);
+	WARN_ON_ONCE(atomic_read(&lnet->orphans));
 }
 
 /*

@@ -193,7 +193,9 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 	}
 	WRITE_ONCE(lc->acked, f->offset);
 	lc->ack_asked = f->offset;
-	lc->acked_at = jiffies;
+	/* A link that flaps does not keep a closed connection (UNREAD_MAX). */
+	if (!sanx_lconn_is_closed(&lc->state))
+		lc->acked_at = jiffies;
 	if (f->flags & SANX_FRAME_F_FIN)
 		lc->pending &= ~LCONN_P_FIN;
 	lc->posted = f->offset;
