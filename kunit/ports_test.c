@@ -63,6 +63,14 @@ static void expect_rules(struct kunit *test, const struct sanx_ports *got,
 #define ALLOW	true
 #define DENY	false
 
+/* Rules without a peer decide alike for all that connect. */
+static bool allows(const struct sanx_ports *ports, u16 port)
+{
+	struct sanx_port_use use = { .way = SANX_WAY_OUT, .port = port };
+
+	return sanx_ports_allow(ports, &use);
+}
+
 struct match_case {
 	const char *desc;
 	unsigned int n;
@@ -110,15 +118,94 @@ static void ports_match(struct kunit *test)
 {
 	const struct match_case *c = test->param_value;
 
+	KUNIT_EXPECT_EQ(test, allows(make(test, c->n, c->rule), c->port),
+			c->want);
+}
+
+#define V4(a, b, c, d)	{ .s6_addr = { [10] = 0xff, 0xff, a, b, c, d } }
+#define V6(a, b)	{ .s6_addr = { a, b, [15] = 1 } }
+/* As rules are stored: no bits behind the prefix. */
+#define NET10		.prefix = V4(10, 0, 0, 0), .prefix_len = 104
+#define HOST1		.prefix = V4(10, 0, 0, 1), .prefix_len = 128
+#define NETFD		.prefix = { .s6_addr = { 0xfd } }, .prefix_len = 8
+#define IN		.ways = SANX_WAY_IN
+#define OUT		.ways = SANX_WAY_OUT
+
+struct peer_case {
+	const char *desc;
+	unsigned int n;
+	struct sanx_port_rule rule[RULES_MAX];
+	struct sanx_port_use use;
+	bool want;
+};
+
+static const struct peer_case peer_cases[] = {
+	{ "in, and it comes in", 1, { { 22, 22, DENY, IN } },
+	  { SANX_WAY_IN, 22 }, DENY },
+	{ "in, and it goes out", 1, { { 22, 22, DENY, IN } },
+	  { SANX_WAY_OUT, 22 }, ALLOW },
+	{ "out, and it goes out", 1, { { 22, 22, DENY, OUT } },
+	  { SANX_WAY_OUT, 22 }, DENY },
+	{ "out, and it comes in", 1, { { 22, 22, DENY, OUT } },
+	  { SANX_WAY_IN, 22 }, ALLOW },
+	{ "from a node", 1, { { 22, 22, DENY, IN, .node = 3 } },
+	  { SANX_WAY_IN, 22, 3 }, DENY },
+	{ "from another node", 1, { { 22, 22, DENY, IN, .node = 3 } },
+	  { SANX_WAY_IN, 22, 4 }, ALLOW },
+	{ "from who is no node", 1, { { 22, 22, DENY, IN, .node = 3 } },
+	  { SANX_WAY_IN, 22, 0 }, ALLOW },
+	{ "from a network", 1, { { 22, 22, DENY, IN, NET10 } },
+	  { SANX_WAY_IN, 22, 1, V4(10, 255, 0, 1) }, DENY },
+	{ "from beside a network", 1, { { 22, 22, DENY, IN, NET10 } },
+	  { SANX_WAY_IN, 22, 1, V4(11, 0, 0, 1) }, ALLOW },
+	{ "an IPv6 peer is in no IPv4 network", 1,
+	  { { 22, 22, DENY, IN, NET10 } },
+	  { SANX_WAY_IN, 22, 1, V6(0xfd, 0x77) }, ALLOW },
+	{ "from an IPv6 network", 1, { { 22, 22, DENY, IN, NETFD } },
+	  { SANX_WAY_IN, 22, 1, V6(0xfd, 0x77) }, DENY },
+	{ "from beside an IPv6 network", 1, { { 22, 22, DENY, IN, NETFD } },
+	  { SANX_WAY_IN, 22, 1, V6(0xfc, 0x77) }, ALLOW },
+	{ "to a host", 1, { { 22, 22, DENY, OUT, HOST1 } },
+	  { SANX_WAY_OUT, 22, 1, V4(10, 0, 0, 1) }, DENY },
+	{ "to the host beside it", 1, { { 22, 22, DENY, OUT, HOST1 } },
+	  { SANX_WAY_OUT, 22, 1, V4(10, 0, 0, 2) }, ALLOW },
+	{ "another port of that host", 1, { { 22, 22, DENY, OUT, HOST1 } },
+	  { SANX_WAY_OUT, 23, 1, V4(10, 0, 0, 1) }, ALLOW },
+	{ "node and network, both right", 1,
+	  { { 22, 22, DENY, IN, .node = 3, NET10 } },
+	  { SANX_WAY_IN, 22, 3, V4(10, 0, 0, 1) }, DENY },
+	{ "node and network, one wrong", 1,
+	  { { 22, 22, DENY, IN, .node = 3, NET10 } },
+	  { SANX_WAY_IN, 22, 4, V4(10, 0, 0, 1) }, ALLOW },
+	{ "the default", 1, { { 0, 0, DENY } }, { SANX_WAY_IN, 22 }, DENY },
+	{ "a rule behind the default", 2,
+	  { { 0, 0, DENY }, { 22, 22, ALLOW } }, { SANX_WAY_IN, 22 }, ALLOW },
+	{ "the default before a rule for another port", 2,
+	  { { 0, 0, DENY }, { 22, 22, ALLOW } }, { SANX_WAY_IN, 23 }, DENY },
+	{ "the first default that matches", 3,
+	  { { 0, 0, DENY, OUT }, { 0, 0, ALLOW, IN }, { 0, 0, DENY } },
+	  { SANX_WAY_IN, 22 }, ALLOW },
+	{ "a default for one way", 1, { { 0, 0, DENY, OUT } },
+	  { SANX_WAY_IN, 22 }, ALLOW },
+	{ "a default for a network", 1, { { 0, 0, DENY, IN, NET10 } },
+	  { SANX_WAY_IN, 65535, 1, V4(10, 0, 0, 1) }, DENY },
+};
+
+KUNIT_ARRAY_PARAM_DESC(peer, peer_cases, desc);
+
+static void ports_peer(struct kunit *test)
+{
+	const struct peer_case *c = test->param_value;
+
 	KUNIT_EXPECT_EQ(test,
-			sanx_ports_allow(make(test, c->n, c->rule), c->port),
+			sanx_ports_allow(make(test, c->n, c->rule), &c->use),
 			c->want);
 }
 
 static void ports_none(struct kunit *test)
 {
-	KUNIT_EXPECT_TRUE(test, sanx_ports_allow(NULL, 1));
-	KUNIT_EXPECT_TRUE(test, sanx_ports_allow(NULL, 65535));
+	KUNIT_EXPECT_TRUE(test, allows(NULL, 1));
+	KUNIT_EXPECT_TRUE(test, allows(NULL, 65535));
 }
 
 /*
@@ -151,7 +238,7 @@ static void ports_random(struct kunit *test)
 			       ports->rule[i].allow,
 			       ports->rule[i].last - ports->rule[i].first + 1);
 		for (p = 0, bad = 0; p < 65536; p++)
-			bad += sanx_ports_allow(ports, p) != want[p];
+			bad += allows(ports, p) != want[p];
 		KUNIT_EXPECT_EQ_MSG(test, bad, 0, "round %u", round);
 	}
 }
@@ -244,6 +331,9 @@ static const struct missing_case missing_cases[] = {
 	{ "another first port", 1, { { 11, 20, DENY } }, 0 },
 	{ "another last port", 1, { { 10, 19, DENY } }, 0 },
 	{ "another action", 1, { { 10, 20, ALLOW } }, 0 },
+	{ "another way", 1, { { 10, 20, DENY, IN } }, 0 },
+	{ "another node", 1, { { 10, 20, DENY, .node = 1 } }, 0 },
+	{ "another network", 1, { { 10, 20, DENY, 0, NET10 } }, 0 },
 	{ "the last of three", 3,
 	  { { 30, 30, ALLOW }, { 10, 20, DENY }, { 31, 31, ALLOW } }, 2 },
 	{ "the middle of three", 3,
@@ -272,6 +362,7 @@ static void ports_without_missing(struct kunit *test)
 
 static struct kunit_case ports_cases[] = {
 	KUNIT_CASE_PARAM(ports_match, match_gen_params),
+	KUNIT_CASE_PARAM(ports_peer, peer_gen_params),
 	KUNIT_CASE(ports_none),
 	KUNIT_CASE_SLOW(ports_random),
 	KUNIT_CASE(ports_alloc_limits),

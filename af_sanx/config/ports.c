@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Port rules: the ports that AF_SANX may use (sci-socket.txt 4.3).  The first
- * rule that matches a port decides.  A port without a rule is allowed.
+ * Port rules: the connections that AF_SANX may carry, by the listener's port, who
+ * asks, and the peer (sci-socket.txt 4.3 has ports only).  The first rule that
+ * matches decides; if none does, the first default that matches; if none does,
+ * AF_SANX may.
  *
  * As with the node map, one store replaces all rules, and a lookup takes no
  * lock.
@@ -31,25 +33,38 @@ struct sanx_ports *sanx_ports_alloc(unsigned int n)
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_alloc);
 
+static bool rule_matches(const struct sanx_port_rule *rule,
+			 const struct sanx_port_use *use)
+{
+	return (!rule->ways || rule->ways & use->way) &&
+	       (!rule->node || rule->node == use->node) &&
+	       ipv6_prefix_equal(&rule->prefix, &use->peer, rule->prefix_len);
+}
+
 /**
- * sanx_ports_allow() - look up a port
+ * sanx_ports_allow() - look up a connection
  * @ports: the rules, or NULL for none
- * @port: the port, in host byte order
+ * @use: the connection
  *
  * Context: any; the caller keeps @ports.
- * Return: true if AF_SANX may use the port.
+ * Return: true if AF_SANX may carry it.
  */
-bool sanx_ports_allow(const struct sanx_ports *ports, u16 port)
+bool sanx_ports_allow(const struct sanx_ports *ports,
+		      const struct sanx_port_use *use)
 {
-	const struct sanx_port_rule *rule;
+	const struct sanx_port_rule *rule, *fallback = NULL;
 	unsigned int i;
 
 	for (i = 0; ports && i < ports->n; i++) {
 		rule = &ports->rule[i];
-		if (port >= rule->first && port <= rule->last)
+		if (!rule_matches(rule, use))
+			continue;
+		if (use->port >= rule->first && use->port <= rule->last)
 			return rule->allow;
+		if (!rule->first && !fallback)
+			fallback = rule;
 	}
-	return true;
+	return !fallback || fallback->allow;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_allow);
 
@@ -81,7 +96,9 @@ static bool same_rule(const struct sanx_port_rule *a,
 		      const struct sanx_port_rule *b)
 {
 	return a->first == b->first && a->last == b->last &&
-	       a->allow == b->allow;
+	       a->allow == b->allow && a->ways == b->ways &&
+	       a->node == b->node && a->prefix_len == b->prefix_len &&
+	       ipv6_addr_equal(&a->prefix, &b->prefix);
 }
 
 static bool has_rule(const struct sanx_ports *ports,
@@ -150,20 +167,32 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 }
 
 /**
- * sanx_port_allowed() - may AF_SANX connect to a port?
+ * sanx_port_allowed() - may AF_SANX carry a connection?
  * @net: the namespace
- * @port: the destination port, big endian
+ * @way: who asks for it
+ * @peer: the peer's address
+ * @port: the listener's port, big endian
  *
  * Context: any.
  * Return: true if so.
  */
-bool sanx_port_allowed(struct net *net, __be16 port)
+bool sanx_port_allowed(struct net *net, enum sanx_way way,
+		       const struct in6_addr *peer, __be16 port)
 {
-	bool allow;
+	struct sanx_port_use use = {
+		.way = way, .port = ntohs(port), .peer = *peer,
+	};
+	const struct sanx_ports *ports;
+	struct sanx_node_info info;
+	bool allow = true;
 
 	rcu_read_lock();
-	allow = sanx_ports_allow(rcu_dereference(sanx_net(net)->ports),
-				 ntohs(port));
+	ports = rcu_dereference(sanx_net(net)->ports);
+	if (ports && ports->n) {
+		if (sanx_node_by_addr(net, peer, &info))
+			use.node = info.id;
+		allow = sanx_ports_allow(ports, &use);
+	}
 	rcu_read_unlock();
 	return allow;
 }

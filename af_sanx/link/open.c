@@ -114,7 +114,8 @@ static bool open_allowed(const struct sanx_request *o)
 	return sanx_node_has_addr(net, g->peer, &o->open.src) &&
 	       (sanx_addr_is_local(net, &o->open.dst) ||
 		sanx_node_has_addr(net, o->link->self, &o->open.dst)) &&
-	       sanx_port_allowed(net, o->open.dport);
+	       sanx_port_allowed(net, SANX_WAY_IN, &o->open.src,
+				 o->open.dport);
 }
 
 /*

@@ -269,6 +269,28 @@ int sanx_nl_nodemap_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+static_assert(SANX_WAY_OUT == (int)SANX_PORT_WAY_OUT);
+static_assert(SANX_WAY_IN == (int)SANX_PORT_WAY_IN);
+
+/* Rules that say the same are equal: bits that do not count become 0. */
+static void rule_parse_peer(struct sanx_port_rule *rule, struct nlattr **tb)
+{
+	struct in6_addr addr;
+
+	if (tb[SANX_A_PORT_RULE_WAY])
+		rule->ways = nla_get_u32(tb[SANX_A_PORT_RULE_WAY]);
+	if (rule->ways == (SANX_WAY_OUT | SANX_WAY_IN))
+		rule->ways = 0;
+	if (tb[SANX_A_PORT_RULE_NODE])
+		rule->node = nla_get_u32(tb[SANX_A_PORT_RULE_NODE]);
+	if (!tb[SANX_A_PORT_RULE_PREFIX])
+		return;
+	rule->prefix_len = tb[SANX_A_PORT_RULE_PREFIX_LEN] ?
+			   nla_get_u8(tb[SANX_A_PORT_RULE_PREFIX_LEN]) : 128;
+	addr = nla_get_in6_addr(tb[SANX_A_PORT_RULE_PREFIX]);
+	ipv6_addr_prefix(&rule->prefix, &addr, rule->prefix_len);
+}
+
 static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
 		      struct netlink_ext_ack *extack)
 {
@@ -279,13 +301,20 @@ static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
 			       sanx_port_rule_nl_policy, extack);
 	if (err)
 		return err;
-	if (!tb[SANX_A_PORT_RULE_ACTION] || !tb[SANX_A_PORT_RULE_FIRST]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest,
-				    "a port rule needs an action and a port");
+	if (!tb[SANX_A_PORT_RULE_ACTION]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "a port rule needs an action");
 		return -EINVAL;
 	}
 	rule->allow = nla_get_u32(tb[SANX_A_PORT_RULE_ACTION]) ==
 		      SANX_PORT_ACTION_ALLOW;
+	rule_parse_peer(rule, tb);
+	if (!tb[SANX_A_PORT_RULE_FIRST] && !tb[SANX_A_PORT_RULE_LAST])
+		return 0;
+	if (!tb[SANX_A_PORT_RULE_FIRST]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port range needs its first port");
+		return -EINVAL;
+	}
 	rule->first = nla_get_u16(tb[SANX_A_PORT_RULE_FIRST]);
 	rule->last = tb[SANX_A_PORT_RULE_LAST] ?
 		     nla_get_u16(tb[SANX_A_PORT_RULE_LAST]) : rule->first;
@@ -377,6 +406,26 @@ int sanx_nl_ports_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+static bool rule_put_attrs(struct sk_buff *skb,
+			   const struct sanx_port_rule *rule)
+{
+	return !nla_put_u32(skb, SANX_A_PORT_RULE_ACTION,
+			    rule->allow ? SANX_PORT_ACTION_ALLOW :
+					  SANX_PORT_ACTION_DENY) &&
+	       (!rule->first ||
+		(!nla_put_u16(skb, SANX_A_PORT_RULE_FIRST, rule->first) &&
+		 !nla_put_u16(skb, SANX_A_PORT_RULE_LAST, rule->last))) &&
+	       (!rule->ways ||
+		!nla_put_u32(skb, SANX_A_PORT_RULE_WAY, rule->ways)) &&
+	       (!rule->node ||
+		!nla_put_u32(skb, SANX_A_PORT_RULE_NODE, rule->node)) &&
+	       (!rule->prefix_len ||
+		(!nla_put_in6_addr(skb, SANX_A_PORT_RULE_PREFIX,
+				   &rule->prefix) &&
+		 !nla_put_u8(skb, SANX_A_PORT_RULE_PREFIX_LEN,
+			     rule->prefix_len)));
+}
+
 static int rule_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_port_rule *rule)
 {
@@ -386,12 +435,7 @@ static int rule_put(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!hdr)
 		return -EMSGSIZE;
 	nest = nla_nest_start(skb, SANX_A_PORTS_RULE);
-	if (!nest ||
-	    nla_put_u32(skb, SANX_A_PORT_RULE_ACTION,
-			rule->allow ? SANX_PORT_ACTION_ALLOW :
-				      SANX_PORT_ACTION_DENY) ||
-	    nla_put_u16(skb, SANX_A_PORT_RULE_FIRST, rule->first) ||
-	    nla_put_u16(skb, SANX_A_PORT_RULE_LAST, rule->last)) {
+	if (!nest || !rule_put_attrs(skb, rule)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -453,6 +497,7 @@ int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  * @remote: remote address and port
  * @state: name of the state
  * @transport: name of the transport, or "-"
+ * @denied: a port rule denies it by now
  * @rx: bytes to read; for a listener, connections that wait for accept()
  * @tx: bytes that the peer has not read; for a listener, the backlog
  */
@@ -461,6 +506,7 @@ struct sock_view {
 	struct sanx_endpoint	remote;
 	const char		*state;
 	const char		*transport;
+	bool			denied;
 	u32			rx;
 	u32			tx;
 };
@@ -477,6 +523,7 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 		v->remote = conn->remote;
 		v->state = sanx_state_name(READ_ONCE(conn->state));
 		v->transport = conn->ops->name;
+		v->denied = sanx_denied(conn);
 		v->rx = sanx_rxq_avail(&conn->rx);
 		if (conn->tx.size)
 			v->tx = sanx_conn_taken(conn);
@@ -522,7 +569,8 @@ static int sock_put_msg(struct sk_buff *skb, struct netlink_callback *cb,
 			      SANX_A_SOCKET_PAD) ||
 	    nla_put_u32(skb, SANX_A_SOCKET_UID,
 			from_kuid_munged(sk_user_ns(NETLINK_CB(cb->skb).sk),
-					 sock_i_uid(sk)))) {
+					 sock_i_uid(sk))) ||
+	    nla_put_u32(skb, SANX_A_SOCKET_DENIED, v.denied)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -560,6 +608,24 @@ int sanx_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 	sanx_socks_each(sock_net(skb->sk), dump_sock, &d);
 	return skb->len;
+}
+
+int sanx_nl_ports_apply_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *hdr;
+
+	if (!reply)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(reply, info, &sanx_nl_family, 0,
+				SANX_CMD_PORTS_APPLY);
+	if (!hdr || nla_put_u32(reply, SANX_A_PORTS_ENDED,
+				sanx_denied_end(genl_info_net(info)))) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
 }
 
 static const u8 stat_attr[__SANX_STATS] = {

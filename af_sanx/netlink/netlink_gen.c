@@ -17,10 +17,14 @@ const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_RAIL + 1] = {
 	[SANX_A_NODE_RAIL] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
 };
 
-const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_LAST + 1] = {
+const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1] = {
 	[SANX_A_PORT_RULE_ACTION] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SANX_A_PORT_RULE_FIRST] = { .type = NLA_U16, },
 	[SANX_A_PORT_RULE_LAST] = { .type = NLA_U16, },
+	[SANX_A_PORT_RULE_WAY] = NLA_POLICY_MASK(NLA_U32, 0x3),
+	[SANX_A_PORT_RULE_NODE] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SANX_A_PORT_RULE_PREFIX] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
+	[SANX_A_PORT_RULE_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U8, 128),
 };
 
 /* SANX_CMD_NODEMAP_LOAD - do */
@@ -54,7 +58,7 @@ static const struct nla_policy sanx_ports_del_nl_policy[SANX_A_PORTS_RULE + 1] =
 };
 
 /* Ops table for sanx */
-const struct genl_split_ops sanx_nl_ops[11] = {
+const struct genl_split_ops sanx_nl_ops[12] = {
 	{
 		.cmd	= SANX_CMD_NODEMAP_GET,
 		.dumpit	= sanx_nl_nodemap_get_dumpit,
@@ -121,5 +125,10 @@ const struct genl_split_ops sanx_nl_ops[11] = {
 		.cmd	= SANX_CMD_STATS_GET,
 		.doit	= sanx_nl_stats_get_doit,
 		.flags	= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= SANX_CMD_PORTS_APPLY,
+		.doit	= sanx_nl_ports_apply_doit,
+		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

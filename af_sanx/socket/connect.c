@@ -62,7 +62,8 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 	if (cgroup_wants_connect(sk))
 		return false;
 	t->why = SANX_FALLBACK_PORT;
-	if (!sanx_port_allowed(net, t->remote.port))
+	if (!sanx_port_allowed(net, SANX_WAY_OUT, &t->remote.addr,
+			       t->remote.port))
 		return false;
 	if (sanx_addr_is_local(net, &t->remote.addr))
 		t->ops = sanx_transport_get(true);

@@ -62,6 +62,10 @@ struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 /* fallback.c */
 void sanx_fallback_drain(void);
 
+/* denied.c */
+bool sanx_denied(const struct sanx_conn *conn);
+unsigned int sanx_denied_end(const struct net *net);
+
 /* socks.c */
 int sanx_socks_init(void);
 void sanx_socks_exit(void);

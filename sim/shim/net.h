@@ -39,6 +39,15 @@ static inline bool ipv6_addr_equal(const struct in6_addr *a,
 	return !memcmp(a, b, sizeof(*a));
 }
 
+static inline bool ipv6_prefix_equal(const struct in6_addr *a,
+				     const struct in6_addr *b, unsigned int len)
+{
+	const u8 *x = (const u8 *)a, *y = (const u8 *)b;
+
+	return !memcmp(x, y, len / 8) &&
+	       (!(len % 8) || !((x[len / 8] ^ y[len / 8]) >> (8 - len % 8)));
+}
+
 static inline bool ipv6_addr_any(const struct in6_addr *a)
 {
 	return ipv6_addr_equal(a, &in6addr_any);

@@ -77,6 +77,39 @@ int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 }
 
 /**
+ * ctl_ask - send a request without attributes and print the answer, one object
+ * @ctl: this run
+ * @cmd: the module's command
+ * @answer: prints the answer; called with @ctl
+ *
+ * Return: 0, or -1 after a message.
+ */
+int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
+{
+	struct nl_request req;
+	struct nl_error error;
+	int rc;
+
+	if (ctl_connect(ctl))
+		return -1;
+
+	rc = nl_request_init(&req, cmd, 0, 0);
+	if (rc) {
+		ctl_fail("out of memory");
+		goto out;
+	}
+
+	print_single(&ctl->out);
+	rc = nl_do(&ctl->nl, &req, answer, ctl, &error);
+	if (rc)
+		ctl_fail_nl(NULL, 0, &error);
+	nl_request_free(&req);
+out:
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+/**
  * ctl_send - send a request that changes something
  * @ctl: this run
  * @req: the request

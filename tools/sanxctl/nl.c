@@ -85,6 +85,8 @@ u64 nl_uint(const struct nlattr *attr)
 		return mnl_attr_get_u32(attr);
 	if (nl_attr_holds(attr, sizeof(u16)))
 		return mnl_attr_get_u16(attr);
+	if (nl_attr_holds(attr, sizeof(u8)))
+		return mnl_attr_get_u8(attr);
 	return 0;
 }
 

@@ -401,7 +401,9 @@ static int ports_append(struct parse_source *src, char *text, struct port_rule *
 	char quoted[QUOTE_LEN];
 	void *table;
 
-	if (!range_parse(text, rule))
+	if (!strcmp(text, "default"))
+		rule->first = rule->last = 0;
+	else if (!range_parse(text, rule))
 		return wrong(src, "%s is not a port or a range, expected PORT[-PORT] of 1-65535",
 			     quote(text, quoted));
 	if (rule->first > rule->last)
@@ -432,8 +434,88 @@ static int action_parse(struct parse_source *src, const char *word, struct port_
 	return 0;
 }
 
+/* Bits behind the prefix do not count, and are not accepted. */
+static bool prefix_is_whole(const struct in6_addr *addr, unsigned int len)
+{
+	for (; len < 128; len++)
+		if (addr->s6_addr[len / 8] & 0x80 >> len % 8)
+			return false;
+	return true;
+}
+
+static int prefix_parse(struct parse_source *src, char *word, struct port_rule *rule)
+{
+	unsigned long long len = 128;
+	char quoted[QUOTE_LEN];
+	char *slash = strchr(word, '/');
+	bool v4, ok;
+
+	if (slash)
+		*slash = '\0';
+	ok = addr_parse(word, &rule->prefix);
+	v4 = ok && IN6_IS_ADDR_V4MAPPED(&rule->prefix);
+	if (slash) {
+		*slash = '/';
+		ok = ok && number_parse(slash + 1, v4 ? 32 : 128, &len);
+		len += v4 ? 96 : 0;
+	}
+	if (!ok || !len)
+		return wrong(src, "%s is not a peer, expected a node id, ADDRESS or ADDRESS/BITS",
+			     quote(word, quoted));
+	if (!prefix_is_whole(&rule->prefix, len))
+		return wrong(src, "%s has bits behind the prefix, expected zeroes there",
+			     quote(word, quoted));
+	rule->prefix_len = len;
+	return 0;
+}
+
+static int peer_parse(struct parse_source *src, char *word, struct port_rule *rule)
+{
+	unsigned long long node;
+
+	if (!number_parse(word, UINT_MAX, &node) || !node)
+		return prefix_parse(src, word, rule);
+	rule->node = node;
+	return 0;
+}
+
+/*
+ * Parses [in] [from PEER] or [out] [to PEER].
+ * Return: number of words, or -1.
+ */
+static int way_parse(struct parse_source *src, int words, char **word, struct port_rule *rule)
+{
+	static const struct {
+		const char *way, *peer;
+		u8 bit;
+	} ways[] = {
+		{ "in", "from", SANX_PORT_WAY_IN },
+		{ "out", "to", SANX_PORT_WAY_OUT },
+	};
+	size_t i;
+	int n;
+
+	for (i = 0; i < 2; i++) {
+		n = words && !strcmp(word[0], ways[i].way);
+		if (n)
+			rule->way = ways[i].bit;
+		if (n >= words || strcmp(word[n], ways[i].peer)) {
+			if (n)
+				return n;
+			continue;
+		}
+		rule->way = ways[i].bit;
+		if (n + 1 == words)
+			return wrong(src, "%s has no peer, expected a node id, ADDRESS or ADDRESS/BITS after it",
+				     word[n]);
+		return peer_parse(src, word[n + 1], rule) ? -1 : n + 2;
+	}
+	return 0;
+}
+
 /**
- * ports_parse_words - parse one line of rules: allow|deny PORT[-PORT]...
+ * ports_parse_words - parse one line of rules: allow|deny [in|out] [from|to PEER]
+ * PORT[-PORT]... or default
  * @src: the input; its error is set on failure
  * @words: number of words
  * @word: the words
@@ -445,14 +527,17 @@ int ports_parse_words(struct parse_source *src, int words, char **word, struct p
 {
 	struct port_rule rule = { };
 	char *rest, *text;
-	int i;
+	int i, n;
 
 	if (action_parse(src, word[0], &rule))
 		return -1;
-	if (words < 2)
-		return wrong(src, "%s has no port, expected PORT or PORT-PORT after it", word[0]);
+	n = way_parse(src, words - 1, word + 1, &rule);
+	if (n < 0)
+		return -1;
+	if (words < n + 2)
+		return wrong(src, "%s has no port, expected PORT or PORT-PORT after it", word[n]);
 
-	for (i = 1; i < words; i++) {
+	for (i = n + 1; i < words; i++) {
 		rest = word[i];
 		while ((text = strsep(&rest, ",")))
 			if (ports_append(src, text, &rule, ports))

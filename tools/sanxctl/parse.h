@@ -42,10 +42,18 @@ struct nodemap {
 	size_t room;
 };
 
+/*
+ * @first, @last: 0 of a default; @way: set of enum sanx_port_way, 0 for both; @node:
+ * 0 for any; @prefix_len: 0 for any address
+ */
 struct port_rule {
 	enum sanx_port_action action;
 	u16 first;
 	u16 last;
+	u8 way;
+	u8 prefix_len;
+	u32 node;
+	struct in6_addr prefix;
 	unsigned int line;
 };
 

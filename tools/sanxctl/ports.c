@@ -4,21 +4,66 @@
  *
  * The text output of the rules is a file that can be loaded.
  */
+#include "addr.h"
 #include "sanxctl.h"
 
 static const char usage[] =
 	"Usage: sanxctl ports [ show ]\n"
 	"       sanxctl ports load FILE\n"
-	"       sanxctl ports { add | del } ACTION PORTS...\n"
+	"       sanxctl ports { add | del } RULE\n"
 	"       sanxctl ports flush\n"
-	"FILE   := lines of ACTION PORTS... and # comments; - is stdin\n"
+	"       sanxctl ports apply\n"
+	"FILE   := lines of RULE and # comments; - is stdin\n"
+	"RULE   := ACTION [ in ] [ from PEER ] PORTS... | ACTION [ out ] [ to PEER ] PORTS...\n"
 	"ACTION := { allow | deny }\n"
-	"PORTS  := { PORT | PORT-PORT }[,PORTS]\n"
-	"The first rule that a port falls in decides; without one, it is allowed.\n";
+	"PEER   := { NODEID | ADDRESS | ADDRESS/BITS }\n"
+	"PORTS  := { PORT | PORT-PORT | default }[,PORTS]\n"
+	"The first rule that matches decides, then the first default; without one, it is allowed.\n";
 
 /*
  * Show
  */
+
+static const char *way_name(u64 way)
+{
+	return way == SANX_PORT_WAY_IN ? "in" : way == SANX_PORT_WAY_OUT ? "out" : "both";
+}
+
+static const char *prefix_format(const struct nlattr **attr, char *buf, size_t size)
+{
+	struct in6_addr addr;
+	char text[ADDR_STRLEN];
+	unsigned int len, bits;
+
+	if (!attr[SANX_A_PORT_RULE_PREFIX])
+		return "";
+	addr = nl_addr(attr[SANX_A_PORT_RULE_PREFIX]);
+	len = attr[SANX_A_PORT_RULE_PREFIX_LEN] ?
+	      nl_uint(attr[SANX_A_PORT_RULE_PREFIX_LEN]) : 128;
+	bits = IN6_IS_ADDR_V4MAPPED(&addr) && len >= 96 ? 96 : 0;
+	addr_format(&addr, text);
+	if (len == 128)
+		snprintf(buf, size, "%s", text);
+	else
+		snprintf(buf, size, "%s/%u", text, len - bits);
+	return buf;
+}
+
+/* The words between action and port. */
+static void peer_print(struct print *out, const struct nlattr **attr)
+{
+	u64 way = nl_uint(attr[SANX_A_PORT_RULE_WAY]);
+	u64 node = nl_uint(attr[SANX_A_PORT_RULE_NODE]);
+	const char *word = way == SANX_PORT_WAY_OUT ? "to" : "from";
+	char text[ADDR_STRLEN + 8];
+	const char *prefix = prefix_format(attr, text, sizeof(text));
+
+	print_string(out, "way", way ? "%s " : NULL, way_name(way));
+	if (node || *prefix)
+		print_string(out, NULL, "%s ", word);
+	print_uint(out, "node", node ? "%llu " : NULL, node);
+	print_string(out, "prefix", *prefix ? "%s " : NULL, prefix);
+}
 
 static void rule_print(struct print *out, const struct nlattr *nest)
 {
@@ -33,7 +78,10 @@ static void rule_print(struct print *out, const struct nlattr *nest)
 	print_item_open(out);
 	print_string(out, "action", "%s ",
 		     action == SANX_PORT_ACTION_ALLOW ? "allow" : "deny");
-	print_uint(out, "first", "%llu", first);
+	peer_print(out, attr);
+	if (!first)
+		print_string(out, NULL, "%s", "default");
+	print_uint(out, "first", first ? "%llu" : NULL, first);
 	print_uint(out, "last", last == first ? NULL : "-%llu", last);
 	print_item_close(out);
 }
@@ -59,15 +107,27 @@ static int ports_show(struct ctl *ctl, int argc, char **argv)
  * Change
  */
 
-#define RULE_ROOM (MNL_ATTR_HDRLEN + (MNL_ATTR_HDRLEN + sizeof(u32)) * 3)
+#define RULE_ROOM (MNL_ATTR_HDRLEN + (MNL_ATTR_HDRLEN + sizeof(u32)) * 6 + \
+		   MNL_ATTR_HDRLEN + sizeof(struct in6_addr))
 
 static void rule_put(struct nl_request *req, const struct port_rule *rule)
 {
 	struct nlattr *entry = nl_entry_start(req, SANX_A_PORTS_RULE);
 
 	mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_ACTION, rule->action);
-	mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_FIRST, rule->first);
-	mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_LAST, rule->last);
+	if (rule->first) {
+		mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_FIRST, rule->first);
+		mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_LAST, rule->last);
+	}
+	if (rule->way)
+		mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_WAY, rule->way);
+	if (rule->node)
+		mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_NODE, rule->node);
+	if (rule->prefix_len) {
+		mnl_attr_put(req->nlh, SANX_A_PORT_RULE_PREFIX, sizeof(rule->prefix),
+			     &rule->prefix);
+		mnl_attr_put_u8(req->nlh, SANX_A_PORT_RULE_PREFIX_LEN, rule->prefix_len);
+	}
 	nl_entry_end(req, entry);
 }
 
@@ -159,12 +219,29 @@ static int ports_flush(struct ctl *ctl, int argc, char **argv)
 	return ports_send(ctl, SANX_CMD_PORTS_LOAD, &none, NULL);
 }
 
+static void apply_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr[SANX_A_PORTS_MAX + 1];
+	struct ctl *ctl = data;
+
+	nl_parse(nlh, attr, SANX_A_PORTS_MAX);
+	print_uint(&ctl->out, "ended", "%llu ended\n", nl_uint(attr[SANX_A_PORTS_ENDED]));
+}
+
+static int ports_apply(struct ctl *ctl, int argc, char **argv)
+{
+	if (ctl_no_args(argc, argv))
+		return -1;
+	return ctl_ask(ctl, SANX_CMD_PORTS_APPLY, apply_answer);
+}
+
 static const struct command commands[] = {
 	{ "show", "list", ports_show },
 	{ "load", NULL, ports_load },
 	{ "add", NULL, ports_add },
 	{ "del", "delete", ports_del },
 	{ "flush", NULL, ports_flush },
+	{ "apply", NULL, ports_apply },
 	{ }
 };
 

@@ -23,6 +23,7 @@ static void socket_answer(const struct nlmsghdr *nlh, void *data)
 	const struct nlattr *attr[SANX_A_SOCKET_MAX + 1];
 	struct ctl *ctl = data;
 	struct print *out = &ctl->out;
+	u64 denied;
 
 	nl_parse(nlh, attr, SANX_A_SOCKET_MAX);
 
@@ -37,6 +38,10 @@ static void socket_answer(const struct nlmsghdr *nlh, void *data)
 	print_string(out, "transport", " %-9s", nl_string(attr[SANX_A_SOCKET_TRANSPORT]));
 	print_uint(out, "uid", " %5llu", nl_uint(attr[SANX_A_SOCKET_UID]));
 	print_uint(out, "inode", " %llu", nl_uint(attr[SANX_A_SOCKET_INODE]));
+	denied = nl_uint(attr[SANX_A_SOCKET_DENIED]);
+	print_uint(out, "denied", NULL, denied);
+	if (denied)
+		print_string(out, NULL, " %s", "denied");
 	print_item_close(out);
 }
 

@@ -46,27 +46,9 @@ static void stats_answer(const struct nlmsghdr *nlh, void *data)
 
 static int stats_show(struct ctl *ctl, int argc, char **argv)
 {
-	struct nl_request req;
-	struct nl_error error;
-	int rc;
-
-	if (ctl_no_args(argc, argv) || ctl_connect(ctl))
+	if (ctl_no_args(argc, argv))
 		return -1;
-
-	rc = nl_request_init(&req, SANX_CMD_STATS_GET, 0, 0);
-	if (rc) {
-		ctl_fail("out of memory");
-		goto out;
-	}
-
-	print_single(&ctl->out);
-	rc = nl_do(&ctl->nl, &req, stats_answer, ctl, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_request_free(&req);
-out:
-	nl_close(&ctl->nl);
-	return rc;
+	return ctl_ask(ctl, SANX_CMD_STATS_GET, stats_answer);
 }
 
 static const struct command commands[] = {

@@ -189,6 +189,7 @@ static void dump_sockets(void)
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_QUEUE, 6);
 	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 0x100000001ULL);
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_UID, 1000);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_DENIED, 1);
 	message_end(nlh);
 
 	/* A socket with few attributes. */
@@ -206,6 +207,15 @@ static void do_stats(void)
 
 	for (i = SANX_A_STATS_CONNS_LOOP; i < SANX_A_STATS_PAD; i++)
 		mnl_attr_put_u64(nlh, i, i == SANX_A_STATS_TX_BYTES ? UINT64_MAX : (u64)i);
+	message_end(nlh);
+	answer_error(0, NULL, NULL);
+}
+
+static void do_apply(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	mnl_attr_put_u32(nlh, SANX_A_PORTS_ENDED, 3);
 	message_end(nlh);
 	answer_error(0, NULL, NULL);
 }
@@ -298,6 +308,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 		do_dump(genl->cmd);
 	else if (genl->cmd == SANX_CMD_STATS_GET)
 		do_stats();
+	else if (genl->cmd == SANX_CMD_PORTS_APPLY)
+		do_apply();
 	else
 		do_change(genl->cmd);
 	return len;

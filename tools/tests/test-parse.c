@@ -120,6 +120,39 @@ static const struct parse_case ports_cases[] = {
 	{ "order kept, overlap fine", "deny 22\nallow 1-100\ndeny 22",
 	  .wanted = "-22-22 +1-100 -22-22" },
 
+	{ "a default", "deny default", .wanted = "-0-0" },
+	{ "in", "deny in 5", .wanted = "-in:5-5" },
+	{ "out", "allow out 5 6", .wanted = "+out:5-5 +out:6-6" },
+	{ "from a node", "deny from 7 5", .wanted = "-in:7:5-5" },
+	{ "in from a node, named", "deny in from 7 5", .wanted = "-in:7:5-5" },
+	{ "to a host", "deny to 10.0.0.1 5", .wanted = "-out:10.0.0.1/128:5-5" },
+	{ "out to a network", "deny out to 10.0.0.0/8 5,default",
+	  .wanted = "-out:10.0.0.0/104:5-5 -out:10.0.0.0/104:0-0" },
+	{ "all of IPv4", "deny in from 0.0.0.0/0 5", .wanted = "-in:0.0.0.0/96:5-5" },
+	{ "an IPv6 network", "deny from fd77::/16 5", .wanted = "-in:fd77::/16:5-5" },
+	{ "an IPv6 network, whole", "deny from fd77::/48 5", .wanted = "-in:fd77::/48:5-5" },
+
+	{ "no peer", "deny in from", .line = 1, .error =
+	  "from has no peer, expected a node id, ADDRESS or ADDRESS/BITS after it" },
+	{ "no port behind a way", "deny in", .line = 1, .error =
+	  "in has no port, expected PORT or PORT-PORT after it" },
+	{ "no port behind a peer", "deny to 3", .line = 1, .error =
+	  "3 has no port, expected PORT or PORT-PORT after it" },
+	{ "out from", "deny out from 3 5", .line = 1, .error =
+	  "\"from\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "node 0", "deny from 0 5", .line = 1, .error =
+	  "\"0\" is not a peer, expected a node id, ADDRESS or ADDRESS/BITS" },
+	{ "a name as peer", "deny from there 5", .line = 1, .error =
+	  "\"there\" is not a peer, expected a node id, ADDRESS or ADDRESS/BITS" },
+	{ "too many bits", "deny from 10.0.0.0/33 5", .line = 1, .error =
+	  "\"10.0.0.0/33\" is not a peer, expected a node id, ADDRESS or ADDRESS/BITS" },
+	{ "no bits of IPv6", "deny from ::/0 5", .line = 1, .error =
+	  "\"::/0\" is not a peer, expected a node id, ADDRESS or ADDRESS/BITS" },
+	{ "bits behind a prefix", "deny from 10.0.0.1/8 5", .line = 1, .error =
+	  "\"10.0.0.1/8\" has bits behind the prefix, expected zeroes there" },
+	{ "a default range", "deny default-5", .line = 1, .error =
+	  "\"default-5\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+
 	{ "action", "allow 1\npermit 80\n", .line = 2, .error =
 	  "\"permit\" is not an action, expected allow or deny" },
 	{ "action cut short", "all 80\n", .line = 1, .error =
@@ -175,6 +208,20 @@ static int nodemap_try(struct parse_source *src, FILE *in, FILE *out)
 	return rc;
 }
 
+static void rule_write(const struct port_rule *rule, size_t i, FILE *out)
+{
+	static const char * const way[] = { "", "out:", "in:" };
+	char text[ADDR_STRLEN];
+
+	fprintf(out, "%s%c%s", i ? " " : "",
+		rule->action == SANX_PORT_ACTION_ALLOW ? '+' : '-', way[rule->way]);
+	if (rule->node)
+		fprintf(out, "%u:", rule->node);
+	if (rule->prefix_len)
+		fprintf(out, "%s/%u:", addr_format(&rule->prefix, text), rule->prefix_len);
+	fprintf(out, "%u-%u", rule->first, rule->last);
+}
+
 static int ports_try(struct parse_source *src, FILE *in, FILE *out)
 {
 	struct ports ports = { };
@@ -183,9 +230,7 @@ static int ports_try(struct parse_source *src, FILE *in, FILE *out)
 
 	rc = ports_parse(src, in, &ports);
 	for (i = 0; !rc && i < ports.count; i++)
-		fprintf(out, "%s%c%u-%u", i ? " " : "",
-			ports.rule[i].action == SANX_PORT_ACTION_ALLOW ? '+' : '-',
-			ports.rule[i].first, ports.rule[i].last);
+		rule_write(&ports.rule[i], i, out);
 	ports_free(&ports);
 	return rc;
 }

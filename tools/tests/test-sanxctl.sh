@@ -122,7 +122,7 @@ deny 8000-8010
 allow 1-65535"
 ok "ports: load" says 0 "" "" ports load "$work/file"
 ok "ports: show" says 0 "$saved" "" ports show
-ok "ports: JSON" json 'doc[2]' "{'action': 'deny', 'first': 8000, 'last': 8010}" -j ports show
+ok "ports: JSON" json 'doc[2]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'first': 8000, 'last': 8010}" -j ports show
 ok "ports: what is shown can be loaded" \
 	is "$("$sanxctl" p | "$sanxctl" p l - && "$sanxctl" p)" "$saved"
 
@@ -147,6 +147,21 @@ ok "ports: add what" says 1 "" "Error: ACTION is missing, expected allow or deny
 ok "ports: add which" says 1 "" \
 	"Error: deny has no port, expected PORT or PORT-PORT after it." ports add deny
 ok "ports: del" says 0 "" "" ports del deny 22
+saved="allow in from 10.0.0.0/8 22
+deny out to 3 22
+deny in from fd00::/16 1-65535
+deny in from ::/1 9
+allow out to 10.0.0.1 80-90
+deny in default
+deny default"
+file <<<"$saved"
+ok "ports: rules about peers" says 0 "" "" ports load "$work/file"
+ok "ports: rules about peers are shown as they were" says 0 "$saved" "" ports show
+ok "ports: JSON of a prefix" json 'doc[0]' "{'action': 'allow', 'way': 'in', 'node': 0, 'prefix': '10.0.0.0/8', 'first': 22, 'last': 22}" -j ports show
+ok "ports: JSON of a node" json 'doc[1]' "{'action': 'deny', 'way': 'out', 'node': 3, 'prefix': '', 'first': 22, 'last': 22}" -j ports show
+ok "ports: JSON of a default" json 'doc[6]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'first': 0, 'last': 0}" -j ports show
+ok "ports: apply" says 0 "3 ended" "" ports apply
+ok "ports: JSON of apply" json 'doc' "{'ended': 3}" -j ports apply
 ok "ports: flush" says 0 "" "" ports flush
 ok "ports: flushed" says 0 "" "" ports show
 
@@ -157,9 +172,9 @@ ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
 ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2'}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
-established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297
+established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 denied
 listen           0      0 [::]:8080             [::]:0                              0 0" "" socket show
-ok "socket: JSON" json 'doc[0]' "{'state': 'established', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297}" -j socket show
+ok "socket: JSON" json 'doc[0]' "{'state': 'established', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297, 'denied': 1}" -j socket show
 ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;4p;7p')" \
 "conns_loop         1
 tx_bytes           18446744073709551615

@@ -20,6 +20,15 @@ enum sanx_port_action {
 	SANX_PORT_ACTION_ALLOW,
 };
 
+/**
+ * enum sanx_port_way - connections that programs of this node ask for, or that
+ *   come to it
+ */
+enum sanx_port_way {
+	SANX_PORT_WAY_OUT = 1,
+	SANX_PORT_WAY_IN = 2,
+};
+
 enum {
 	SANX_A_NODE_ADDR = 1,
 	SANX_A_NODE_ID,
@@ -40,6 +49,10 @@ enum {
 	SANX_A_PORT_RULE_ACTION = 1,
 	SANX_A_PORT_RULE_FIRST,
 	SANX_A_PORT_RULE_LAST,
+	SANX_A_PORT_RULE_WAY,
+	SANX_A_PORT_RULE_NODE,
+	SANX_A_PORT_RULE_PREFIX,
+	SANX_A_PORT_RULE_PREFIX_LEN,
 
 	__SANX_A_PORT_RULE_MAX,
 	SANX_A_PORT_RULE_MAX = (__SANX_A_PORT_RULE_MAX - 1)
@@ -47,6 +60,7 @@ enum {
 
 enum {
 	SANX_A_PORTS_RULE = 1,
+	SANX_A_PORTS_ENDED,
 
 	__SANX_A_PORTS_MAX,
 	SANX_A_PORTS_MAX = (__SANX_A_PORTS_MAX - 1)
@@ -79,6 +93,7 @@ enum {
 	SANX_A_SOCKET_TX_QUEUE,
 	SANX_A_SOCKET_INODE,
 	SANX_A_SOCKET_UID,
+	SANX_A_SOCKET_DENIED,
 	SANX_A_SOCKET_PAD,
 
 	__SANX_A_SOCKET_MAX,
@@ -118,6 +133,7 @@ enum {
 	SANX_CMD_LINK_GET,
 	SANX_CMD_SOCKET_GET,
 	SANX_CMD_STATS_GET,
+	SANX_CMD_PORTS_APPLY,
 
 	__SANX_CMD_MAX,
 	SANX_CMD_MAX = (__SANX_CMD_MAX - 1)
