@@ -208,7 +208,7 @@ static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 	sim_addr(&remote.addr, to);
 	local.port = htons(from);
 	remote.port = htons(port);
-	conn = sanx_conn_alloc(ops, s->net, &local, &remote);
+	conn = sanx_conn_alloc(ops, s->net, &local, &remote, NULL);
 	sanx_transport_put(ops);
 	return conn;
 }

@@ -24,6 +24,7 @@
  */
 #include <linux/export.h>
 #include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -65,6 +66,11 @@ static void conn_start_clocks(struct sanx_conn *conn)
  * @net: its namespace
  * @local: our end
  * @remote: the peer's end
+ * @memcg: the cgroup that is charged, with a reference, which the connection takes
+ *	over; or NULL for the caller's
+ *
+ * A peer can cause the allocation, so no process is killed for it
+ * (__GFP_RETRY_MAYFAIL).
  *
  * Context: process, may sleep.
  * Return: a NEW connection with one reference, which is the caller's, or NULL
@@ -74,13 +80,20 @@ static void conn_start_clocks(struct sanx_conn *conn)
 struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 				  struct net *net,
 				  const struct sanx_endpoint *local,
-				  const struct sanx_endpoint *remote)
+				  const struct sanx_endpoint *remote,
+				  struct mem_cgroup *memcg)
 {
+	struct mem_cgroup *was = set_active_memcg(memcg);
 	struct sanx_conn *conn;
 
-	conn = kzalloc(ops->conn_size, GFP_KERNEL_ACCOUNT);
-	if (!conn)
+	conn = kzalloc(ops->conn_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN |
+				       __GFP_RETRY_MAYFAIL);
+	set_active_memcg(was);
+	if (!conn) {
+		mem_cgroup_put(memcg);
 		return NULL;
+	}
+	conn->memcg = memcg;
 	refcount_set(&conn->refs, 1);
 	__module_get(ops->owner);
 	conn->ops = ops;

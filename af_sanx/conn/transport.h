@@ -592,7 +592,8 @@ struct sanx_link_info {
 struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 				  struct net *net,
 				  const struct sanx_endpoint *local,
-				  const struct sanx_endpoint *remote);
+				  const struct sanx_endpoint *remote,
+				  struct mem_cgroup *memcg);
 void sanx_conn_free(struct sanx_conn *conn);
 void sanx_conn_put(struct sanx_conn *conn);
 int sanx_conn_established(struct sanx_conn *conn);

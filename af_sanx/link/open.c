@@ -186,12 +186,10 @@ static int open_serve(const struct sanx_request *o)
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
-	conn = sanx_conn_alloc(&sanx_link_transport, net, &local, &remote);
-	if (!conn) {
-		mem_cgroup_put(memcg);
+	conn = sanx_conn_alloc(&sanx_link_transport, net, &local, &remote,
+			       memcg);
+	if (!conn)
 		return SANX_REJECT_DENIED;
-	}
-	conn->memcg = memcg;
 	err = open_conn(o, conn, size);
 	sanx_conn_put(conn);
 	switch (err) {

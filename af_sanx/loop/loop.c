@@ -120,12 +120,9 @@ static int loop_connect(struct sanx_conn *conn)
 	if (!size)
 		return -ECONNREFUSED;
 	server = sanx_conn_alloc(conn->ops, conn->net, &conn->remote,
-				 &conn->local);
-	if (!server) {
-		mem_cgroup_put(memcg);
+				 &conn->local, memcg);
+	if (!server)
 		return -ENOMEM;
-	}
-	server->memcg = memcg;
 	server->rx_max = size;
 	sanx_rxq_init(&server->rx, NULL, size);
 	loop_pair(conn, server);

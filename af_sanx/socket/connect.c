@@ -95,12 +95,12 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	err = sanx_bind_auto(ss, &t->local, &t->remote);
 	if (err)
 		return err;
-	conn = sanx_conn_alloc(t->ops, sock_net(sk), &t->local, &t->remote);
+	conn = sanx_conn_alloc(t->ops, sock_net(sk), &t->local, &t->remote,
+			       sanx_memcg_get(sk));
 	if (!conn) {
 		sanx_unbind_auto(ss);
 		return -ENOMEM;
 	}
-	conn->memcg = sanx_memcg_get(sk);
 	conn->rx_max = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));
 	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
 	sanx_conn_attach(conn, sk);
