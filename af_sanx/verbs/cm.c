@@ -163,10 +163,10 @@ static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 		err = -ETIMEDOUT;
 		break;
 	}
-	if (err)
-		sanx_wire_failed(link, err == -ETIMEDOUT ||
-				       err == -EADDRINUSE ? SANX_WIRE_LOST :
-							    SANX_WIRE_FAULT);
+	if (err == -ETIMEDOUT || err == -EADDRINUSE)
+		sanx_wire_failed(link, SANX_WIRE_LOST);
+	else if (err)
+		sanx_wire_failed(link, SANX_WIRE_FAULT);
 }
 
 /*

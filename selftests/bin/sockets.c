@@ -77,8 +77,8 @@ static void show(int fd, const char *state, size_t rx, size_t tx, const char *tr
 	endpoint(remote, remote_text, sizeof(remote_text));
 	printf("{\"state\":\"%s\",\"rx_queue\":%zu,\"tx_queue\":%zu,", state, rx, tx);
 	printf("\"local\":\"%s\",\"remote\":\"%s\",", local_text, remote_text);
-	printf("\"transport\":\"%s\",\"uid\":%u,\"inode\":%lu}\n", transport, getuid(),
-	       (unsigned long)st.st_ino);
+	printf("\"transport\":\"%s\",\"uid\":%u,\"inode\":%lu,\"denied\":0}\n", transport,
+	       getuid(), (unsigned long)st.st_ino);
 }
 
 static void show_connected(int fd, const char *state, size_t rx, size_t tx,

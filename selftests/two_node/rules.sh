@@ -8,13 +8,13 @@ set -euo pipefail
 
 # goes HOW NAME ADDRESS PORT: node 2 connects to node 1, over verbs or tcp.
 goes() {
-	local how=$1 name=$2 out rc=0 want="1 0"
+	local how=$1 name=$2 out rc=0 wanted="1 0"
 	shift 2
 	remember 2
 	out=$(peer 2 connect "$1" "$2" both 100000 shut end 2>&1) || rc=$?
 	is "$name: works" "$rc ${out##*$'\n'}" "0 done"
-	[ "$how" = verbs ] || want="0 1"
-	is "$name: over $how" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "$want"
+	[ "$how" = verbs ] || wanted="0 1"
+	is "$name: over $how" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "$wanted"
 }
 
 # rules N RULES: these, and no others.

@@ -401,11 +401,13 @@ static int ports_append(struct parse_source *src, char *text, struct port_rule *
 	char quoted[QUOTE_LEN];
 	void *table;
 
-	if (!strcmp(text, "default"))
-		rule->first = rule->last = 0;
-	else if (!range_parse(text, rule))
+	if (!strcmp(text, "default")) {
+		rule->first = 0;
+		rule->last = 0;
+	} else if (!range_parse(text, rule)) {
 		return wrong(src, "%s is not a port or a range, expected PORT[-PORT] of 1-65535",
 			     quote(text, quoted));
+	}
 	if (rule->first > rule->last)
 		return wrong(src, "range %s ends before it starts, expected the lower port first",
 			     quote(text, quoted));
@@ -506,7 +508,7 @@ static int way_parse(struct parse_source *src, int words, char **word, struct po
 		}
 		rule->way = ways[i].bit;
 		if (n + 1 == words)
-			return wrong(src, "%s has no peer, expected a node id, ADDRESS or ADDRESS/BITS after it",
+			return wrong(src, "%s has no peer, expected a node id or ADDRESS[/BITS]",
 				     word[n]);
 		return peer_parse(src, word[n + 1], rule) ? -1 : n + 2;
 	}

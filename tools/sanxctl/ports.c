@@ -18,7 +18,7 @@ static const char usage[] =
 	"ACTION := { allow | deny }\n"
 	"PEER   := { NODEID | ADDRESS | ADDRESS/BITS }\n"
 	"PORTS  := { PORT | PORT-PORT | default }[,PORTS]\n"
-	"The first rule that matches decides, then the first default; without one, it is allowed.\n";
+	"The first rule that matches decides, then the first default; else allow.\n";
 
 /*
  * Show

@@ -133,7 +133,7 @@ static const struct parse_case ports_cases[] = {
 	{ "an IPv6 network, whole", "deny from fd77::/48 5", .wanted = "-in:fd77::/48:5-5" },
 
 	{ "no peer", "deny in from", .line = 1, .error =
-	  "from has no peer, expected a node id, ADDRESS or ADDRESS/BITS after it" },
+	  "from has no peer, expected a node id or ADDRESS[/BITS]" },
 	{ "no port behind a way", "deny in", .line = 1, .error =
 	  "in has no port, expected PORT or PORT-PORT after it" },
 	{ "no port behind a peer", "deny to 3", .line = 1, .error =
