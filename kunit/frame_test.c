@@ -81,13 +81,13 @@ static const struct good_case good_cases[] = {
 	{ "DATA, all flags",
 	  { 1, 0xf5, 0, 7, 100, 8192, 1000, 9 } },
 	{ "RESUME",
-	  { 11, 0, 24, 7, 12345, 8192, 3, 9 } },
+	  { 11, 0, 32, 7, 12345, 8192, 3, 9 } },
 	{ "RESUME, FIN received",
-	  { 11, 8, 24, 7, 12345, 8192, 3, 9 } },
+	  { 11, 8, 32, 7, 12345, 8192, 3, 9 } },
 	{ "RESUME_ACK, of nothing received",
-	  { 12, 0, 24, 7, 0, 4096, 0, 9 } },
+	  { 12, 0, 32, 7, 0, 4096, 0, 9 } },
 	{ "RESUME_ACK, all fields at their most",
-	  { 12, 8, 24, U32_MAX, U64_MAX, U64_MAX, U32_MAX, U32_MAX } },
+	  { 12, 8, 32, U32_MAX, U64_MAX, U64_MAX, U32_MAX, U32_MAX } },
 	{ "RESUME_REJ",
 	  { 13, 0, 0, 7, 0, 0, 0, 9 } },
 	{ "RING",
@@ -98,6 +98,8 @@ static const struct good_case good_cases[] = {
 	  { 15, 0, 0, 7, 12345, 0, 1, 9 } },
 	{ "LEAVE, all fields at their most",
 	  { 15, 0, 0, U32_MAX, U64_MAX, 0, U32_MAX, U32_MAX } },
+	{ "AUTH",
+	  { 16, 0, 16, 0, 0, 0, 0, 9 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
@@ -154,7 +156,7 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 	case 12:
 		has_credit = true;
 		flags = 8;
-		body = 24;
+		body = 32;
 		count = 0;
 		break;
 	case 13:
@@ -166,6 +168,10 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		break;
 	case 15:
 		count = 0;
+		break;
+	case 16:
+		about_conn = false;
+		body = 16;
 		break;
 	default:
 		return false;
@@ -279,7 +285,7 @@ static void frame_set_grant(struct kunit *test)
 static void frame_one_field_off(struct kunit *test)
 {
 	static const u32 values[] = {
-		0, 1, 2, 3, 4, 5, 23, 24, 25, 55, 56, 57, 255, 256, 257,
+		0, 1, 2, 3, 4, 5, 15, 16, 17, 23, 24, 25, 31, 32, 33, 55, 56, 57, 255, 256, 257,
 		258, 4096, 65535, 65536, 65537, (1 << 20) - 1, 1 << 20,
 		(1 << 20) + 1, 1U << 31, U32_MAX - 1, U32_MAX,
 	};

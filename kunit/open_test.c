@@ -18,11 +18,11 @@
 
 /* The bytes of a good one of each. */
 static const u8 good_hello[56] = {
-	0x31, 0x58, 0x4e, 0x53, 0x05, 0x00, 0x00, 0x00,
+	0x31, 0x58, 0x4e, 0x53, 0x06, 0x00, 0xc0, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
-	0x00, 0x01, 0x00, 0x00, 0xc0, 0x00, 0x05, 0x00,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
-	0x03, 0x00,
+	0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe,
+	0x00, 0x01, 0x05, 0x03, 0x00, 0x00, 0x02, 0x00,
 };
 
 static const u8 good_open[56] = {
@@ -71,12 +71,14 @@ static const struct wrong_case hello_cases[] = {
 	{ "version 1", 4, 2, 1, -EPROTONOSUPPORT },
 	{ "version 2", 4, 2, 2, -EPROTONOSUPPORT },
 	{ "version 3", 4, 2, 3, -EPROTONOSUPPORT },
-	{ "version 4", 4, 2, 4, -EPROTONOSUPPORT },
-	{ "version 6", 4, 2, 6, -EPROTONOSUPPORT },
-	{ "version 5 in the wrong byte", 4, 2, 0x500, -EPROTONOSUPPORT },
-	{ "version 5 and more", 4, 2, 0x105, -EPROTONOSUPPORT },
-	{ "length of authentication, low", 6, 2, 1, -EPROTO },
-	{ "length of authentication, high", 6, 2, 0x8000, -EPROTO },
+	{ "version 5", 4, 2, 5, -EPROTONOSUPPORT },
+	{ "version 7", 4, 2, 7, -EPROTONOSUPPORT },
+	{ "version 6 in the wrong byte", 4, 2, 0x600, -EPROTONOSUPPORT },
+	{ "version 6 and more", 4, 2, 0x106, -EPROTONOSUPPORT },
+	{ "inline 0", 6, 2, 0, 0 },
+	{ "inline 256", 6, 2, 256, 0 },
+	{ "inline 257", 6, 2, 257, -EPROTO },
+	{ "inline 65535", 6, 2, 65535, -EPROTO },
 	{ "from nobody", 8, 4, 0, -EPROTO },
 	{ "from node 1", 8, 4, 1, 0 },
 	{ "from the last node", 8, 4, U32_MAX, 0 },
@@ -84,34 +86,30 @@ static const struct wrong_case hello_cases[] = {
 	{ "to nobody", 12, 4, 0, -EPROTO },
 	{ "to node 1", 12, 4, 1, 0 },
 	{ "to the last node", 12, 4, U32_MAX, 0 },
-	{ "no receives", 16, 4, 0, -EPROTO },
-	{ "15 receives", 16, 4, 15, -EPROTO },
-	{ "16 receives", 16, 4, 16, 0 },
-	{ "65536 receives", 16, 4, 65536, 0 },
-	{ "65537 receives", 16, 4, 65537, -EPROTO },
-	{ "2^32 - 1 receives", 16, 4, U32_MAX, -EPROTO },
-	{ "inline 0", 20, 2, 0, 0 },
-	{ "inline 256", 20, 2, 256, 0 },
-	{ "inline 257", 20, 2, 257, -EPROTO },
-	{ "inline 65535", 20, 2, 65535, -EPROTO },
-	{ "lane 0", 22, 2, 0, 0 },
-	{ "lane 7", 22, 2, 7, 0 },
-	{ "lane 8", 22, 2, 8, -EPROTO },
-	{ "lane 1 in the wrong byte", 22, 2, 0x100, -EPROTO },
-	{ "instance 0", 24, 8, 0, -EPROTO },
-	{ "instance 1", 24, 8, 1, 0 },
-	{ "instance with low half 0", 24, 8, 1ULL << 32, 0 },
-	{ "instance at its most", 24, 8, U64_MAX, 0 },
-	{ "rail 0", 32, 2, 0, 0 },
-	{ "rail 255", 32, 2, 255, 0 },
-	{ "rail 256", 32, 2, 256, -EPROTO },
-	{ "rail 65535", 32, 2, 65535, -EPROTO },
-	{ "reserved, low", 34, 2, 1, -EPROTO },
-	{ "reserved, high", 34, 2, 0x8000, -EPROTO },
-	{ "a feature, the first", 36, 4, 1, -EPROTO },
-	{ "a feature, the last", 36, 4, 1U << 31, -EPROTO },
-	{ "authentication, first byte", 40, 1, 1, -EPROTO },
-	{ "authentication, last byte", 55, 1, 0x80, -EPROTO },
+	{ "instance 0", 16, 8, 0, -EPROTO },
+	{ "instance 1", 16, 8, 1, 0 },
+	{ "instance with low half 0", 16, 8, 1ULL << 32, 0 },
+	{ "instance at its most", 16, 8, U64_MAX, 0 },
+	{ "nonce 0", 24, 8, 0, 0 },
+	{ "nonce at its most", 24, 8, U64_MAX, 0 },
+	{ "no receives", 32, 2, 0, -EPROTO },
+	{ "15 receives", 32, 2, 15, -EPROTO },
+	{ "16 receives", 32, 2, 16, 0 },
+	{ "65535 receives", 32, 2, 65535, 0 },
+	{ "lane 0", 34, 1, 0, 0 },
+	{ "lane 7", 34, 1, 7, 0 },
+	{ "lane 8", 34, 1, 8, -EPROTO },
+	{ "lane 255", 34, 1, 255, -EPROTO },
+	{ "rail 0", 35, 1, 0, 0 },
+	{ "rail 255", 35, 1, 255, 0 },
+	{ "a feature, the first", 36, 2, 1, -EPROTO },
+	{ "a feature, the last", 36, 2, 1U << 15, -EPROTO },
+	{ "no key", 38, 2, 0, 0 },
+	{ "two keys", 38, 2, 2, 0 },
+	{ "three keys", 38, 2, 3, -EPROTO },
+	{ "256 keys", 38, 2, 256, -EPROTO },
+	{ "proof, first byte", 40, 1, 1, 0 },
+	{ "proof, last byte", 55, 1, 0x80, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(hello, hello_cases, desc);
@@ -121,11 +119,13 @@ static void expect_hello(struct kunit *test, const struct sanx_hello_info *i,
 {
 	KUNIT_EXPECT_EQ(test, i->from, get_unaligned_le32(buf + 8));
 	KUNIT_EXPECT_EQ(test, i->to, get_unaligned_le32(buf + 12));
-	KUNIT_EXPECT_EQ(test, i->recvs, get_unaligned_le32(buf + 16));
-	KUNIT_EXPECT_EQ(test, i->inline_max, get_unaligned_le16(buf + 20));
-	KUNIT_EXPECT_EQ(test, i->lane, get_unaligned_le16(buf + 22));
-	KUNIT_EXPECT_EQ(test, i->instance, get_unaligned_le64(buf + 24));
-	KUNIT_EXPECT_EQ(test, i->rail, get_unaligned_le16(buf + 32));
+	KUNIT_EXPECT_EQ(test, i->inline_max, get_unaligned_le16(buf + 6));
+	KUNIT_EXPECT_EQ(test, i->instance, get_unaligned_le64(buf + 16));
+	KUNIT_EXPECT_EQ(test, i->nonce, get_unaligned_le64(buf + 24));
+	KUNIT_EXPECT_EQ(test, i->recvs, get_unaligned_le16(buf + 32));
+	KUNIT_EXPECT_EQ(test, i->lane, buf[34]);
+	KUNIT_EXPECT_EQ(test, i->rail, buf[35]);
+	KUNIT_EXPECT_EQ(test, i->keys, get_unaligned_le16(buf + 38));
 }
 
 static void hello_field(struct kunit *test)
@@ -191,7 +191,9 @@ static void hello_build(struct kunit *test)
 		.inline_max = 192,
 		.lane = 5,
 		.rail = 3,
+		.keys = 2,
 		.instance = 0x0123456789abcdef,
+		.nonce = 0xfedcba9876543210,
 	};
 	struct sanx_hello hello;
 
@@ -253,7 +255,7 @@ static struct sanx_frame ack_frame(const u8 *body)
 
 static struct sanx_frame resume_frame(const u8 *body)
 {
-	return (struct sanx_frame){ .type = SANX_FRAME_RESUME, .len = 24,
+	return (struct sanx_frame){ .type = SANX_FRAME_RESUME, .len = 32,
 				    .conn = 5, .body = body };
 }
 
@@ -270,6 +272,7 @@ static void window_verdict(struct kunit *test, const u8 *w, int want)
 	struct sanx_open open;
 	struct sanx_frame f;
 	u8 buf[56];
+	u64 token;
 	u32 conn;
 
 	memcpy(buf, good_open, 56);
@@ -286,7 +289,8 @@ static void window_verdict(struct kunit *test, const u8 *w, int want)
 	if (!want)
 		expect_window(test, &win, w);
 	f = resume_frame(buf);
-	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win), want);
+	KUNIT_EXPECT_EQ(test, sanx_resume_parse(&f, &conn, &win, &token),
+			want);
 	if (!want)
 		expect_window(test, &win, w);
 	f = ring_frame(buf);
@@ -390,16 +394,29 @@ KUNIT_ARRAY_PARAM_DESC(ack, ack_cases, desc);
 typedef int admission_parser(const struct sanx_frame *f, u32 *conn,
 			     struct sanx_window_info *win);
 
-/* OPEN_ACK, RESUME, RESUME_ACK and RING have the same body. */
+/* RESUME and RESUME_ACK have a token behind it. */
+#define TOKEN	0x1122334455667788
+
+static int resume_parse(const struct sanx_frame *f, u32 *conn,
+			struct sanx_window_info *win)
+{
+	u64 token = 0;
+	int err = sanx_resume_parse(f, conn, win, &token);
+
+	return !err && token != TOKEN ? -EINVAL : err;
+}
+
+/* OPEN_ACK, RESUME, RESUME_ACK and RING have the same body at first. */
 static void admission_field(struct kunit *test, struct sanx_frame f,
 			    admission_parser *parse)
 {
 	const struct wrong_case *c = test->param_value;
 	struct sanx_window_info win;
-	u8 buf[24];
+	u8 buf[32];
 	u32 conn;
 
 	memcpy(buf, good_ack, 24);
+	put_unaligned_le64(TOKEN, buf + 24);
 	overwrite(buf, c);
 	f.body = buf;
 	KUNIT_ASSERT_EQ(test, parse(&f, &conn, &win), c->want);
@@ -418,9 +435,9 @@ static void resume_field(struct kunit *test)
 {
 	struct sanx_frame f = resume_frame(NULL);
 
-	admission_field(test, f, sanx_resume_parse);
+	admission_field(test, f, resume_parse);
 	f.type = SANX_FRAME_RESUME_ACK;
-	admission_field(test, f, sanx_resume_parse);
+	admission_field(test, f, resume_parse);
 	admission_field(test, ring_frame(NULL), sanx_ring_parse);
 }
 
@@ -430,9 +447,12 @@ static void open_wrong_frame(struct kunit *test)
 	struct sanx_window_info win;
 	struct sanx_open open;
 	struct sanx_frame f;
+	u8 good_resume[32];
 	unsigned int i;
 	u32 conn;
 
+	memcpy(good_resume, good_ack, 24);
+	put_unaligned_le64(TOKEN, good_resume + 24);
 	for (i = 0; i < 256; i++) {
 		f = open_frame(good_open);
 		f.type = i;
@@ -443,11 +463,13 @@ static void open_wrong_frame(struct kunit *test)
 		f.type = i;
 		KUNIT_ASSERT_EQ_MSG(test, sanx_open_ack_parse(&f, &conn, &win),
 				    i == 7 ? 0 : -EPROTO, "type %u", i);
-		f = resume_frame(good_ack);
+		f = resume_frame(good_resume);
 		f.type = i;
-		KUNIT_ASSERT_EQ_MSG(test, sanx_resume_parse(&f, &conn, &win),
+		KUNIT_ASSERT_EQ_MSG(test, resume_parse(&f, &conn, &win),
 				    i == 11 || i == 12 ? 0 : -EPROTO,
 				    "type %u", i);
+		f = ring_frame(good_ack);
+		f.type = i;
 		KUNIT_ASSERT_EQ_MSG(test, sanx_ring_parse(&f, &conn, &win),
 				    i == 14 ? 0 : -EPROTO, "type %u", i);
 		f = open_frame(good_open);
@@ -459,10 +481,10 @@ static void open_wrong_frame(struct kunit *test)
 		f.len = i;
 		KUNIT_ASSERT_EQ_MSG(test, sanx_open_ack_parse(&f, &conn, &win),
 				    i == 24 ? 0 : -EPROTO, "length %u", i);
-		f = resume_frame(good_ack);
+		f = resume_frame(good_resume);
 		f.len = i;
-		KUNIT_ASSERT_EQ_MSG(test, sanx_resume_parse(&f, &conn, &win),
-				    i == 24 ? 0 : -EPROTO, "length %u", i);
+		KUNIT_ASSERT_EQ_MSG(test, resume_parse(&f, &conn, &win),
+				    i == 32 ? 0 : -EPROTO, "length %u", i);
 	}
 }
 
@@ -525,17 +547,16 @@ static void open_fuzz(struct kunit *test)
 	prandom_seed_state(&rnd, 0x4f70656e);
 	for (i = 0; i < 10000; i++) {
 		memcpy(buf, good_hello, 56);
-		mangle(&rnd, buf, 34);
+		mangle(&rnd, buf, 40);
 		if (!sanx_hello_parse(&hello, buf, 56)) {
 			taken[0]++;
-			KUNIT_ASSERT_MEMEQ(test, buf, good_hello, 8);
+			KUNIT_ASSERT_MEMEQ(test, buf, good_hello, 6);
 			KUNIT_ASSERT_NE(test, hello.from, 0);
 			KUNIT_ASSERT_NE(test, hello.to, 0);
 			KUNIT_ASSERT_GE(test, hello.recvs, 16);
-			KUNIT_ASSERT_LE(test, hello.recvs, 65536);
 			KUNIT_ASSERT_LE(test, hello.inline_max, 256);
 			KUNIT_ASSERT_LT(test, hello.lane, 8);
-			KUNIT_ASSERT_LT(test, hello.rail, 256);
+			KUNIT_ASSERT_LE(test, hello.keys, 2);
 			KUNIT_ASSERT_NE(test, hello.instance, 0);
 		}
 		memcpy(buf, good_open, 56);

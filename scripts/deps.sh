@@ -19,7 +19,7 @@ packages() {
 	lab)
 		echo qemu-system-x86 busybox-static cpio gzip xz-utils zstd kmod \
 			iproute2 rdma-core ibverbs-utils rdmacm-utils perftest \
-			librdmacm-dev libibverbs-dev tmux iputils-ping procps strace
+			librdmacm-dev libibverbs-dev nettle-dev tmux iputils-ping procps strace
 		;;
 	check)
 		echo linux-source-6.12 bc bison flex libelf-dev libssl-dev sparse \

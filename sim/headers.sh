@@ -12,7 +12,7 @@ both="linux/errno.h linux/stddef.h linux/types.h"
 names() {
 	find "$tree/af_sanx/link" "$tree/af_sanx/conn" "$tree/af_sanx/config" \
 		"$tree/include/net" -name '*.[ch]' -print0 |
-		xargs -0 sed -nE 's/^#include <((linux|net|asm|kunit|trace)\/[^>]*)>.*/\1/p' |
+		xargs -0 sed -nE 's/^#include <((linux|net|asm|kunit|trace|crypto)\/[^>]*)>.*/\1/p' |
 		sort -u
 }
 

@@ -4,7 +4,7 @@
  * up, its writes go elsewhere, and its hello is not true.  The worst that this
  * may do is to end its own links.
  */
-#include "link/frame.h"
+#include "link/internal.h"
 #include "wire.h"
 
 /* Frames that hostile nodes have sent. */
@@ -59,7 +59,7 @@ static void change_field(struct sanx_frame_hdr *h)
 {
 	switch (sim_rnd(8)) {
 	case 0:
-		h->type = 1 + sim_rnd(16);
+		h->type = 1 + sim_rnd(17);
 		break;
 	case 1:
 		h->flags ^= 1U << sim_rnd(8);
@@ -88,9 +88,12 @@ static u32 body_of(u8 type)
 	switch (type) {
 	case SANX_FRAME_OPEN:
 		return 56;
-	case SANX_FRAME_OPEN_ACK:
 	case SANX_FRAME_RESUME:
 	case SANX_FRAME_RESUME_ACK:
+		return sizeof(struct sanx_resume);
+	case SANX_FRAME_AUTH:
+		return SANX_PROOF_LEN;
+	case SANX_FRAME_OPEN_ACK:
 	case SANX_FRAME_RING:
 		return 24;
 	case SANX_FRAME_DATA:
@@ -106,7 +109,7 @@ static u32 make_up(struct sanx_frame_hdr *h)
 	u8 *body = (u8 *)(h + 1);
 	u32 i, len;
 
-	h->type = 1 + sim_rnd(15);
+	h->type = 1 + sim_rnd(16);
 	h->flags = sim_chance(2) ? 0 : sim_rnd(256);
 	len = body_of(h->type);
 	h->len = cpu_to_le16(len);
@@ -216,6 +219,22 @@ void sim_hostile_write(const struct wire_end *e, struct sanx_wire_write *w)
 		w->key = 1 + sim_rnd(w->key + 2);
 }
 
+/* Whoever has the key can prove what is not true. */
+static void prove(struct sanx_link *link, u8 *hello)
+{
+	struct sanx_hello *h = link->active ? &link->auth.text.ask :
+					      &link->auth.text.answer;
+	struct sanx_keys keys;
+
+	memcpy(h, hello, sizeof(*h));
+	sim_assert(!sanx_keys_get(link->group->lnet->net, link->group->peer,
+				  &keys));
+	sim_assert(!(link->active ? sanx_auth_ask(&link->auth, &keys) :
+				    sanx_auth_answer(&link->auth)));
+	sanx_keys_put(&keys);
+	memcpy(hello, h, sizeof(*h));
+}
+
 /**
  * sim_hostile_hello() - a hello is sent
  * @e: the end that sends it
@@ -223,6 +242,9 @@ void sim_hostile_write(const struct wire_end *e, struct sanx_wire_write *w)
  */
 void sim_hostile_hello(const struct wire_end *e, u8 *hello)
 {
-	if (now(e))
-		flip(hello, SANX_WIRE_HELLO);
+	if (!now(e))
+		return;
+	flip(hello, SANX_WIRE_HELLO);
+	if (!sim_chance(4))
+		prove(e->wl.link, hello);
 }

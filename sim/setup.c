@@ -138,8 +138,9 @@ static void join(struct wire_end *a, struct wire_end *p)
 		return;
 	a->peer = p;
 	p->peer = a;
-	sanx_wire_hello(p->wl.link, a->hello);
+	sim_assert(!sanx_wire_hello(p->wl.link, a->hello));
 	sim_hostile_hello(p, a->hello);
+	a->wl.peer_qpn = p->wl.qpn;
 	next_step(a, WIRE_ACCEPTED, sim_rnd(100000));
 }
 
@@ -147,7 +148,10 @@ static void join(struct wire_end *a, struct wire_end *p)
 static int take_request(struct wire_listener *l, struct wire_request *r)
 {
 	struct wire_end *a = r->from, *e = wire_end_new(l->node, false);
-	struct in6_addr local, remote;
+	struct sanx_wire_ask ask = {
+		.origin = SANX_WIRE_KERNEL,
+		.data = r->hello, .len = sizeof(r->hello),
+	};
 	struct sanx_link *link;
 
 	if (!e)
@@ -155,18 +159,17 @@ static int take_request(struct wire_listener *l, struct wire_request *r)
 	e->to = a->node;
 	e->rail = a->to_rail;
 	e->to_rail = a->rail;
-	sim_rail(&remote, e->to, e->to_rail);
-	sim_rail(&local, e->node, e->rail);
+	sim_rail(&ask.remote, e->to, e->to_rail);
+	sim_rail(&ask.local, e->node, e->rail);
+	e->wl.peer_qpn = a->wl.qpn;
 	/* quiesce() waits until the request is answered. */
 	mutex_lock(&e->handler);
-	link = sanx_wire_request(l->lnet, &e->wl, &remote,
-				 SANX_WIRE_KERNEL, r->hello, sizeof(r->hello));
+	link = sanx_wire_request(l->lnet, &e->wl, &ask);
 	if (IS_ERR(link)) {
 		mutex_unlock(&e->handler);
 		wire_end_put(e);
 		return PTR_ERR(link);
 	}
-	sanx_wire_set_addrs(link, &local, &remote);
 	if (wire_prepare(e)) {
 		refuse(a, -ENOMEM);
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
@@ -210,17 +213,30 @@ static void request_arrives(struct sim_entry *en)
 	free(r);
 }
 
+/* Memory for a key of its own may be missing. */
+static bool request_hello(struct wire_end *e, u8 *hello)
+{
+	if (sanx_wire_hello(e->wl.link, hello)) {
+		sanx_wire_failed(e->wl.link, SANX_WIRE_FAULT);
+		return false;
+	}
+	sim_hostile_hello(e, hello);
+	return true;
+}
+
 static void send_request(struct wire_end *e)
 {
 	struct wire_request *r = calloc(1, sizeof(*r));
 
+	if (!request_hello(e, r->hello)) {
+		free(r);
+		return;
+	}
 	r->timer = (struct sim_timer){ .slot = -1,
 		.entry = SIM_ENTRY(request_arrives, "link request", false) };
 	r->timer.entry.node = e->to;
 	r->from = e;
 	wire_end_get(e);
-	sanx_wire_hello(e->wl.link, r->hello);
-	sim_hostile_hello(e, r->hello);
 	sim_timer_set(&r->timer, sim_now + sim_rnd(200000));
 }
 

@@ -29,6 +29,8 @@
  * @hostile: the node that says anything at all; SIM_HOSTILE_ALL; 0 for none
  * @lies: it does so once in so many messages
  * @config: a node map changes once in so many steps; 0 for never
+ * @keyed: the nodes share a key
+ * @rekey: all nodes replace it once in so many steps; 0 for never
  * @deaf: for some seconds once, a node refuses links as if it had no AF_SANX,
  *	once in so many steps; 0 for never
  * @clock: most ns that a step takes
@@ -56,6 +58,8 @@ struct sim_plan {
 	int		hostile;
 	unsigned int	lies;
 	unsigned int	config;
+	bool		keyed;
+	unsigned int	rekey;
 	unsigned int	deaf;
 	unsigned int	clock;
 	unsigned int	conns;

@@ -9,6 +9,7 @@
 #include "wire.h"
 
 static LIST_HEAD(ends);
+static u32 last_qpn;
 
 static void ev_exec(struct sim_entry *en);
 static void ev_sent(struct sim_entry *en);
@@ -31,6 +32,7 @@ struct wire_end *wire_end_new(int node, bool active)
 	kfree(p);
 	e = calloc(1, sizeof(*e));
 	e->node = node;
+	e->wl.qpn = ++last_qpn;
 	e->active = active;
 	e->refs = 1;
 	e->lost_from = U64_MAX;
@@ -389,7 +391,7 @@ static void ev_sent(struct sim_entry *en)
 static const char *const frame_names[] = {
 	"immediate data", "DATA", "CREDIT", "FIN", "CLOSE", "CLOSE_ACK", "OPEN",
 	"OPEN_ACK", "OPEN_REJ", "PING", "PONG", "RESUME", "RESUME_ACK",
-	"RESUME_REJ", "RING", "LEAVE",
+	"RESUME_REJ", "RING", "LEAVE", "AUTH",
 };
 
 /* The trace has the type, the connection and the offset of a frame. */

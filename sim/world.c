@@ -19,6 +19,9 @@ u32 (*sim_fuzz)(u8 *frame, u32 bytes);
 
 /* Restarts and outages that have not ended. */
 static int sim_restarting;
+/* Number of the key that all nodes have, and the ids of keys by number. */
+static u8 sim_key = 1;
+static u32 sim_key_ids[256];
 
 /* Links die often; when that changes; steps without deaths in the end. */
 static bool sim_storm;
@@ -64,6 +67,7 @@ static void plan_trouble(struct sim_plan *p)
 	p->restart = PICK(0, 0, 2000, 10000);
 	p->fault = PICK(0, 0, 100);
 	p->config = PICK(0, 0, 0, 2000);
+	p->rekey = p->keyed ? PICK(0, 500, 3000) : 0;
 	p->deaf = PICK(0, 0, 2000);
 	if (!sim_chance(6))
 		return;
@@ -79,6 +83,7 @@ static void plan_draw(struct sim_plan *p)
 	p->pace = PICK(0, 3, 10, 50, 200, 1000);
 	p->conns = PICK(1, 2, 4, 8, 12);
 	p->hasty = sim_chance(5);
+	p->keyed = sim_chance(2);
 	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
 	plan_wire(p);
 	if (!sim_chance(8))
@@ -86,7 +91,7 @@ static void plan_draw(struct sim_plan *p)
 	if (sim_fuzz)
 		p->hostile = SIM_HOSTILE_ALL;
 	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart &&
-		   !p->config && !p->deaf;
+		   !p->config && !p->rekey && !p->deaf;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
@@ -138,6 +143,31 @@ static void map_change(struct sim_node *n, int without, unsigned int rails)
 	mutex_unlock(&sanx_net(n->net)->config_mutex);
 }
 
+/* Key number @nr of the world: 32 bytes @nr. */
+static void key_add(struct sim_node *n, u8 nr)
+{
+	struct sanx_net *sn = sanx_net(n->net);
+	u8 secret[SANX_SECRET_LEN];
+	u32 id;
+
+	memset(secret, nr, sizeof(secret));
+	mutex_lock(&sn->config_mutex);
+	sim_assert(!sanx_key_add(sn, 0, secret, &id));
+	sim_key_ids[nr] = id;
+	sanx_transport_each(call_map_changed, n->net);
+	mutex_unlock(&sn->config_mutex);
+}
+
+static void key_del(struct sim_node *n, u8 nr)
+{
+	struct sanx_net *sn = sanx_net(n->net);
+
+	mutex_lock(&sn->config_mutex);
+	sim_assert(!sanx_key_del(sn, 0, sim_key_ids[nr]));
+	sanx_transport_each(call_map_changed, n->net);
+	mutex_unlock(&sn->config_mutex);
+}
+
 static void node_start(struct sim_node *n)
 {
 	sim_mem_refuse(0);
@@ -146,6 +176,8 @@ static void node_start(struct sim_node *n)
 	n->net->ipv4.sysctl_tcp_rmem[2] = PICK(65536, 262144, 262144, 6291456);
 	n->net->ipv4.sysctl_tcp_wmem[2] = PICK(16384, 262144, 4194304);
 	map_change(n, 0, sim_plan.rails);
+	if (sim_plan.keyed)
+		key_add(n, sim_key);
 	n->dark = false;
 	n->boot++;
 }
@@ -258,6 +290,29 @@ static void config(void *arg)
 	sim_restarting--;
 }
 
+static void rekey_each(void (*change)(struct sim_node *n, u8 nr), u8 nr)
+{
+	unsigned int i, first = sim_rnd(sim_plan.nodes);
+
+	for (i = 0; i < sim_plan.nodes; i++) {
+		sim_mem_refuse(0);
+		change(&sim_nodes[1 + (first + i) % sim_plan.nodes], nr);
+		sim_mem_refuse(sim_plan.refuse);
+		sim_sleep(sim_rnd(500) * NSEC_PER_MSEC, "keys change");
+	}
+}
+
+/* All nodes replace their key, each when it likes.  Nobody is to notice. */
+static void rekey(void *unused)
+{
+	u8 was = sim_key, next = was % 250 + 1;
+
+	rekey_each(key_add, next);
+	sim_key = next;
+	rekey_each(key_del, was);
+	sim_restarting--;
+}
+
 /* Shorter than what tells a peer that AF_SANX is gone, and once for that. */
 static void deaf(void *arg)
 {
@@ -310,6 +365,10 @@ static void disturb(void)
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
 		sim_restarting++;
 		sim_spawn(n->id, "config", config, n);
+	}
+	if (sim_chance(p->rekey) && !sim_restarting) {
+		sim_restarting++;
+		sim_spawn(-1, "rekey", rekey, NULL);
 	}
 	if (sim_chance(sim_plan.deaf)) {
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];

@@ -8,7 +8,9 @@
 
 #include <linux/bits.h>
 #include <linux/in6.h>
+#include <linux/kref.h>
 #include <linux/kthread.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
@@ -97,11 +99,15 @@ struct sanx_stats {
  * struct sanx_net - configuration and counters of a network namespace
  * @net: the namespace
  * @stats: counters, one set for each CPU
- * @config_mutex: guards writes of @nodemap, @ports and @config_seq
- * @config_seq: incremented with each change of @nodemap or @ports, so that a
+ * @config_mutex: guards writes of @nodemap, @ports, @keys and @config_seq
+ * @config_seq: incremented with each change of @nodemap, @ports or @keys, so that a
  *	dump can detect changes; dumps read it without @config_mutex
  * @nodemap: the node map, replaced as a whole; read under RCU
  * @ports: the port rules, replaced as a whole; read under RCU
+ * @keys_mutex: guards @keys, @n_keys and @self_key; nothing is locked inside
+ * @keys: &struct sanx_key_entry, one for each peer with keys
+ * @n_keys: number of @keys
+ * @self_key: key of links of this node to itself, random; NULL before the first
  * @spin_us: sysctl net.sanx.spin_us: most time of a busy poll, in microseconds
  * @idle_ms: sysctl net.sanx.idle_ms: idle time before ring memory is reclaimed,
  *	in ms; 0 for never
@@ -121,6 +127,10 @@ struct sanx_net {
 	unsigned int			config_seq;
 	struct sanx_nodemap __rcu	*nodemap;
 	struct sanx_ports __rcu		*ports;
+	struct mutex			keys_mutex; /* guards: see above */
+	struct list_head		keys;
+	unsigned int			n_keys;
+	struct sanx_key			*self_key;
 	unsigned int			spin_us;
 	unsigned int			idle_ms;
 	unsigned int			nodelay_us;
@@ -134,6 +144,77 @@ struct sanx_net {
 int sanx_netns_init(void);
 void sanx_netns_exit(void);
 struct sanx_net *sanx_net(const struct net *net);
+
+/* Bytes of a key. */
+#define SANX_SECRET_LEN	32U
+/* Bytes of what sanx_key_mac() makes. */
+#define SANX_MAC_LEN	32U
+/* Keys of a peer that are valid at a time: one, and the one that follows it. */
+#define SANX_KEYS_PEER	2U
+/* Most peers with keys of their own. */
+#define SANX_KEYS_MAX	65536U
+
+struct crypto_shash;
+
+/**
+ * struct sanx_key - a secret that this node and a peer share
+ * @refs: the list of the namespace has one, each link that uses it has one
+ * @mac: HMAC-SHA256 with the key; the only place that has the key
+ * @id: tells keys apart in messages, made of the key; 0 for "no key"
+ */
+struct sanx_key {
+	struct kref		refs;
+	struct crypto_shash	*mac;
+	u32			id;
+};
+
+/**
+ * struct sanx_key_entry - the keys of a peer
+ * @node: in sanx_net.keys, sorted by @peer
+ * @peer: node id, or 0 for all that have no entry of their own
+ * @n: number of @key, at least 1
+ * @key: the oldest first
+ */
+struct sanx_key_entry {
+	struct list_head	node;
+	u32			peer;
+	unsigned int		n;
+	struct sanx_key		*key[SANX_KEYS_PEER];
+};
+
+/**
+ * struct sanx_keys - the keys that are valid for a peer, with a reference each
+ * @n: number of @key, at least 1
+ * @key: the oldest first.  One with the id 0 is the only one: the peer has no
+ *	key, and what is made with it shows nothing
+ */
+struct sanx_keys {
+	unsigned int	n;
+	struct sanx_key	*key[SANX_KEYS_PEER];
+};
+
+/* keys.c */
+int sanx_keys_init(void);
+void sanx_keys_exit(void);
+void sanx_keys_net_init(struct sanx_net *sn);
+void sanx_keys_net_exit(struct sanx_net *sn);
+struct sanx_key *sanx_key_make(const u8 *secret);
+int sanx_key_add(struct sanx_net *sn, u32 peer, const u8 *secret, u32 *id);
+int sanx_key_del(struct sanx_net *sn, u32 peer, u32 id);
+void sanx_keys_each(struct sanx_net *sn, bool (*fn)(u32 peer, u32 id, void *arg),
+		    void *arg);
+int sanx_keys_get(struct net *net, u32 peer, struct sanx_keys *keys);
+bool sanx_key_valid(struct net *net, u32 peer, const struct sanx_key *key);
+void sanx_keys_put(struct sanx_keys *keys);
+void sanx_key_put(struct sanx_key *key);
+int sanx_key_mac(const struct sanx_key *key, const void *data, size_t len,
+		 u8 *mac);
+
+static inline struct sanx_key *sanx_key_get(struct sanx_key *key)
+{
+	kref_get(&key->refs);
+	return key;
+}
 
 /* nodemap.c */
 bool sanx_addr_travels(const struct in6_addr *addr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Configuration and counters of a network namespace. */
+#include <linux/export.h>
 #include <linux/slab.h>
 #include <net/netns/generic.h>
 
@@ -18,6 +19,7 @@ struct sanx_net *sanx_net(const struct net *net)
 {
 	return net_generic(net, sanx_net_id);
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_net);
 
 static int __net_init sanx_net_init(struct net *net)
 {
@@ -28,6 +30,7 @@ static int __net_init sanx_net_init(struct net *net)
 	/* To a dump, sequence number 0 means that it has none yet. */
 	sn->config_seq = 1;
 	mutex_init(&sn->config_mutex);
+	sanx_keys_net_init(sn);
 	sn->stats = alloc_percpu(struct sanx_stats);
 	if (!sn->stats)
 		return -ENOMEM;
@@ -43,6 +46,7 @@ static void __net_exit sanx_net_exit(struct net *net)
 
 	sanx_nodemap_publish(sn, NULL);
 	sanx_ports_publish(sn, NULL);
+	sanx_keys_net_exit(sn);
 	sanx_sysctl_net_exit(sn);
 	free_percpu(sn->stats);
 }
@@ -56,10 +60,18 @@ static struct pernet_operations sanx_net_ops = {
 
 int __init sanx_netns_init(void)
 {
-	return register_pernet_subsys(&sanx_net_ops);
+	int err = sanx_keys_init();
+
+	if (err)
+		return err;
+	err = register_pernet_subsys(&sanx_net_ops);
+	if (err)
+		sanx_keys_exit();
+	return err;
 }
 
 void sanx_netns_exit(void)
 {
 	unregister_pernet_subsys(&sanx_net_ops);
+	sanx_keys_exit();
 }

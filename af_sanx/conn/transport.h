@@ -545,7 +545,7 @@ struct sanx_transport_ops {
 	void (*net_busy)(struct net *net);
 
 	/**
-	 * @map_changed: the node map of @net was replaced.  Optional.
+	 * @map_changed: the node map or the keys of @net have changed.  Optional.
 	 *
 	 * Context: process, may sleep, the configuration mutex held.
 	 */
@@ -574,6 +574,7 @@ struct sanx_transport_ops {
  * @rtt: the shortest time until the peer acknowledged a frame, in ns; or 0
  * @long_min: bytes from which a send() uses the program's pages, or U32_MAX
  * @lane: number of the lane
+ * @key: id of the key that the two nodes have shown to each other, or 0
  */
 struct sanx_link_info {
 	u32		node;
@@ -586,6 +587,7 @@ struct sanx_link_info {
 	u32		rtt;
 	u32		long_min;
 	u32		lane;
+	u32		key;
 };
 
 /* conn.c */

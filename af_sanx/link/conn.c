@@ -128,6 +128,23 @@ struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id)
 }
 
 /**
+ * sanx_lconn_token() - the token of a connection
+ * @lc: a connection that both ends know
+ * @ours: what we show in RESUME or RESUME_ACK; else what the peer shows
+ *
+ * Context: any.
+ * Return: the token.
+ */
+u64 sanx_lconn_token(struct sanx_lconn *lc, bool ours)
+{
+	bool acceptor = sanx_lconn_accepted(lc);
+
+	return sanx_auth_token(&lc->resume_key,
+			       acceptor ? lc->peer_id : lc->id,
+			       acceptor == ours);
+}
+
+/**
  * sanx_lconn_join() - add a connection to its link, for link_end() to find
  * @lc: a connection; its rings, if any, are mapped for @link
  * @link: a link that is up
@@ -151,6 +168,7 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == SANX_LINK_UP) {
 		lc->acked_at = jiffies;
+		lc->resume_key = link->auth.resume;
 		kref_get(&link->refs);
 		WRITE_ONCE(lc->link, link);
 		sanx_lconn_set_phase(lc, phase);

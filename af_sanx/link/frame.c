@@ -49,15 +49,16 @@ static const struct frame_rule frame_rules[__SANX_FRAME_TYPE_END] = {
 	[SANX_FRAME_PING]	= { 0, 0, false, true },
 	[SANX_FRAME_PONG]	= { 0, 0, false, true },
 	[SANX_FRAME_RESUME]	= { SANX_FRAME_F_FIN,
-				    sizeof(struct sanx_admission), true, true,
+				    sizeof(struct sanx_resume), true, true,
 				    true },
 	[SANX_FRAME_RESUME_ACK]	= { SANX_FRAME_F_FIN,
-				    sizeof(struct sanx_admission), true, true,
+				    sizeof(struct sanx_resume), true, true,
 				    true },
 	[SANX_FRAME_RESUME_REJ]	= { 0, 0, true, true },
 	[SANX_FRAME_RING]	= { 0, sizeof(struct sanx_admission), true,
 				    true, true },
 	[SANX_FRAME_LEAVE]	= { 0, 0, true, true },
+	[SANX_FRAME_AUTH]	= { 0, SANX_PROOF_LEN, false, true },
 };
 
 static bool data_ok(const struct sanx_frame *f)
@@ -252,12 +253,13 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_open_parse);
 
-static int admission_parse(const struct sanx_frame *f, u32 *conn,
+/* @len: bytes of the body, of which &struct sanx_admission is the first part. */
+static int admission_parse(const struct sanx_frame *f, size_t len, u32 *conn,
 			   struct sanx_window_info *win)
 {
 	struct sanx_admission adm;
 
-	if (f->len != sizeof(adm))
+	if (f->len != len)
 		return -EPROTO;
 	memcpy(&adm, f->body, sizeof(adm));
 	*conn = le32_to_cpu(adm.conn);
@@ -279,7 +281,7 @@ int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 {
 	if (f->type != SANX_FRAME_OPEN_ACK)
 		return -EPROTO;
-	return admission_parse(f, conn, win);
+	return admission_parse(f, sizeof(struct sanx_admission), conn, win);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_open_ack_parse);
 
@@ -288,15 +290,22 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_open_ack_parse);
  * @f: a parsed frame
  * @conn: set to the sender's id, not 0
  * @win: filled with its window
+ * @token: set to its token
  *
  * Return: 0, or -EPROTO.
  */
 int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
-		      struct sanx_window_info *win)
+		      struct sanx_window_info *win, u64 *token)
 {
-	if (f->type != SANX_FRAME_RESUME && f->type != SANX_FRAME_RESUME_ACK)
+	struct sanx_resume body;
+
+	if ((f->type != SANX_FRAME_RESUME &&
+	     f->type != SANX_FRAME_RESUME_ACK) ||
+	    admission_parse(f, sizeof(body), conn, win))
 		return -EPROTO;
-	return admission_parse(f, conn, win);
+	memcpy(&body, f->body, sizeof(body));
+	*token = le64_to_cpu(body.token);
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_resume_parse);
 
@@ -313,16 +322,9 @@ int sanx_ring_parse(const struct sanx_frame *f, u32 *conn,
 {
 	if (f->type != SANX_FRAME_RING)
 		return -EPROTO;
-	return admission_parse(f, conn, win);
+	return admission_parse(f, sizeof(struct sanx_admission), conn, win);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_ring_parse);
-
-/* Are the fields 0 to which a later version gives a meaning? */
-static bool hello_plain(const struct sanx_hello *h)
-{
-	return !h->auth_len && !h->reserved && !h->features &&
-	       !memchr_inv(h->auth, 0, sizeof(h->auth));
-}
 
 /**
  * sanx_hello_parse() - check the private data of a link set-up
@@ -352,14 +354,16 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 		return -EPROTO;
 	info->from = le32_to_cpu(h.from);
 	info->to = le32_to_cpu(h.to);
-	info->recvs = le32_to_cpu(h.recvs);
+	info->recvs = le16_to_cpu(h.recvs);
 	info->inline_max = le16_to_cpu(h.inline_max);
-	info->lane = le16_to_cpu(h.lane);
-	info->rail = le16_to_cpu(h.rail);
+	info->lane = h.lane;
+	info->rail = h.rail;
+	info->keys = le16_to_cpu(h.keys);
 	info->instance = le64_to_cpu(h.instance);
-	if (!info->from || !info->to || !info->instance || !hello_plain(&h) ||
-	    info->lane >= SANX_LANES_MAX || info->rail >= SANX_RAILS_MAX ||
-	    info->recvs < SANX_RECVS_MIN || info->recvs > SANX_RECVS_MAX ||
+	info->nonce = le64_to_cpu(h.nonce);
+	if (!info->from || !info->to || !info->instance || h.features ||
+	    info->lane >= SANX_LANES_MAX || info->keys > SANX_PROOFS ||
+	    info->recvs < SANX_RECVS_MIN ||
 	    info->inline_max > SANX_INLINE_MAX)
 		return -EPROTO;
 	return 0;
@@ -368,7 +372,7 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_hello_parse);
 
 /**
  * sanx_hello_build() - write the private data of a link set-up
- * @hello: written
+ * @hello: written, but for the proof, which is 0
  * @info: the values
  */
 void sanx_hello_build(struct sanx_hello *hello,
@@ -379,11 +383,13 @@ void sanx_hello_build(struct sanx_hello *hello,
 		.version	= cpu_to_le16(SANX_PROTO_VERSION),
 		.from		= cpu_to_le32(info->from),
 		.to		= cpu_to_le32(info->to),
-		.recvs		= cpu_to_le32(info->recvs),
-		.inline_max	= cpu_to_le16(info->inline_max),
-		.lane		= cpu_to_le16(info->lane),
 		.instance	= cpu_to_le64(info->instance),
-		.rail		= cpu_to_le16(info->rail),
+		.nonce		= cpu_to_le64(info->nonce),
+		.recvs		= cpu_to_le16(info->recvs),
+		.inline_max	= cpu_to_le16(info->inline_max),
+		.lane		= info->lane,
+		.rail		= info->rail,
+		.keys		= cpu_to_le16(info->keys),
 	};
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_hello_build);

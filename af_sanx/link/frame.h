@@ -21,15 +21,17 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	5
+#define SANX_PROTO_VERSION	6
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may be unanswered. */
 #define SANX_OPENS_MAX		64U
 /* Most lanes between two nodes. */
 #define SANX_LANES_MAX		8U
-/* Most rails that a hello can name. */
-#define SANX_RAILS_MAX		256U
+/* Most keys that a hello has proofs of. */
+#define SANX_PROOFS		2U
+/* Bytes of the proof in a reply and in AUTH. */
+#define SANX_PROOF_LEN		16U
 
 /**
  * enum sanx_frame_type - type of a frame
@@ -46,13 +48,15 @@
  *	frame does
  * @SANX_FRAME_PONG: answer to PING
  * @SANX_FRAME_RESUME: continues a suspended connection on this link; body
- *	&struct sanx_admission
- * @SANX_FRAME_RESUME_ACK: the connection continues; body &struct sanx_admission
+ *	&struct sanx_resume
+ * @SANX_FRAME_RESUME_ACK: the connection continues; body &struct sanx_resume
  * @SANX_FRAME_RESUME_REJ: there is no such connection
  * @SANX_FRAME_RING: a new generation of the ring of this side: a larger ring,
  *	or the answer to LEAVE; body &struct sanx_admission
  * @SANX_FRAME_LEAVE: this side does not write to the peer's ring any more, and
  *	sends what follows @offset in frames; the peer may use the memory itself
+ * @SANX_FRAME_AUTH: first frame of the active side of a link: it has our hello,
+ *	and our key; body SANX_PROOF_LEN bytes (auth.c)
  */
 enum sanx_frame_type {
 	SANX_FRAME_DATA = 1,
@@ -70,6 +74,7 @@ enum sanx_frame_type {
 	SANX_FRAME_RESUME_REJ,
 	SANX_FRAME_RING,
 	SANX_FRAME_LEAVE,
+	SANX_FRAME_AUTH,
 	/* private: */
 	__SANX_FRAME_TYPE_END
 };
@@ -193,10 +198,10 @@ static_assert(sizeof(struct sanx_open) == 56);
 static_assert(offsetof(struct sanx_open, window) == 40);
 
 /**
- * struct sanx_admission - body of OPEN_ACK, RESUME, RESUME_ACK and RING
+ * struct sanx_admission - body of OPEN_ACK and RING
  * @conn: the sender's id of the connection
  * @reserved: 0
- * @window: the sender's ring; for RESUME and RESUME_ACK registered again
+ * @window: the sender's ring
  */
 struct sanx_admission {
 	__le32	conn;
@@ -207,45 +212,61 @@ struct sanx_admission {
 static_assert(sizeof(struct sanx_admission) == 24);
 
 /**
+ * struct sanx_resume - body of RESUME and RESUME_ACK
+ * @adm: as in OPEN_ACK; the ring is registered again
+ * @token: shows that the sender is the node that the connection was opened with
+ *	(sanx_auth_token())
+ */
+struct sanx_resume {
+	struct sanx_admission adm;
+	__le64	token;
+};
+
+static_assert(sizeof(struct sanx_resume) == 32);
+
+/**
  * struct sanx_hello - private data of the connection manager's request and
  * reply, little endian
  * @magic: SANX_HELLO_MAGIC
  * @version: SANX_PROTO_VERSION
- * @auth_len: bytes used in @auth; 0 in this version
+ * @inline_max: bytes of payload that the sender accepts in a DATA frame
  * @from: node id of the sender
  * @to: node id that the sender expects the receiver to have
+ * @instance: random number that the sender drew for the receiver when it started,
+ *	not 0
+ * @nonce: random number that the sender drew for this link
  * @recvs: receives that the sender has posted; the first @grant
- * @inline_max: bytes of payload that the sender accepts in a DATA frame
  * @lane: number of the lane, below SANX_LANES_MAX; the same in request and
  *	reply
- * @instance: random number that the sender drew when it started, not 0
- * @rail: number of the rail that the link runs over, below SANX_RAILS_MAX; the
- *	same in request and reply
- * @reserved: 0
+ * @rail: number of the rail that the link runs over; the same in request and
+ *	reply
  * @features: 0 in this version
- * @auth: room for authentication; 0 in this version
+ * @keys: keys that the sender has proofs of, at most SANX_PROOFS; in a reply at
+ *	most 1
+ * @proof: in a request one of 8 bytes for each key, in a reply one of
+ *	SANX_PROOF_LEN (auth.c)
  *
  * It is as long as private data of a request can be over InfiniBand.
  */
 struct sanx_hello {
 	__le32	magic;
 	__le16	version;
-	__le16	auth_len;
+	__le16	inline_max;
 	__le32	from;
 	__le32	to;
-	__le32	recvs;
-	__le16	inline_max;
-	__le16	lane;
 	__le64	instance;
-	__le16	rail;
-	__le16	reserved;
-	__le32	features;
-	u8	auth[16];
+	__le64	nonce;
+	__le16	recvs;
+	u8	lane;
+	u8	rail;
+	__le16	features;
+	__le16	keys;
+	u8	proof[SANX_PROOF_LEN];
 };
 
 static_assert(sizeof(struct sanx_hello) == 56);
-static_assert(offsetof(struct sanx_hello, instance) == 24);
-static_assert(offsetof(struct sanx_hello, auth) == 40);
+static_assert(offsetof(struct sanx_hello, instance) == 16);
+static_assert(offsetof(struct sanx_hello, proof) == 40);
 
 /**
  * struct sanx_frame - a parsed frame; all values are in range for its type
@@ -291,8 +312,10 @@ struct sanx_window_info {
  * @inline_max: bytes of payload that it accepts in a frame, at most
  *	SANX_INLINE_MAX
  * @lane: number of the lane, below SANX_LANES_MAX
- * @rail: number of the rail, below SANX_RAILS_MAX
+ * @rail: number of the rail
+ * @keys: number of keys that it has proofs of, at most SANX_PROOFS
  * @instance: tells a restarted peer from the one before, not 0
+ * @nonce: tells this hello from all others
  */
 struct sanx_hello_info {
 	u32	from;
@@ -301,11 +324,13 @@ struct sanx_hello_info {
 	u16	inline_max;
 	u16	lane;
 	u16	rail;
+	u16	keys;
 	u64	instance;
+	u64	nonce;
 };
 
 #define SANX_RECVS_MIN	16U
-#define SANX_RECVS_MAX	65536U
+#define SANX_RECVS_MAX	65535U
 
 int sanx_frame_parse(struct sanx_frame *f, const void *buf, size_t bytes);
 u32 sanx_frame_build(void *buf, const struct sanx_frame *f);
@@ -317,7 +342,7 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 int sanx_open_ack_parse(const struct sanx_frame *f, u32 *conn,
 			struct sanx_window_info *win);
 int sanx_resume_parse(const struct sanx_frame *f, u32 *conn,
-		      struct sanx_window_info *win);
+		      struct sanx_window_info *win, u64 *token);
 int sanx_ring_parse(const struct sanx_frame *f, u32 *conn,
 		    struct sanx_window_info *win);
 void sanx_window_build(struct sanx_window *w,

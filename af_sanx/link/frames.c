@@ -83,20 +83,27 @@ void sanx_emit_open(struct sanx_link *link, struct sanx_lconn *lc)
 	sanx_emit_frame(link, slot, &m, lc, &f);
 }
 
-/* Sends a frame with our id of the connection and the window of @ring. */
+/*
+ * Sends a frame with our id of the connection and the window of @ring, and in
+ * RESUME and RESUME_ACK our token.
+ */
 static void frame_admission(struct sanx_link *link, struct sanx_lconn *lc,
 			    struct sanx_lring *ring, struct sanx_frame *f)
 {
 	struct sanx_slot *slot = sanx_msg_slot(link);
-	struct sanx_admission *adm = slot->buf + sizeof(struct sanx_frame_hdr);
+	struct sanx_resume *body = slot->buf + sizeof(struct sanx_frame_hdr);
 	struct sanx_wire_msg m;
 
 	sanx_msg_init(&m);
 	sanx_msg_enable(&m, ring);
-	adm->conn = cpu_to_le32(lc->id);
-	adm->reserved = 0;
-	frame_window(&adm->window, ring);
-	f->len = sizeof(*adm);
+	body->adm.conn = cpu_to_le32(lc->id);
+	body->adm.reserved = 0;
+	frame_window(&body->adm.window, ring);
+	f->len = sizeof(body->adm);
+	if (f->type == SANX_FRAME_RESUME || f->type == SANX_FRAME_RESUME_ACK) {
+		body->token = cpu_to_le64(sanx_lconn_token(lc, true));
+		f->len = sizeof(*body);
+	}
 	f->conn = lc->peer_id;
 	sanx_emit_frame(link, slot, &m, lc, f);
 }
@@ -224,6 +231,27 @@ void sanx_emit_reject(struct sanx_link *link, const struct sanx_request *o)
 	else
 		f.count = o->reject;
 	frame_plain(link, NULL, &f);
+}
+
+/**
+ * sanx_emit_auth() - send AUTH, the first frame of an active link
+ * @link: the link, which has sent nothing; so there is room
+ *
+ * Context: tx_lock held.
+ */
+void sanx_emit_auth(struct sanx_link *link)
+{
+	struct sanx_slot *slot = sanx_msg_slot(link);
+	struct sanx_frame f = {
+		.type	= SANX_FRAME_AUTH,
+		.len	= sizeof(link->auth.proof),
+	};
+	struct sanx_wire_msg m;
+
+	sanx_msg_init(&m);
+	memcpy(slot->buf + sizeof(struct sanx_frame_hdr), link->auth.proof,
+	       sizeof(link->auth.proof));
+	sanx_emit_frame(link, slot, &m, NULL, &f);
 }
 
 /**

@@ -476,16 +476,18 @@ static bool half_open_full(const struct sanx_lnet *lnet, u32 peer)
  * sanx_group_accept() - decide on a request of a peer for a link
  * @lnet: the namespace
  * @hello: the peer's hello, checked by itself and against the node map
+ * @auth: what it proves; copied, with a reference of its key
  * @wl: the wire's part; on success the link owns it
  *
  * Context: process, in an upcall of the wire.
  * Return: a link that is accepting, with a reference for the caller; or an
  * error pointer: -EALREADY if our attempt has precedence, -EACCES if this node
- * has another id meanwhile, -EBUSY if too many links are half open, -ENETDOWN,
- * -ENOMEM.
+ * has another id meanwhile, -EKEYREJECTED if the key is not valid any more,
+ * -EBUSY if too many links are half open, -ENETDOWN, -ENOMEM.
  */
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_hello_info *hello,
+				    const struct sanx_auth *auth,
 				    struct sanx_wire_link *wl)
 {
 	struct sanx_link *link = ERR_PTR(-ENETDOWN);
@@ -496,6 +498,9 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		goto out;
 	link = ERR_PTR(-EACCES);
 	if (sanx_node_self(lnet->net) != hello->to)
+		goto out;
+	link = ERR_PTR(-EKEYREJECTED);
+	if (!sanx_key_valid(lnet->net, hello->from, auth->key))
 		goto out;
 	link = ERR_PTR(-EBUSY);
 	if (half_open_full(lnet, hello->from))
@@ -516,8 +521,10 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		link = ERR_PTR(-ENOMEM);
 		goto out;
 	}
-	/* If the id changes from here on, sanx_group_revalidate() follows. */
+	/* If id or keys change from here on, sanx_group_revalidate() follows. */
 	link->self = hello->to;
+	link->auth = *auth;
+	sanx_key_get(link->auth.key);
 	kref_get(&link->refs);
 	link->wl = wl;
 	wl->link = link;
@@ -653,6 +660,14 @@ void sanx_group_link_gone(struct sanx_link *link)
 		wake_up(&lnet->gone);
 }
 
+static bool link_key_valid(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+
+	return !link->auth.key ||
+	       sanx_key_valid(g->lnet->net, g->peer, link->auth.key);
+}
+
 static bool link_valid(const struct sanx_link *link)
 {
 	struct net *net = link->group->lnet->net;
@@ -665,12 +680,14 @@ static bool link_valid(const struct sanx_link *link)
 }
 
 /**
- * sanx_group_revalidate() - apply a changed node map
+ * sanx_group_revalidate() - apply a changed node map, or changed keys
  * @lnet: the namespace
  *
  * Ends links to nodes and rails that are no longer in the map, and all links if
  * the id of this node has changed, resets suspended connections to such nodes,
- * and ends all backoffs.
+ * and ends all backoffs.  A link with a key that is not valid any more, or
+ * without one if there is one now, is taken for lost: its connections continue on
+ * one with a valid key.
  *
  * Context: process, may sleep.
  */
@@ -688,6 +705,8 @@ void sanx_group_revalidate(struct sanx_lnet *lnet)
 		list_for_each_entry(link, &g->links, node)
 			if (!link_valid(link))
 				sanx_link_kill(link, SANX_END_CONFIG);
+			else if (!link_key_valid(link))
+				sanx_link_kill(link, SANX_END_LOST);
 	}
 	mutex_unlock(&lnet->lock);
 }
@@ -770,6 +789,7 @@ static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
 		.long_min	= sanx_long_cutoff(link),
 		.lane		= link->group->lane,
+		.key		= link->auth.key ? link->auth.key->id : 0,
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);

@@ -7,6 +7,7 @@
  *		suspended connections, and connections
  *		that wait for a link
  *	link	one link to that node			setup.c link.c recv.c
+ *		who is at the other end			auth.c
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
  *		acknowledgments			ack.c
@@ -56,6 +57,7 @@
 
 #include <net/sanx_wire.h>
 
+#include "auth.h"
 #include "conn/transport.h"
 #include "frame.h"
 #include "link_credit.h"
@@ -261,6 +263,7 @@ struct sanx_slot {
  * @node: in link.opens_free or link.rejects
  * @open: OPEN: a copy of the body
  * @peer_id: the connector's id of the connection
+ * @token: RESUME: the connector's token
  * @win: the connector's window
  * @f: the header, without a body; its type tells OPEN from RESUME
  * @reject: enum sanx_reject, while in link.rejects
@@ -274,6 +277,7 @@ struct sanx_request {
 	struct list_head	node;
 	struct sanx_open	open;
 	u32			peer_id;
+	u64			token;
 	struct sanx_window_info	win;
 	struct sanx_frame	f;
 	u32			reject;
@@ -296,6 +300,9 @@ struct sanx_request {
  * @self: our node id when the link was allocated
  * @local: our address; lnet.lock
  * @remote: the peer's address; lnet.lock
+ * @auth: what the two ends have proved to each other.  The set-up of the link owns
+ *	it, but for its key, which is set under lnet.lock; its phase is written
+ *	under tx_lock from sanx_link_came_up() on
  * @devname: name of the device
  *
  * @wl: the wire's part, or NULL; set by the @start work or sanx_group_accept()
@@ -369,6 +376,7 @@ struct sanx_link {
 	u32			self;
 	struct in6_addr		local;
 	struct in6_addr		remote;
+	struct sanx_auth	auth;
 	char			devname[64];
 
 	struct sanx_wire_link	*wl;
@@ -466,6 +474,7 @@ struct sanx_lring {
  * @lost: when it was suspended, in jiffies; lnet.lock
  * @id: our id
  * @peer_id: the peer's id
+ * @resume_key: &struct sanx_auth.resume of the link that it was opened on
  * @txgen: the generation of the peer's ring that we write; written under
  *	tx_lock, the size of its window is also read without it
  * @rxgen: the generations of our ring; tx_lock, as all fields up to @began
@@ -538,6 +547,7 @@ struct sanx_lconn {
 	unsigned long		lost;
 	u32			id;
 	u32			peer_id;
+	siphash_key_t		resume_key;
 	struct sanx_txgen	txgen;
 	struct sanx_rxgen	rxgen;
 	struct sanx_lring	ring;
@@ -633,6 +643,7 @@ int sanx_group_connect(struct sanx_lconn *lc);
 bool sanx_group_cancel(struct sanx_lconn *lc);
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_hello_info *hello,
+				    const struct sanx_auth *auth,
 				    struct sanx_wire_link *wl);
 void sanx_group_link_up(struct sanx_link *link);
 void sanx_group_link_ends(struct sanx_link *link);
@@ -647,6 +658,7 @@ void sanx_group_try(struct sanx_group *g, unsigned int n);
 
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);
+void sanx_setup_unproven(struct sanx_link *link);
 
 /* link.c */
 struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active);
@@ -733,6 +745,7 @@ int sanx_resume_refused(struct sanx_lconn *lc);
 /* conn.c */
 struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
 	__acquires(&lc->link->tx_lock);
+u64 sanx_lconn_token(struct sanx_lconn *lc, bool ours);
 struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
 bool sanx_lconn_reset_unread(struct sanx_lconn *lc);

@@ -10,7 +10,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "internal.h"
+#include "xmit.h"
 
 static const char *const state_names[__SANX_LINK_STATES] = {
 	[SANX_LINK_CONNECTING]	= "connecting",
@@ -171,8 +171,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_peer);
  * sanx_link_came_up() - let a link send frames
  * @link: a link that is connecting or accepting; else nothing happens
  *
- * The peer of an active link may have to wait for our first frame (iWARP), so a
- * PING is sent in any case.
+ * The first frame of an active link is AUTH, which the peer waits for.
  *
  * Context: any; takes tx_lock.
  */
@@ -187,6 +186,9 @@ void sanx_link_came_up(struct sanx_link *link)
 		 * and link_end() cancels this work without tx_lock.
 		 */
 		queue_work(sanx_link_wq, &link->up);
+		link->auth.phase = SANX_AUTH_PROVEN;
+		if (link->active)
+			sanx_emit_auth(link);
 		/* It also measures the round trip for sanx_long_cutoff(). */
 		link->ping = true;
 		sanx_xmit_run(link);
@@ -388,6 +390,7 @@ static void link_free(struct kref *refs)
 {
 	struct sanx_link *link = container_of(refs, struct sanx_link, refs);
 
+	WARN_ON_ONCE(link->auth.key);
 	sanx_group_put(link->group);
 	kfree_rcu(link, rcu);
 }
@@ -530,6 +533,10 @@ static void end_resources(struct sanx_link *link)
 				 SANX_WIRE_SLOTS * SANX_WIRE_STRIDE);
 	kfree(link->slots);
 	kfree(link->opens);
+	/* sanx_group_dump() and sanx_group_revalidate() look at the key. */
+	mutex_lock(&link->group->lnet->lock);
+	sanx_auth_end(&link->auth);
+	mutex_unlock(&link->group->lnet->lock);
 }
 
 /*

@@ -48,7 +48,7 @@ static int open_parse(struct sanx_request *o, const struct sanx_frame *f)
 	int err;
 
 	if (f->type == SANX_FRAME_RESUME)
-		err = sanx_resume_parse(f, &o->peer_id, &o->win);
+		err = sanx_resume_parse(f, &o->peer_id, &o->win, &o->token);
 	else
 		err = sanx_open_parse(f, &o->open, &o->peer_id, &o->win);
 	o->f = *f;

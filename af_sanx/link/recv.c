@@ -56,21 +56,56 @@ static int recv_frame(struct sanx_link *link, struct sanx_frame *f)
 		return 0;
 	case SANX_FRAME_PONG:
 		return 0;
+	case SANX_FRAME_AUTH:
+		/* It is the first frame, or an error: recv_auth(). */
+		return -EPROTO;
 	default:
 		return recv_conn_frame(link, f, false);
 	}
 }
 
 /*
- * The first frame makes a passive link usable: see setup.c.  Frames that arrived
- * before a link was lost count, so that the peer need not send them again.
+ * The first frame of a peer that has asked for the link: it is AUTH, and makes
+ * the link usable (setup.c).  Until then nothing else that the peer sends is
+ * looked at.
  */
-static bool recv_state_ok(struct sanx_link *link)
+static int recv_auth(struct sanx_link *link, const void *buf, u32 bytes)
+{
+	struct sanx_frame f;
+	int err;
+
+	if (READ_ONCE(link->state) != SANX_LINK_ACCEPTING)
+		return -ENOTCONN;
+	err = sanx_frame_parse(&f, buf, bytes);
+	if (err)
+		return err;
+	if (f.type != SANX_FRAME_AUTH)
+		return -EPROTO;
+	if (!sanx_auth_proves(&link->auth, f.body)) {
+		sanx_setup_unproven(link);
+		return -EKEYREJECTED;
+	}
+	spin_lock_bh(&link->tx_lock);
+	err = link_credit_granted(&link->credit, f.grant);
+	spin_unlock_bh(&link->tx_lock);
+	if (!err)
+		sanx_link_came_up(link);
+	return err;
+}
+
+static bool recv_proven(const struct sanx_link *link)
+{
+	return READ_ONCE(link->auth.phase) == SANX_AUTH_PROVEN;
+}
+
+/*
+ * Frames that arrived before a link was lost count, so that the peer need not
+ * send them again.
+ */
+static bool recv_state_ok(const struct sanx_link *link)
 {
 	enum sanx_link_state state;
 
-	if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
-		sanx_link_came_up(link);
 	/*
 	 * Pairs with sanx_link_set_state(), so that link->why is that of
 	 * SANX_LINK_DYING.
@@ -85,6 +120,8 @@ static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
 	struct sanx_frame f;
 	int err;
 
+	if (!recv_proven(link))
+		return recv_auth(link, buf, bytes);
 	if (!recv_state_ok(link))
 		return -ENOTCONN;
 	err = sanx_frame_parse(&f, buf, bytes);
@@ -102,6 +139,8 @@ static int recv_imm(struct sanx_link *link, u32 imm, u32 bytes)
 	struct sanx_frame f;
 	int err;
 
+	if (!recv_proven(link))
+		return -EPROTO;
 	if (!recv_state_ok(link))
 		return -ENOTCONN;
 	if (!link->caps.imm)

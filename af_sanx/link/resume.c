@@ -246,10 +246,12 @@ int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	struct sanx_window_info win;
 	struct sanx_link *link;
+	u64 token;
 	u32 id;
 	int err;
 
-	if (sanx_resume_parse(f, &id, &win))
+	if (sanx_resume_parse(f, &id, &win, &token) ||
+	    token != sanx_lconn_token(lc, false))
 		return -EPROTO;
 	link = sanx_lconn_lock(lc);
 	err = resume_answers(lc) ? resume_take(lc, f, id, &win) : -EPROTO;
@@ -296,9 +298,9 @@ static bool serve_known(struct sanx_lconn *lc, const struct sanx_request *o)
 
 /*
  * Return: 0 if the connection is suspended and can be attached; -EINPROGRESS if
- * the request waits in lc->parked until it is; -EPROTO if the connection is on
- * the link of the request, or another request of that link is parked already;
- * else the reason to refuse.
+ * the request waits in lc->parked until it is; -EPROTO if the token is not that
+ * of the node that opened it, the connection is on the link of the request, or
+ * another request of that link is parked already; else the reason to refuse.
  */
 static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 {
@@ -308,6 +310,8 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 
 	if (!serve_known(lc, o)) {
 		err = SANX_REJECT_DENIED;
+	} else if (o->token != sanx_lconn_token(lc, false)) {
+		err = -EPROTO;
 	} else if (!suspended &&
 		   (link == o->link ||
 		    (lc->parked && lc->parked->link == o->link))) {

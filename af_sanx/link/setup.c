@@ -8,7 +8,9 @@
  * accepts a request only if it names this node, comes from a node in the map,
  * and comes from an address that is a rail of that node.
  *
- * The active side sends the first frame, as iWARP requires (MPA, RFC 5044).
+ * Both also check that the other has their key, if there is one (auth.c).
+ *
+ * The active side sends the first frame, AUTH, as iWARP requires (MPA, RFC 5044).
  * The passive side considers the link up when that frame arrives.  The frame
  * follows the last message of the set-up, and unlike that message it cannot be
  * lost.
@@ -57,14 +59,52 @@ static u64 setup_instance(const struct sanx_group *g)
 	return siphash_1u32(g->peer, &g->lnet->instance_key) ?: 1;
 }
 
+static void setup_text(struct sanx_auth_text *t, const struct in6_addr *active,
+		       const struct in6_addr *passive, u32 qpn, u32 passive_qpn)
+{
+	t->addr[0] = *active;
+	t->addr[1] = *passive;
+	t->qpn[0] = cpu_to_le32(qpn);
+	t->qpn[1] = cpu_to_le32(passive_qpn);
+}
+
+/* Our hello in the request. */
+static int setup_ask(struct sanx_link *link, const struct sanx_hello *h)
+{
+	struct sanx_group *g = link->group;
+	struct sanx_auth *auth = &link->auth;
+	struct sanx_keys keys;
+	int err;
+
+	err = sanx_keys_get(g->lnet->net, g->peer, &keys);
+	if (err)
+		return err;
+	setup_text(&auth->text, &link->local, &link->remote, link->wl->qpn, 0);
+	auth->text.ask = *h;
+	err = sanx_auth_ask(auth, &keys);
+	sanx_keys_put(&keys);
+	return err;
+}
+
+/* Our hello in the reply. */
+static int setup_answer(struct sanx_link *link, const struct sanx_hello *h)
+{
+	struct sanx_auth *auth = &link->auth;
+
+	auth->text.qpn[1] = cpu_to_le32(link->wl->qpn);
+	auth->text.answer = *h;
+	return sanx_auth_answer(auth);
+}
+
 /**
  * sanx_wire_hello() - what the peer is told in the request or the reply
- * @link: a link that is prepared
+ * @link: a link that is prepared; its addresses are set
  * @hello: SANX_WIRE_HELLO bytes, filled
  *
- * Context: any.
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
  */
-void sanx_wire_hello(struct sanx_link *link, void *hello)
+int sanx_wire_hello(struct sanx_link *link, void *hello)
 {
 	struct sanx_hello_info info = {
 		.from		= link->self,
@@ -74,12 +114,17 @@ void sanx_wire_hello(struct sanx_link *link, void *hello)
 		.lane		= link->group->lane,
 		.rail		= link->rail,
 		.instance	= setup_instance(link->group),
+		.nonce		= get_random_u64(),
 	};
+	const struct sanx_auth_text *t = &link->auth.text;
 	struct sanx_hello h;
+	int err;
 
-	/* @hello is bytes of the wire, of any alignment. */
 	sanx_hello_build(&h, &info);
-	memcpy(hello, &h, sizeof(h));
+	err = link->active ? setup_ask(link, &h) : setup_answer(link, &h);
+	/* @hello is bytes of the wire, of any alignment. */
+	memcpy(hello, link->active ? &t->ask : &t->answer, sizeof(h));
+	return err;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_hello);
 
@@ -95,9 +140,38 @@ static void hello_take(struct sanx_link *link,
 	spin_unlock_bh(&link->tx_lock);
 }
 
+static const char *setup_auth_fault(int err)
+{
+	if (err == -ENOKEY)
+		return "one of the two nodes has a key, and the other has none";
+	return "it has another key";
+}
+
+/*
+ * Checks what the reply proves.  A key that was removed meanwhile does not count:
+ * sanx_group_revalidate() follows, or has seen link->auth.key.
+ */
+static int setup_proven(struct sanx_link *link, const struct sanx_hello *reply)
+{
+	struct sanx_group *g = link->group;
+	struct sanx_keys keys;
+	int err;
+
+	mutex_lock(&g->lnet->lock);
+	err = sanx_keys_get(g->lnet->net, g->peer, &keys);
+	if (!err) {
+		link->auth.text.qpn[1] = cpu_to_le32(link->wl->peer_qpn);
+		err = sanx_auth_check_answer(&link->auth, &keys, reply);
+		sanx_keys_put(&keys);
+	}
+	mutex_unlock(&g->lnet->lock);
+	return err;
+}
+
 static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 {
 	struct sanx_hello_info info;
+	struct sanx_hello h;
 	int err;
 
 	err = sanx_hello_parse(&info, data, len);
@@ -106,6 +180,14 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 	if (info.from != link->group->peer || info.to != link->self ||
 	    info.lane != link->group->lane || info.rail != link->rail)
 		return -EPROTO;
+	memcpy(&h, data, sizeof(h));
+	err = setup_proven(link, &h);
+	if (err) {
+		pr_notice_ratelimited("no link to node %u at %pI6c: %s\n",
+				      info.from, &link->remote,
+				      setup_auth_fault(err));
+		return err;
+	}
 	hello_take(link, &info);
 	sanx_link_came_up(link);
 	return 0;
@@ -117,7 +199,7 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
  * @data: the peer's hello
  * @len: its size in bytes
  *
- * Context: process, may sleep; takes tx_lock.
+ * Context: process, may sleep; takes lnet.lock, tx_lock.
  */
 void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 {
@@ -235,17 +317,16 @@ void sanx_setup_start(struct work_struct *work)
 }
 
 /*
- * Checks all of a request that needs no lock.
+ * Checks all of a request that needs no lock and no key.
  * Return: why it is refused, for the log, or NULL.
  */
 static const char *setup_check(struct sanx_lnet *lnet,
-			       const struct in6_addr *remote,
-			       enum sanx_wire_origin origin,
+			       const struct sanx_wire_ask *ask,
 			       const struct sanx_hello_info *hello, int parsed)
 {
-	if (origin == SANX_WIRE_FORGED)
+	if (ask->origin == SANX_WIRE_FORGED)
 		return "it does not come from that address";
-	if (origin == SANX_WIRE_PROGRAM)
+	if (ask->origin == SANX_WIRE_PROGRAM)
 		return "it does not come from a reserved port";
 	if (parsed == -EPROTONOSUPPORT)
 		return "it is of another version of the protocol";
@@ -253,9 +334,26 @@ static const char *setup_check(struct sanx_lnet *lnet,
 		return "it is malformed";
 	if (hello->to != sanx_node_self(lnet->net))
 		return "this node has another id in its node map";
-	if (!sanx_node_has_rail(lnet->net, hello->from, remote))
+	if (!sanx_node_has_rail(lnet->net, hello->from, &ask->remote))
 		return "the node map does not have its node at that address";
 	return NULL;
+}
+
+/* Checks the proofs of a request, of which the rest was checked. */
+static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
+			    const struct sanx_wire_ask *ask, u32 qpn, u32 peer)
+{
+	struct sanx_keys keys;
+	int err;
+
+	err = sanx_keys_get(lnet->net, peer, &keys);
+	if (err)
+		return err;
+	setup_text(&auth->text, &ask->remote, &ask->local, qpn, 0);
+	memcpy(&auth->text.ask, ask->data, sizeof(auth->text.ask));
+	err = sanx_auth_check_ask(auth, &keys);
+	sanx_keys_put(&keys);
+	return err;
 }
 
 static void setup_refused(struct sanx_lnet *lnet, const struct in6_addr *remote,
@@ -266,46 +364,73 @@ static void setup_refused(struct sanx_lnet *lnet, const struct in6_addr *remote,
 }
 
 /**
+ * sanx_setup_unproven() - a peer that has asked for a link lacks its key
+ * @link: a passive link; the caller ends it
+ *
+ * Context: any.
+ */
+void sanx_setup_unproven(struct sanx_link *link)
+{
+	setup_refused(link->group->lnet, &link->remote,
+		      "its first frame does not prove that it has the key");
+}
+
+/* Return: a link that is accepting, or an error pointer. */
+static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
+				      struct sanx_wire_link *wl,
+				      const struct sanx_wire_ask *ask,
+				      const struct sanx_hello_info *hello)
+{
+	struct sanx_auth auth = {};
+	struct sanx_link *link;
+	int err;
+
+	err = setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from);
+	if (err == -ENOKEY || err == -EKEYREJECTED)
+		setup_refused(lnet, &ask->remote, setup_auth_fault(err));
+	if (err)
+		return ERR_PTR(err);
+	link = sanx_group_accept(lnet, hello, &auth, wl);
+	sanx_auth_end(&auth);
+	if (!IS_ERR(link)) {
+		sanx_wire_set_addrs(link, &ask->local, &ask->remote);
+		hello_take(link, hello);
+	} else if (PTR_ERR(link) == -EBUSY) {
+		setup_refused(lnet, &ask->remote,
+			      "net.sanx.half_open or half_open_peer is reached");
+	}
+	return link;
+}
+
+/**
  * sanx_wire_request() - a peer asks for a link
  * @lnet: as passed to sanx_wire_ops.listen()
- * @wl: the wire's part.  On success the link owns it, wl->link is set, and
- *	sanx_wire_ops.free() frees it
- * @remote: the peer's address
- * @origin: who has sent the request
- * @data: the peer's hello
- * @len: its size in bytes
+ * @wl: the wire's part, with @wl->peer_qpn.  On success the link owns it, wl->link
+ *	is set, and sanx_wire_ops.free() frees it
+ * @ask: the request
  *
  * The wire accepts or refuses the request.  If it refuses after success, it
  * calls sanx_wire_failed() as well.
  *
  * Context: process, may sleep; NOIO; takes lnet.lock.
- * Return: the link, until sanx_wire_request_put(); or an error pointer for
- * sanx_wire_refusal().
+ * Return: the link, with its addresses, until sanx_wire_request_put(); or an
+ * error pointer for sanx_wire_refusal().
  */
 struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
-				    const struct in6_addr *remote,
-				    enum sanx_wire_origin origin,
-				    const void *data, size_t len)
+				    const struct sanx_wire_ask *ask)
 {
 	struct sanx_hello_info info;
-	struct sanx_link *link;
 	const char *why;
 	int parsed;
 
-	parsed = sanx_hello_parse(&info, data, len);
-	why = setup_check(lnet, remote, origin, &info, parsed);
+	parsed = sanx_hello_parse(&info, ask->data, ask->len);
+	why = setup_check(lnet, ask, &info, parsed);
 	if (why) {
-		setup_refused(lnet, remote, why);
+		setup_refused(lnet, &ask->remote, why);
 		return ERR_PTR(-EACCES);
 	}
-	link = sanx_group_accept(lnet, &info, wl);
-	if (!IS_ERR(link))
-		hello_take(link, &info);
-	else if (PTR_ERR(link) == -EBUSY)
-		setup_refused(lnet, remote,
-			      "net.sanx.half_open or half_open_peer is reached");
-	return link;
+	return setup_accept(lnet, wl, ask, &info);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request);
 
@@ -335,6 +460,9 @@ __le32 sanx_wire_refusal(int err)
 		return cpu_to_le32(REJECT_TIE);
 	case -ENOMEM:
 	case -EBUSY:
+	/* The administrator may be about to give both nodes the key. */
+	case -ENOKEY:
+	case -EKEYREJECTED:
 		return cpu_to_le32(REJECT_LATER);
 	default:
 		return cpu_to_le32(REJECT_NEVER);

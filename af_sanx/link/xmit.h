@@ -51,6 +51,7 @@ void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type);
 void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 		    u8 flags);
 void sanx_emit_reject(struct sanx_link *link, const struct sanx_request *o);
+void sanx_emit_auth(struct sanx_link *link);
 void sanx_emit_ping(struct sanx_link *link);
 void sanx_emit_pong(struct sanx_link *link, struct sanx_lconn *lc);
 

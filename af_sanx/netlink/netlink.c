@@ -16,11 +16,10 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
+#include "internal.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "socket/socket.h"
-
-static struct genl_family sanx_nl_family;
 
 /* For callers that hold config_mutex. */
 #define config_dereference(sn, p) \
@@ -50,11 +49,16 @@ static struct nlattr *attr_nth(struct genl_info *info, int type, int i)
 	return NULL;
 }
 
-/*
- * Fails a request with a message.  @why must be a literal, since genetlink
- * reads it after the return.
+/**
+ * sanx_nl_fail() - fail a request with a message
+ * @info: the request
+ * @why: the message; a literal, since genetlink reads it after the return
+ * @err: -errno
+ *
+ * Context: any.
+ * Return: @err.
  */
-static int fail(struct genl_info *info, const char *why, int err)
+int sanx_nl_fail(struct genl_info *info, const char *why, int err)
 {
 	if (info->extack)
 		info->extack->_msg = why;
@@ -66,7 +70,7 @@ static int fail_attr(struct genl_info *info, int type, int i, const char *why,
 {
 	if (info->extack)
 		info->extack->bad_attr = attr_nth(info, type, i);
-	return fail(info, why, err);
+	return sanx_nl_fail(info, why, err);
 }
 
 static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,
@@ -116,10 +120,10 @@ static struct sanx_nodemap *nodemap_parse(struct genl_info *info,
 	unsigned int bad = 0;
 
 	if (n > SANX_NODEMAP_MAX)
-		return ERR_PTR(fail(info, "more than 65536 hosts", -E2BIG));
+		return ERR_PTR(sanx_nl_fail(info, "more than 65536 hosts", -E2BIG));
 	map = sanx_nodemap_alloc(n);
 	if (!map)
-		return ERR_PTR(fail(info, "out of memory", -ENOMEM));
+		return ERR_PTR(sanx_nl_fail(info, "out of memory", -ENOMEM));
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
 			  genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != SANX_A_NODEMAP_NODE)
@@ -147,10 +151,21 @@ static void call_map_changed(const struct sanx_transport_ops *ops, void *arg)
 		ops->map_changed(arg);
 }
 
+/**
+ * sanx_nl_map_changed() - have transports apply a changed node map, or keys
+ * @net: the namespace
+ *
+ * Context: process, may sleep, config_mutex held.
+ */
+void sanx_nl_map_changed(struct net *net)
+{
+	sanx_transport_each(call_map_changed, net);
+}
+
 static void nodemap_replace(struct sanx_net *sn, struct sanx_nodemap *map)
 {
 	sanx_nodemap_publish(sn, map);
-	sanx_transport_each(call_map_changed, sn->net);
+	sanx_nl_map_changed(sn->net);
 }
 
 int sanx_nl_nodemap_load_doit(struct sk_buff *skb, struct genl_info *info)
@@ -179,7 +194,7 @@ int sanx_nl_nodemap_add_doit(struct sk_buff *skb, struct genl_info *info)
 		nodemap_replace(sn, map);
 	mutex_unlock(&sn->config_mutex);
 	kvfree(more);
-	return map ? 0 : fail(info, "more than 65536 hosts, or out of memory",
+	return map ? 0 : sanx_nl_fail(info, "more than 65536 hosts, or out of memory",
 			      -ENOMEM);
 }
 
@@ -210,16 +225,21 @@ int sanx_nl_nodemap_del_doit(struct sk_buff *skb, struct genl_info *info)
 		info->extack->bad_attr = attr_nth(info, SANX_A_NODEMAP_NODE, 0);
 	kvfree(less);
 	if (err == -ENOENT)
-		return fail(info, "no such host in the node map", err);
-	return err ? fail(info, "out of memory", err) : 0;
+		return sanx_nl_fail(info, "no such host in the node map", err);
+	return err ? sanx_nl_fail(info, "out of memory", err) : 0;
 }
 
-/*
- * Starts a message of a dump.
+/**
+ * sanx_nl_dump_start() - start a message of a dump
+ * @skb: the buffer
+ * @cb: the dump
+ * @cmd: SANX_CMD_*
+ *
+ * Context: process.
  * Return: its header, or NULL when the buffer is full.
  */
-static void *dump_start(struct sk_buff *skb, struct netlink_callback *cb,
-			u8 cmd)
+void *sanx_nl_dump_start(struct sk_buff *skb, struct netlink_callback *cb,
+			 u8 cmd)
 {
 	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
 				cb->nlh->nlmsg_seq, &sanx_nl_family,
@@ -233,7 +253,7 @@ static void *dump_start(struct sk_buff *skb, struct netlink_callback *cb,
 static int node_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_nodemap_entry *e)
 {
-	void *hdr = dump_start(skb, cb, SANX_CMD_NODEMAP_GET);
+	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_NODEMAP_GET);
 	struct nlattr *nest;
 	unsigned int i;
 
@@ -333,10 +353,10 @@ static struct sanx_ports *ports_parse(struct genl_info *info)
 	struct nlattr *attr;
 
 	if (n > SANX_PORTS_MAX)
-		return ERR_PTR(fail(info, "more than 4096 port rules", -E2BIG));
+		return ERR_PTR(sanx_nl_fail(info, "more than 4096 port rules", -E2BIG));
 	ports = sanx_ports_alloc(n);
 	if (!ports)
-		return ERR_PTR(fail(info, "out of memory", -ENOMEM));
+		return ERR_PTR(sanx_nl_fail(info, "out of memory", -ENOMEM));
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
 			  genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != SANX_A_PORTS_RULE)
@@ -376,7 +396,7 @@ int sanx_nl_ports_add_doit(struct sk_buff *skb, struct genl_info *info)
 		sanx_ports_publish(sn, ports);
 	mutex_unlock(&sn->config_mutex);
 	kvfree(more);
-	return ports ? 0 : fail(info, "more than 4096 port rules, or out of memory",
+	return ports ? 0 : sanx_nl_fail(info, "more than 4096 port rules, or out of memory",
 				-ENOMEM);
 }
 
@@ -429,7 +449,7 @@ static bool rule_put_attrs(struct sk_buff *skb,
 static int rule_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_port_rule *rule)
 {
-	void *hdr = dump_start(skb, cb, SANX_CMD_PORTS_GET);
+	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_PORTS_GET);
 	struct nlattr *nest;
 
 	if (!hdr)
@@ -463,7 +483,7 @@ int sanx_nl_ports_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_link_info *info)
 {
-	void *hdr = dump_start(skb, cb, SANX_CMD_LINK_GET);
+	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_LINK_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
@@ -476,7 +496,8 @@ static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 	    nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote) ||
 	    nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
 	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min) ||
-	    nla_put_u32(skb, SANX_A_LINK_LANE, info->lane)) {
+	    nla_put_u32(skb, SANX_A_LINK_LANE, info->lane) ||
+	    (info->key && nla_put_u32(skb, SANX_A_LINK_KEY, info->key))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -550,7 +571,7 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 static int sock_put_msg(struct sk_buff *skb, struct netlink_callback *cb,
 			const struct sanx_sock *ss)
 {
-	void *hdr = dump_start(skb, cb, SANX_CMD_SOCKET_GET);
+	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_SOCKET_GET);
 	struct sock *sk = ss->sk;
 	struct sock_view v;
 
@@ -673,19 +694,19 @@ int sanx_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	void *hdr;
 
 	if (!reply)
-		return fail(info, "out of memory", -ENOMEM);
+		return sanx_nl_fail(info, "out of memory", -ENOMEM);
 	hdr = genlmsg_put_reply(reply, info, &sanx_nl_family, 0,
 				SANX_CMD_STATS_GET);
 	if (!hdr || stats_put(reply, sanx_net(genl_info_net(info)))) {
 		nlmsg_free(reply);
-		return fail(info, "the counters do not fit a message",
+		return sanx_nl_fail(info, "the counters do not fit a message",
 			    -EMSGSIZE);
 	}
 	genlmsg_end(reply, hdr);
 	return genlmsg_reply(reply, info);
 }
 
-static struct genl_family sanx_nl_family __ro_after_init = {
+struct genl_family sanx_nl_family __ro_after_init = {
 	.name		= SANX_FAMILY_NAME,
 	.version	= SANX_FAMILY_VERSION,
 	.netnsok	= true,

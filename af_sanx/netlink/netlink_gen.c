@@ -57,8 +57,20 @@ static const struct nla_policy sanx_ports_del_nl_policy[SANX_A_PORTS_RULE + 1] =
 	[SANX_A_PORTS_RULE] = NLA_POLICY_NESTED(sanx_port_rule_nl_policy),
 };
 
+/* SANX_CMD_KEY_ADD - do */
+static const struct nla_policy sanx_key_add_nl_policy[SANX_A_KEY_SECRET + 1] = {
+	[SANX_A_KEY_NODE] = { .type = NLA_U32, },
+	[SANX_A_KEY_SECRET] = NLA_POLICY_EXACT_LEN(SANX_KEY_LEN),
+};
+
+/* SANX_CMD_KEY_DEL - do */
+static const struct nla_policy sanx_key_del_nl_policy[SANX_A_KEY_ID + 1] = {
+	[SANX_A_KEY_NODE] = { .type = NLA_U32, },
+	[SANX_A_KEY_ID] = { .type = NLA_U32, },
+};
+
 /* Ops table for sanx */
-const struct genl_split_ops sanx_nl_ops[12] = {
+const struct genl_split_ops sanx_nl_ops[15] = {
 	{
 		.cmd	= SANX_CMD_NODEMAP_GET,
 		.dumpit	= sanx_nl_nodemap_get_dumpit,
@@ -130,5 +142,24 @@ const struct genl_split_ops sanx_nl_ops[12] = {
 		.cmd	= SANX_CMD_PORTS_APPLY,
 		.doit	= sanx_nl_ports_apply_doit,
 		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= SANX_CMD_KEY_GET,
+		.dumpit	= sanx_nl_key_get_dumpit,
+		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= SANX_CMD_KEY_ADD,
+		.doit		= sanx_nl_key_add_doit,
+		.policy		= sanx_key_add_nl_policy,
+		.maxattr	= SANX_A_KEY_SECRET,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= SANX_CMD_KEY_DEL,
+		.doit		= sanx_nl_key_del_doit,
+		.policy		= sanx_key_del_nl_policy,
+		.maxattr	= SANX_A_KEY_ID,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -95,6 +95,12 @@ static void cm_set_addrs(struct verbs_link *vl)
 	sanx_wire_set_addrs(vl->wl.link, &local, &remote);
 }
 
+/* iWARP: a set-up does not tell the peer's number. */
+static u32 cm_qpn(const struct rdma_cm_id *id, u32 qpn)
+{
+	return rdma_protocol_iwarp(id->device, id->port_num) ? 0 : qpn;
+}
+
 static void param_fill(struct rdma_conn_param *param, const void *hello)
 {
 	*param = (struct rdma_conn_param){
@@ -115,7 +121,10 @@ static int cm_prepare(struct verbs_link *vl, struct rdma_conn_param *param,
 
 	if (err)
 		return err;
-	sanx_wire_hello(vl->wl.link, hello);
+	vl->wl.qpn = cm_qpn(vl->id, vl->id->qp->qp_num);
+	err = sanx_wire_hello(vl->wl.link, hello);
+	if (err)
+		return err;
 	param_fill(param, hello);
 	vl->live = true;
 	return 0;
@@ -145,9 +154,10 @@ static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 		err = cm_request_link(vl);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		if (vl->active)
-			sanx_wire_connected(link, p->private_data,
-					    p->private_data_len);
+		if (!vl->active)
+			break;
+		vl->wl.peer_qpn = cm_qpn(vl->id, p->qp_num);
+		sanx_wire_connected(link, p->private_data, p->private_data_len);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		sanx_wire_refused(link, p->private_data, p->private_data_len);
@@ -324,13 +334,18 @@ static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 				  struct rdma_cm_id *id,
 				  const struct rdma_conn_param *p)
 {
-	struct in6_addr remote;
+	struct sanx_wire_ask ask = {
+		.origin	= cm_origin(id),
+		.data	= p->private_data,
+		.len	= p->private_data_len,
+	};
 	struct sanx_link *link;
 
 	vl->id = id;
-	sockaddr_to_addr(&remote, &id->route.addr.dst_addr);
-	link = sanx_wire_request(lnet, &vl->wl, &remote, cm_origin(id),
-				 p->private_data, p->private_data_len);
+	vl->wl.peer_qpn = cm_qpn(id, p->qp_num);
+	sockaddr_to_addr(&ask.local, &id->route.addr.src_addr);
+	sockaddr_to_addr(&ask.remote, &id->route.addr.dst_addr);
+	link = sanx_wire_request(lnet, &vl->wl, &ask);
 	if (!IS_ERR(link)) {
 		id->context = vl;
 		id->event_handler = cm_link_event;
@@ -355,7 +370,6 @@ static int cm_request(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		kfree(vl);
 		return cm_reject(id, PTR_ERR(link));
 	}
-	cm_set_addrs(vl);
 	if (cm_accept(vl)) {
 		cm_reject(id, -ENOMEM);
 		sanx_wire_failed(link, SANX_WIRE_FAULT);

@@ -59,11 +59,17 @@ struct sanx_link;
  * struct sanx_wire_link - a wire's part of a link
  * @link: the engine's part.  The engine sets it in sanx_wire_request(); for a
  *	link of create() the wire sets it
+ * @qpn: number of our queue pair, set before sanx_wire_hello(); 0 if the other
+ *	end does not learn it
+ * @peer_qpn: as the peer has it in @qpn; set before sanx_wire_request() or
+ *	sanx_wire_connected()
  *
  * The wire embeds it in a structure of its own, which it allocates and frees.
  */
 struct sanx_wire_link {
 	struct sanx_link	*link;
+	u32			qpn;
+	u32			peer_qpn;
 };
 
 /**
@@ -338,19 +344,33 @@ enum sanx_wire_origin {
 	SANX_WIRE_FORGED,
 };
 
+/**
+ * struct sanx_wire_ask - a request of a peer for a link
+ * @local: the address that it was sent to
+ * @remote: the peer's address
+ * @origin: who has sent it
+ * @data: the peer's hello
+ * @len: its size in bytes
+ */
+struct sanx_wire_ask {
+	struct in6_addr		local;
+	struct in6_addr		remote;
+	enum sanx_wire_origin	origin;
+	const void		*data;
+	size_t			len;
+};
+
 /* Set-up: setup.c */
 struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
-				    const struct in6_addr *remote,
-				    enum sanx_wire_origin origin,
-				    const void *data, size_t len);
+				    const struct sanx_wire_ask *ask);
 void sanx_wire_request_put(struct sanx_link *link);
 __le32 sanx_wire_refusal(int err);
 int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 		      void **frames);
 void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
 			 const struct in6_addr *remote);
-void sanx_wire_hello(struct sanx_link *link, void *hello);
+int sanx_wire_hello(struct sanx_link *link, void *hello);
 void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len);
 void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len);
 

@@ -29,6 +29,7 @@
 
 #include <linux/types.h>
 
+#include <nettle/hmac.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
@@ -48,6 +49,8 @@
 #define DEPTH		128	/* of both queues */
 #define RECVS		64
 #define SLOT		512
+#define KEY		32
+#define PROOF		16
 #define RING_SIZE		65536
 #define FIRST		1024	/* what may be sent to whom has no ring */
 /* While it is there, "mute" answers. */
@@ -55,7 +58,7 @@
 
 enum {
 	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
-	RESUME, RESUME_ACK, RESUME_REJ, RING, LEAVE
+	RESUME, RESUME_ACK, RESUME_REJ, RING, LEAVE, AUTH
 };
 
 #define IN_RING		0x01
@@ -68,13 +71,21 @@ enum {
 /* On the wire, little endian; none of them has holes. */
 struct wire_hello {
 	__u32 magic;
-	__u16 version, auth_len;
-	__u32 from, to, recvs;
-	__u16 inline_max, lane;
-	__u64 instance;
-	__u16 rail, reserved;
-	__u32 features;
-	__u8 auth[16];
+	__u16 version, inline_max;
+	__u32 from, to;
+	__u64 instance, nonce;
+	__u16 recvs;
+	__u8 lane, rail;
+	__u16 features, keys;
+	__u8 proof[PROOF];
+};
+
+/* What both ends know of a link, under a label. */
+struct wire_text {
+	char label[8];
+	struct in6_addr us, them;
+	__u32 our_qpn, their_qpn;
+	struct wire_hello ask, answer;
 };
 
 struct wire_header {
@@ -102,16 +113,32 @@ struct wire_open_ack {
 	struct wire_window window;
 };
 
-/* @auth: the last byte of it. */
+struct wire_resume {
+	struct wire_open_ack ack;
+	__u64 token;
+};
+
+/* What is wrong about the set-up of a link, besides what the hello says. */
+enum wrong {
+	NOTHING,
+	PROOF_OF_ASK,		/* the proof in the request */
+	OLD_ASK,		/* the request was made with another queue pair */
+	PROOF_OF_AUTH,		/* the proof in AUTH */
+	REFLECTED,		/* AUTH has the proof of the reply */
+	NO_AUTH			/* a PING comes first */
+};
+
+/* @keys: of which there are proofs, besides what $KEY makes it. */
 struct hello {
 	__u32 magic;
-	__u16 version, auth_len;
-	__u32 from, to, recvs;
-	__u16 inline_max, lane;
+	__u16 version, keys;
+	__u32 from, to;
+	__u16 recvs, inline_max;
+	__u8 lane;
 	__u64 instance;
-	__u16 rail, reserved;
-	__u32 features;
-	__u8 auth;
+	__u8 rail;
+	__u16 features;
+	enum wrong wrong;
 };
 
 /* @bytes: of the whole frame, if it is not that of header and @len. */
@@ -127,7 +154,8 @@ struct frame {
 /*
  * @src, @dst: this side's and the other's address, if NULL; @size: 0 and no
  * @addr: no ring; @offset: RESUME; @nr: RING, RESUME: number of the generation;
- * @credit: of them, if it is not what an unread ring makes it.
+ * @credit: of them, if it is not what an unread ring makes it; @token: of RESUME,
+ * added to the true one.
  */
 struct request {
 	const char *src, *dst;
@@ -139,6 +167,7 @@ struct request {
 	__u64 offset;
 	__u32 nr;
 	__u64 credit;
+	__u64 token;
 };
 
 /*
@@ -162,7 +191,7 @@ struct test {
 	struct frame frames[8];
 };
 
-static const struct hello good_hello = { MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 };
+static const struct hello good_hello = { MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING_SIZE, .len = 56,
 	.nr = 1,
@@ -177,6 +206,12 @@ static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
 static unsigned int sent, posted;
 static long held = -1;		/* receive of the frame that await() has returned */
 static __u32 ring = RING_SIZE;	/* what we said that ours is */
+
+/* The key that the two nodes share: $KEY, in hex digits; or none. */
+static __u8 key[KEY];
+static bool has_key;
+/* What tokens are made with: of this link, and of the one that @conn was opened on. */
+static __u64 link_key[2], conn_key[2];
 
 /* What OPEN_ACK told. */
 static __u32 conn;
@@ -256,32 +291,103 @@ static bool was_tie(void)
 	return le32toh(word) == REJECT_TIE;
 }
 
+static void take_key(void)
+{
+	const char *hex = getenv("KEY");
+	unsigned int i, byte;
+
+	has_key = hex;
+	for (i = 0; hex && i < sizeof(key); i++) {
+		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+			die("KEY");
+		key[i] = byte;
+	}
+}
+
+static void map_sockaddr(struct in6_addr *to, const struct sockaddr *sa)
+{
+	memset(to, 0, sizeof(*to));
+	to->s6_addr[10] = 0xff;
+	to->s6_addr[11] = 0xff;
+	memcpy(&to->s6_addr[12], &((const struct sockaddr_in *)sa)->sin_addr, 4);
+}
+
+/* The MAC of what is known of the link. */
+static void prove(const struct wire_text *text, const char *label, __u8 *mac)
+{
+	struct hmac_sha256_ctx ctx;
+	struct wire_text t = *text;
+
+	memcpy(t.label, label, sizeof(t.label));
+	hmac_sha256_set_key(&ctx, sizeof(key), key);
+	hmac_sha256_update(&ctx, sizeof(t), (const __u8 *)&t);
+	hmac_sha256_digest(&ctx, SHA256_DIGEST_SIZE, mac);
+}
+
+static void fill_hello(struct wire_hello *wire, const struct hello *h)
+{
+	static __u64 nonce;
+
+	*wire = (struct wire_hello){
+		.magic		= htole32(h->magic),
+		.version	= htole16(h->version),
+		.inline_max	= htole16(h->inline_max),
+		.from		= htole32(h->from),
+		.to		= htole32(h->to),
+		.instance	= htole64(h->instance),
+		.nonce		= htole64(++nonce),
+		.recvs		= htole16(h->recvs),
+		.lane		= h->lane,
+		.rail		= h->rail,
+		.features	= htole16(h->features),
+		.keys		= htole16(h->keys + has_key),
+	};
+}
+
+static void make_ask(struct wire_text *t, const struct hello *h)
+{
+	__u8 mac[SHA256_DIGEST_SIZE];
+
+	memset(t, 0, sizeof(*t));
+	map_sockaddr(&t->us, rdma_get_local_addr(id));
+	map_sockaddr(&t->them, rdma_get_peer_addr(id));
+	t->our_qpn = htole32(id->qp->qp_num + (h->wrong == OLD_ASK));
+	fill_hello(&t->ask, h);
+	prove(t, "request", mac);
+	memcpy(t->ask.proof, mac, PROOF / 2);
+	t->ask.proof[0] ^= h->wrong == PROOF_OF_ASK;
+}
+
+/* Return: whether the reply is that of who has the key. */
+static bool take_answer(struct wire_text *t, __u8 *auth)
+{
+	const struct rdma_conn_param *p = &id->event->param.conn;
+	__u8 mac[SHA256_DIGEST_SIZE], proof[PROOF];
+
+	memcpy(&t->answer, p->private_data, sizeof(t->answer));
+	t->their_qpn = htole32(p->qp_num);
+	memcpy(proof, t->answer.proof, PROOF);
+	memset(t->answer.proof, 0, PROOF);
+	prove(t, "confirm", mac);
+	memcpy(auth, mac, PROOF);
+	prove(t, "resumes", mac);
+	memcpy(link_key, mac, sizeof(link_key));
+	prove(t, "answers", mac);
+	memcpy(t->answer.proof, proof, PROOF);
+	return !memcmp(mac, proof, PROOF);
+}
+
 /*
  * Asks for a link; false if that is rejected.  The other side may be about to ask for
  * one, too, where a connection of an earlier case was left without; nobody listens
  * to that here.
  */
-static bool link_up(const struct hello *h)
+static bool link_ask(const struct hello *h, struct wire_text *t)
 {
 	long end = now_ms() + SOON;
-	struct wire_hello wire = {
-		.magic		= htole32(h->magic),
-		.version	= htole16(h->version),
-		.auth_len	= htole16(h->auth_len),
-		.from		= htole32(h->from),
-		.to		= htole32(h->to),
-		.recvs		= htole32(h->recvs),
-		.inline_max	= htole16(h->inline_max),
-		.lane		= htole16(h->lane),
-		.instance	= htole64(h->instance),
-		.rail		= htole16(h->rail),
-		.reserved	= htole16(h->reserved),
-		.features	= htole32(h->features),
-		.auth		= { [15] = h->auth },
-	};
 	struct rdma_conn_param param = {
-		.private_data		= &wire,
-		.private_data_len	= sizeof(wire),
+		.private_data		= &t->ask,
+		.private_data_len	= sizeof(t->ask),
 		.retry_count		= 6,
 		.rnr_retry_count	= 7,
 		.initiator_depth	= 1,
@@ -290,6 +396,7 @@ static bool link_up(const struct hello *h)
 
 	for (;;) {
 		make_id();
+		make_ask(t, h);
 		if (!rdma_connect(id, &param))
 			return true;
 		if (errno != ECONNREFUSED)
@@ -298,6 +405,70 @@ static bool link_up(const struct hello *h)
 			return false;
 		sleep_ms(20);
 	}
+}
+
+static void post(const struct frame *f, const void *body);
+
+static bool link_up(const struct hello *h)
+{
+	static const struct frame f = { .type = AUTH, .len = PROOF };
+	struct wire_text t;
+	__u8 auth[PROOF];
+
+	if (!link_ask(h, &t))
+		return false;
+	if (!take_answer(&t, auth)) {
+		puts("the reply proves nothing");
+		exit(2);
+	}
+	auth[0] ^= h->wrong == PROOF_OF_AUTH;
+	if (h->wrong == REFLECTED)
+		memcpy(auth, t.answer.proof, PROOF);
+	if (h->wrong != NO_AUTH)
+		post(&f, auth);
+	return true;
+}
+
+static __u64 rotl(__u64 x, int b)
+{
+	return x << b | x >> (64 - b);
+}
+
+static void sip_round(__u64 v[4])
+{
+	v[0] += v[1];
+	v[1] = rotl(v[1], 13) ^ v[0];
+	v[0] = rotl(v[0], 32);
+	v[2] += v[3];
+	v[3] = rotl(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rotl(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rotl(v[1], 17) ^ v[2];
+	v[2] = rotl(v[2], 32);
+}
+
+/* SipHash-2-4 of 8 bytes. */
+static __u64 token_of(const __u64 *k, __u32 opener, __u32 acceptor)
+{
+	__u64 k0 = le64toh(k[0]), k1 = le64toh(k[1]);
+	__u64 v[4] = {
+		k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
+		k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573,
+	};
+	__u64 m[2] = { (__u64)acceptor << 32 | opener, 8ULL << 56 };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		v[3] ^= m[i];
+		sip_round(v);
+		sip_round(v);
+		v[0] ^= m[i];
+	}
+	v[2] ^= 0xff;
+	for (i = 0; i < 4; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 /* Nothing is waited for: what becomes of it is seen by what comes back. */
@@ -382,14 +553,11 @@ static const char *link_state(void)
 
 static void map_address(struct in6_addr *to, const char *text)
 {
-	struct sockaddr_in *local = (struct sockaddr_in *)rdma_get_local_addr(id);
-
-	memset(to, 0, sizeof(*to));
-	to->s6_addr[10] = 0xff;
-	to->s6_addr[11] = 0xff;
+	map_sockaddr(to, rdma_get_local_addr(id));
 	if (!text)
-		memcpy(&to->s6_addr[12], &local->sin_addr, 4);
-	else if (strchr(text, ':') ? inet_pton(AF_INET6, text, to) != 1 :
+		return;
+	memset(&to->s6_addr[12], 0, 4);
+	if (strchr(text, ':') ? inet_pton(AF_INET6, text, to) != 1 :
 				     inet_pton(AF_INET, text, &to->s6_addr[12]) != 1)
 		die(text);
 }
@@ -429,6 +597,7 @@ static const char *open_answer(void)
 		return why[le32toh(h->count) & 3];
 	memcpy(&ack, h + 1, sizeof(ack));
 	conn = le32toh(ack.conn);
+	memcpy(conn_key, link_key, sizeof(conn_key));
 	window = ack.window;
 	return "open";
 }
@@ -452,11 +621,12 @@ static const char *try_half_open(const struct test *t)
 {
 	static char word[64];
 	long end = now_ms() + 15000;
+	struct wire_text text;
 	int n = 0;
 
-	while (n < 200 && link_up(&t->hello))
+	while (n < 200 && link_ask(&t->hello, &text))
 		n++;
-	while (!link_up(&t->hello)) {
+	while (!link_ask(&t->hello, &text)) {
 		if (now_ms() > end)
 			return "late";
 		sleep_ms(500);
@@ -668,12 +838,13 @@ static const char *try_dialogue(const struct test *t)
 static const char *resume(__u32 whose, const struct request *r)
 {
 	struct frame f = {
-		.type = RESUME, .conn = whose, .len = 24, .offset = r->offset,
+		.type = RESUME, .conn = whose, .len = 32, .offset = r->offset,
 		.credit = credit_of(r), .count = r->nr,
 	};
-	struct wire_open_ack body = {
-		.conn = htole32(r->conn),
-		.window = { 0, htole32(!!r->size), htole32(r->size) },
+	struct wire_resume body = {
+		.ack.conn = htole32(r->conn),
+		.ack.window = { 0, htole32(!!r->size), htole32(r->size) },
+		.token = htole64(token_of(conn_key, r->conn, 0) + r->token),
 	};
 	const struct wire_header *h;
 	const char *word;
@@ -780,12 +951,14 @@ static const char *try_resume_instance(const struct test *t)
 static void post_admission(__u8 type, __u32 whose)
 {
 	struct frame f = { .type = type, .conn = whose, .len = 24 };
-	struct wire_open_ack body = {
-		.conn = htole32(7),
-		.window = { 0, htole32(1), htole32(RING_SIZE) },
+	struct wire_resume body = {
+		.ack.conn = htole32(7),
+		.ack.window = { 0, htole32(1), htole32(RING_SIZE) },
+		.token = htole64(token_of(conn_key, whose, 1)),
 	};
 
 	if (type == RESUME_ACK) {
+		f.len = 32;
 		f.credit = RING_SIZE;
 		f.count = 1;
 	}
@@ -809,6 +982,7 @@ static const char *try_answer_behind(const struct test *t)
 		return word;
 	memcpy(&open, h + 1, sizeof(open));
 	f.conn = le32toh(open.conn);
+	memcpy(conn_key, link_key, sizeof(conn_key));
 	post_admission(OPEN_ACK, f.conn);
 	if (!await(DATA, DATA, &word))
 		return word;
@@ -965,28 +1139,30 @@ static const char *try_vanish(const struct test *t)
 #define HELLO_DATA	FRAME(DATA, .conn = ID, .len = 8, .count = 8)
 
 static const struct test tests[] = {
-	/*            magic, version, auth, from, to, recvs, inline, lane, instance */
-	HELLO("good", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
+	/*            magic, version, keys, from, to, recvs, inline, lane, instance */
+	HELLO("good", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 5, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("version", MAGIC, 4, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("auth-length", MAGIC, 5, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("lane-8", MAGIC, 5, 0, US, THEM, RECVS, 256, 8, 99),
-	HELLO("from-0", MAGIC, 5, 0, 0, THEM, RECVS, 256, 0, 99),
-	HELLO("from-unknown", MAGIC, 5, 0, 77, THEM, RECVS, 256, 0, 99),
-	HELLO("from-another", MAGIC, 5, 0, 3, THEM, RECVS, 256, 0, 99),
-	HELLO("from-them", MAGIC, 5, 0, THEM, THEM, RECVS, 256, 0, 99),
-	HELLO("to-0", MAGIC, 5, 0, US, 0, RECVS, 256, 0, 99),
-	HELLO("to-another", MAGIC, 5, 0, US, 3, RECVS, 256, 0, 99),
-	HELLO("recvs-few", MAGIC, 5, 0, US, THEM, 15, 256, 0, 99),
-	HELLO("recvs-many", MAGIC, 5, 0, US, THEM, 65537, 256, 0, 99),
-	HELLO("inline", MAGIC, 5, 0, US, THEM, RECVS, 257, 0, 99),
-	HELLO("instance-0", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 0),
-	HELLO("rail", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
-	HELLO("rail-256", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .rail = 256),
-	HELLO("reserved", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .reserved = 1),
-	HELLO("feature", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .features = 1),
-	HELLO("auth", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99, .auth = 1),
+	HELLO("magic", MAGIC + 1, 6, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("lane-8", MAGIC, 6, 0, US, THEM, RECVS, 256, 8, 99),
+	HELLO("from-0", MAGIC, 6, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, 6, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, 6, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, 6, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, 6, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, 6, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, 6, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("inline", MAGIC, 6, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("rail", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
+	HELLO("feature", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .features = 1),
+	HELLO("key", MAGIC, 6, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("keys-3", MAGIC, 6, 3, US, THEM, RECVS, 256, 0, 99),
+	HELLO("proof", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ASK),
+	HELLO("proof-old", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ASK),
+	HELLO("auth", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_AUTH),
+	HELLO("auth-reply", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = REFLECTED),
+	HELLO("auth-none", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_AUTH),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -994,7 +1170,8 @@ static const struct test tests[] = {
 	LINK("frame-cut", FRAME(DATA, .conn = 5, .len = 8, .count = 8, .bytes = 36)),
 	LINK("frame-huge", FRAME(PING, .bytes = 300)),
 	LINK("type-0", FRAME(0, .bytes = 32)),
-	LINK("type-16", FRAME(16)),
+	LINK("type-17", FRAME(17)),
+	LINK("auth-again", FRAME(AUTH, .len = PROOF)),
 	LINK("flag", FRAME(PING, .flags = 0x80)),
 	LINK("flag-of-another", FRAME(PING, .flags = IN_RING)),
 	LINK("ping-id", FRAME(PING, .conn = 5)),
@@ -1003,9 +1180,9 @@ static const struct test tests[] = {
 	LINK("id-0", FRAME(DATA, .len = 8, .count = 8)),
 	LINK("id-unknown", FRAME(DATA, .conn = 5, .len = 8, .count = 8)),
 	LINK("id-unknown-close", FRAME(CLOSE, .conn = 5)),
-	LINK("resume-ack-unknown", FRAME(RESUME_ACK, .conn = 5, .len = 24)),
+	LINK("resume-ack-unknown", FRAME(RESUME_ACK, .conn = 5, .len = 32)),
 	LINK("resume-rej-unknown", FRAME(RESUME_REJ, .conn = 5)),
-	LINK("resume-no-ring", FRAME(RESUME, .conn = 5, .len = 24)),
+	LINK("resume-no-ring", FRAME(RESUME, .conn = 5, .len = 32)),
 	LINK("grant-back", FRAME(PONG), FRAME(PONG, .grant = 3)),
 	LINK("grant-far", FRAME(PONG, .grant = 5000)),
 
@@ -1037,7 +1214,7 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING_SIZE, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 64),
-	{ "open-flood", try_flood, .hello = { MAGIC, 5, 0, US, THEM, 16, 256, 0, 99 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, 6, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue, .open = { .size = RING_SIZE } },
 	{ "dialogue-no-ring", try_dialogue },
@@ -1082,6 +1259,8 @@ static const struct test tests[] = {
 	{ "resume", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
 	{ "resume-late", try_resume_late, .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
 	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING_SIZE, .nr = 1 } },
+	{ "resume-token", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE, .nr = 1, .token = 1 } },
 	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE * 2, .nr = 1 } },
 	{ "resume-smaller", try_resume_lost, .open = {
 		.conn = 7, .size = RING_SIZE / 2, .nr = 1 } },
@@ -1101,7 +1280,7 @@ static const struct test tests[] = {
 		FRAME(CREDIT, .conn = ID, .credit = RING_SIZE + 8) } },
 	{ "resume-instance", try_resume_instance, .open = {
 		.conn = 7, .size = RING_SIZE, .nr = 1 } },
-	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 24)),
+	CONN("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 32)),
 	CONN("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
 
 	/* of OPEN, of RING: id, address, size, number; then frames */
@@ -1179,12 +1358,12 @@ static const struct test tests[] = {
 	IMM("unknown-id", IN_RING | GEN(1), 77, 0, 64),
 	IMM("nothing", IN_RING | GEN(1), 0, 0, 0),
 	IMM("beyond", IN_RING | GEN(1), 0, 0, 1048576),
-	{ "port", try_port, .hello = { MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 } },
+	{ "port", try_port, .hello = { MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
 	{ "half-open", try_half_open, .hello = {
-		MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99 } },
+		MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
 };
 
 int main(int argc, char **argv)
@@ -1197,6 +1376,7 @@ int main(int argc, char **argv)
 		if (argc != 3 || strcmp(argv[2], t->name))
 			continue;
 		address = argv[1];
+		take_key();
 		puts(t->run(t));
 		return 0;
 	}

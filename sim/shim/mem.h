@@ -201,4 +201,24 @@ static inline u64 siphash_1u32(u32 a, const siphash_key_t *key)
 	return (key->key[0] ^ a) * 0x9e3779b97f4a7c15ULL ^ key->key[1];
 }
 
+static inline u64 siphash_2u32(u32 a, u32 b, const siphash_key_t *key)
+{
+	siphash_key_t more = { { siphash_1u32(a, key), key->key[0] } };
+
+	return siphash_1u32(b, &more);
+}
+
+/* crypto/hash.h: likewise. */
+struct crypto_shash {
+	u64 key;
+};
+
+struct crypto_shash *crypto_alloc_shash(const char *name, u32 type, u32 mask);
+void crypto_free_shash(struct crypto_shash *mac);
+int crypto_shash_setkey(struct crypto_shash *mac, const u8 *key, unsigned int len);
+int crypto_shash_tfm_digest(struct crypto_shash *mac, const u8 *data,
+			    unsigned int len, u8 *out);
+#define crypto_memneq(a, b, n)	(!!memcmp(a, b, n))
+#define memzero_explicit(p, n)	memset(p, 0, n)
+
 #endif /* _SIM_MEM_H */

@@ -13,7 +13,7 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	struct ctl *ctl = data;
 	struct print *out = &ctl->out;
 	struct in6_addr local, remote;
-	char text[ADDR_STRLEN];
+	char text[ADDR_STRLEN], key[16] = "none";
 	u64 rtt, long_min;
 
 	nl_parse(nlh, attr, SANX_A_LINK_MAX);
@@ -21,6 +21,9 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	long_min = nl_uint(attr[SANX_A_LINK_LONG_MIN]);
 	local = nl_addr(attr[SANX_A_LINK_LOCAL]);
 	remote = nl_addr(attr[SANX_A_LINK_REMOTE]);
+
+	if (attr[SANX_A_LINK_KEY])
+		snprintf(key, sizeof(key), "%08x", (u32)nl_uint(attr[SANX_A_LINK_KEY]));
 
 	print_item_open(out);
 	print_uint(out, "node", "node %llu", nl_uint(attr[SANX_A_LINK_NODE]));
@@ -31,6 +34,7 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
 	print_string(out, "local", " local %s", addr_format(&local, text));
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
+	print_string(out, "auth", " auth %s", key);
 	/*
 	 * rtt is 0 until the peer has acknowledged something.
 	 * long_min is UINT32_MAX on links that copy every send().

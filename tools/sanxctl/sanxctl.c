@@ -10,12 +10,13 @@
 
 static const char usage[] =
 	"Usage: sanxctl [ OPTIONS ] OBJECT { COMMAND | help }\n"
-	"where  OBJECT := { nodemap | ports | link | socket | stats }\n"
+	"where  OBJECT := { nodemap | ports | key | link | socket | stats }\n"
 	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] }\n";
 
 static const struct object * const objects[] = {
 	&nodemap_object,
 	&ports_object,
+	&key_object,
 	&link_object,
 	&socket_object,
 	&stats_object,

@@ -9,6 +9,7 @@
  *	interrupted	a change interrupts the first dump
  *	broken		dumps fail after some messages
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,44 @@ static void do_stats(void)
 	answer_error(0, NULL, NULL);
 }
 
+static void dump_key(u32 node, u32 id)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	mnl_attr_put_u32(nlh, SANX_A_KEY_NODE, node);
+	mnl_attr_put_u32(nlh, SANX_A_KEY_ID, id);
+	message_end(nlh);
+}
+
+/* The id of a key is its first four bytes; it is there if they are those of BAD_KEY. */
+#define BAD_KEY 0x62616421
+
+static void do_key(u8 cmd)
+{
+	const struct nlattr *attr[SANX_A_KEY_MAX + 1];
+	struct nlmsghdr *nlh;
+	u32 id;
+
+	nl_parse(request, attr, SANX_A_KEY_MAX);
+	if (fake("denied")) {
+		answer_error(EPERM, NULL, NULL);
+		return;
+	}
+	if (cmd == SANX_CMD_KEY_DEL) {
+		id = nl_uint(attr[SANX_A_KEY_ID]);
+		if (id == BAD_KEY)
+			answer_error(ENOENT, "no such key", NULL);
+		else
+			answer_error(0, NULL, NULL);
+		return;
+	}
+	memcpy(&id, mnl_attr_get_payload(attr[SANX_A_KEY_SECRET]), sizeof(id));
+	nlh = message(FAMILY);
+	mnl_attr_put_u32(nlh, SANX_A_KEY_ID, be32toh(id) + nl_uint(attr[SANX_A_KEY_NODE]));
+	message_end(nlh);
+	answer_error(0, NULL, NULL);
+}
+
 static void do_apply(void)
 {
 	struct nlmsghdr *nlh = message(FAMILY);
@@ -225,12 +264,16 @@ static void do_dump(u8 cmd)
 	static bool interrupted;
 	char *start = answer_end;
 
-	if (cmd == SANX_CMD_LINK_GET)
+	if (cmd == SANX_CMD_LINK_GET) {
 		dump_links();
-	else if (cmd == SANX_CMD_SOCKET_GET)
+	} else if (cmd == SANX_CMD_SOCKET_GET) {
 		dump_sockets();
-	else
+	} else if (cmd == SANX_CMD_KEY_GET) {
+		dump_key(0, 0x12abcd);
+		dump_key(7, UINT32_MAX);
+	} else {
 		state_dump(cmd);
+	}
 
 	if (fake("interrupted") && !interrupted && answer_end != start) {
 		((struct nlmsghdr *)start)->nlmsg_flags |= NLM_F_DUMP_INTR;
@@ -310,6 +353,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 		do_stats();
 	else if (genl->cmd == SANX_CMD_PORTS_APPLY)
 		do_apply();
+	else if (genl->cmd == SANX_CMD_KEY_ADD || genl->cmd == SANX_CMD_KEY_DEL)
+		do_key(genl->cmd);
 	else
 		do_change(genl->cmd);
 	return len;

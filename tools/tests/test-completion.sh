@@ -14,6 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 sanxctl() {
 	case $1 in
 	nodemap) printf '10.0.0.1 1 10.1.0.1\nfd00::2 2\n' ;;
+	key) printf 'default 0012abcd\n7 00000001\n7 00000002\n' ;;
 	ports) printf 'deny 22\nallow 80-90\ndeny 23\n' ;;
 	esac
 }
@@ -32,11 +33,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 touch "$work/one file"
 
-ok "objects" completes "nodemap ports link socket stats help" ""
+ok "objects" completes "nodemap ports key link socket stats help" ""
 ok "objects, begun" completes "socket stats" s
 ok "options" completes "-json -pretty -Version -help" -
 ok "objects after options" completes "nodemap" -j -p n
 ok "commands" completes "show load add del flush help" nodemap ""
+ok "commands of keys" completes "show generate add del help" key ""
+ok "peers with keys" completes "default 7" key del ""
+ok "keys of a peer" completes "00000001 00000002" key del 7 ""
 ok "commands of what is only shown" completes "show help" link ""
 ok "an object cut short" completes "flush" no f
 ok "an ambiguous object" completes "" s ""

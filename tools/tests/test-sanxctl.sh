@@ -165,11 +165,85 @@ ok "ports: JSON of apply" json 'doc' "{'ended': 3}" -j ports apply
 ok "ports: flush" says 0 "" "" ports flush
 ok "ports: flushed" says 0 "" "" ports show
 
+### Keys
+
+# text KEY-HEX: as "key generate" writes it, by other means.
+text() {
+	python3 -c '
+import base64, sys, zlib
+key = bytes.fromhex(sys.argv[1])
+print("SANX-1:%s:" % base64.b64encode(key + zlib.crc32(key).to_bytes(4, "little")).decode())' "$1"
+}
+
+# key TEXT: in a file that nobody else can read.
+key() {
+	(umask 077 && printf '%s' "$1" >"$work/key")
+}
+
+some=0011223344556677fbefbe3f8899aabbccddeeff0123456789abcdef02468ace
+ok "key: show" says 0 "default 0012abcd
+7 ffffffff" "" key show
+ok "key: JSON" json doc "[{'node': 0, 'id': '0012abcd'}, {'node': 7, 'id': 'ffffffff'}]" -j key
+key "$(text $some)"
+ok "key: add" says 0 "00112235" "" key add 2 "$work/key"
+ok "key: add, default" says 0 "00112233" "" key add default "$work/key"
+ok "key: add, JSON" json doc "{'id': '00112233'}" -j key add default "$work/key"
+key "$(text $some)
+"
+ok "key: a newline behind it" says 0 "00112235" "" key add 2 "$work/key"
+ok "key: from a pipe" is "$(text $some | "$sanxctl" key add 2 -)" 00112235
+for n in 1 2 3 4 5; do
+	"$sanxctl" key generate >"$work/made$n"
+done
+ok "key: generate, each time another" is "$(cat "$work"/made? | sort -u | wc -l)" 5
+key "$(<"$work/made1")"
+"$sanxctl" key add 2 "$work/key" >"$work/out" 2>&1
+ok "key: what is generated can be added" grep -qE '^[0-9a-f]{8}$' "$work/out"
+ok "key: and is what others read" is "$(text "$(python3 -c '
+import base64, sys
+print(base64.b64decode(sys.argv[1].split(":")[1])[:32].hex())' "$(<"$work/made1")")")" "$(<"$work/made1")"
+
+# wrong NAME MESSAGE TEXT
+wrong_key() {
+	key "$3"
+	ok "key: $1" says 1 "" "Error: $work/key: $2." key add 2 "$work/key"
+}
+good=$(text $some)
+short="the key is too short, or has a character that is not base64"
+wrong_key "an empty file" "it is not a key, expected SANX-1: and base64" ""
+wrong_key "of NVMe" "it is not a key, expected SANX-1: and base64" "DHHC-1:00:${good#SANX-1:}"
+wrong_key "cut short" "$short" "${good:0:40}"
+wrong_key "a wrong character" "$short" "${good:0:20}!${good:21}"
+wrong_key "no colon" "something follows the key, expected one key and a colon" "${good%:}"
+wrong_key "more behind it" "something follows the key, expected one key and a colon" "$good x"
+wrong_key "mistyped" "the checksum of the key is wrong" "${good:0:12}/${good:13}"
+key "$good"
+for mode in 0640 0604 0660; do
+	chmod "$mode" "$work/key"
+	ok "key: a file with mode $mode" says 1 "" \
+		"Error: $work/key has mode $mode, and others can use it, expected 0600." key add 2 "$work/key"
+done
+ok "key: no such file" says 1 "" "Error: $work/none: No such file or directory." key add 2 "$work/none"
+ok "key: no peer" says 1 "" "Error: PEER is missing, expected a node id or default." key add
+ok "key: peer 0" says 1 "" 'Error: "0" is not a peer, expected a node id of 1-4294967295 or default.' key add 0 -
+ok "key: no file" says 1 "" "Error: FILE is missing." key add 2
+# Some containers forbid the system call.
+"$sanxctl" key add 2 keyring sanx-test-none >"$work/out" 2>&1
+ok "key: no such key in a keyring" grep -qE \
+	'^Error: keyring: sanx-test-none: (Required key not available|Operation not permitted)\.$' "$work/out"
+ok "key: del" says 0 "" "" key del 2 0012abcd
+ok "key: del, all" says 0 "" "" key del default
+ok "key: del, none there" says 1 "" "Error: no such key." key del 2 62616421
+ok "key: del, not an id" says 1 "" \
+	'Error: "xyz" is not the id of a key, expected 8 hex digits.' key del 2 xyz
+FAKE=denied "$sanxctl" key del 2 >"$work/out" 2>&1
+ok "key: denied" grep -q "Operation not permitted" "$work/out"
+
 ### Link, socket, stats
 
 ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
-	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2'
-ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2'}" -j l s
+	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2 auth none'
+ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none'}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
 established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 denied

@@ -11,6 +11,7 @@
 
 #define SANX_MAX_RAILS	4
 #define SANX_ADDR_LEN	16
+#define SANX_KEY_LEN	32
 
 /**
  * enum sanx_port_action - what a port rule says about the ports in it
@@ -77,9 +78,19 @@ enum {
 	SANX_A_LINK_RTT,
 	SANX_A_LINK_LONG_MIN,
 	SANX_A_LINK_LANE,
+	SANX_A_LINK_KEY,
 
 	__SANX_A_LINK_MAX,
 	SANX_A_LINK_MAX = (__SANX_A_LINK_MAX - 1)
+};
+
+enum {
+	SANX_A_KEY_NODE = 1,
+	SANX_A_KEY_ID,
+	SANX_A_KEY_SECRET,
+
+	__SANX_A_KEY_MAX,
+	SANX_A_KEY_MAX = (__SANX_A_KEY_MAX - 1)
 };
 
 enum {
@@ -134,6 +145,9 @@ enum {
 	SANX_CMD_SOCKET_GET,
 	SANX_CMD_STATS_GET,
 	SANX_CMD_PORTS_APPLY,
+	SANX_CMD_KEY_GET,
+	SANX_CMD_KEY_ADD,
+	SANX_CMD_KEY_DEL,
 
 	__SANX_CMD_MAX,
 	SANX_CMD_MAX = (__SANX_CMD_MAX - 1)
