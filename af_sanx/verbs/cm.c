@@ -5,8 +5,10 @@
  * The engine decides who may have a link, and what the private data of request,
  * reply and rejection say (af_sanx/link/setup.c).
  */
+#include <linux/cred.h>
 #include <linux/in.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
@@ -302,7 +304,8 @@ static bool cm_gid_ok(const struct rdma_cm_id *id)
 /*
  * The port is what the connection manager of the peer's node wrote into the
  * request; over iWARP it is the port of the TCP connection.  Programs cannot
- * write requests of their own without CAP_NET_RAW.
+ * write requests of their own without CAP_NET_RAW.  The other way round,
+ * service_port is such a port.
  */
 static enum sanx_wire_origin cm_origin(const struct rdma_cm_id *id)
 {
@@ -393,6 +396,41 @@ static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	return err;
 }
 
+/*
+ * The kernel's: whoever makes the first socket of a namespace, or changes its node
+ * map, may not have CAP_NET_BIND_SERVICE, which the RDMA CM demands for
+ * service_port.
+ */
+static const struct cred *cm_cred;
+
+/**
+ * verbs_cm_init() - set up what verbs_listen() needs
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int verbs_cm_init(void)
+{
+	cm_cred = prepare_kernel_cred(&init_task);
+	return cm_cred ? 0 : -ENOMEM;
+}
+
+/**
+ * verbs_cm_exit() - undo verbs_cm_init()
+ */
+void verbs_cm_exit(void)
+{
+	put_cred(cm_cred);
+}
+
+static int cm_bind_service(struct rdma_cm_id *id, struct sockaddr_storage *any)
+{
+	const struct cred *was = override_creds(cm_cred);
+	int err = rdma_bind_addr(id, (struct sockaddr *)any);
+
+	revert_creds(was);
+	return err;
+}
+
 static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
 				    int family)
 {
@@ -409,7 +447,7 @@ static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
 		((struct sockaddr_in6 *)&any)->sin6_port = htons(service_port);
 	err = rdma_set_afonly(id, 1);
 	if (!err)
-		err = rdma_bind_addr(id, (struct sockaddr *)&any);
+		err = cm_bind_service(id, &any);
 	if (!err)
 		err = rdma_listen(id, 64);
 	if (!err)

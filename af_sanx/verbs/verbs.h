@@ -98,6 +98,8 @@ static inline struct verbs_link *verbs_link_of(struct sanx_wire_link *wl)
 extern unsigned int service_port;
 
 /* cm.c */
+int verbs_cm_init(void);
+void verbs_cm_exit(void);
 int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener);
 void verbs_unlisten(void *listener);
 struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net);

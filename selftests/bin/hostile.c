@@ -4,9 +4,12 @@
  *
  *	hostile list
  *	hostile ADDRESS CASE
+ *	hostile serves
+ *	hostile ADDRESS serve-CASE
  *
- * It asks the node at ADDRESS for a link, with a queue pair of its own, does
- * what the case says and prints in one word what came of it:
+ * It asks the node at ADDRESS for a link, with a queue pair of its own, or waits at
+ * its own address until it is asked, does what the case says and prints in one word
+ * what came of it:
  *
  *	rejected	no link
  *	up		the link answers a PING
@@ -35,7 +38,7 @@
 
 #include "lib/util.h"
 
-#define SERVICE		"6180"
+#define SERVICE		"659"
 #define MAGIC		0x534e5831
 #define REJECT_TIE	0x534e5854
 #define US		2	/* node ids */
@@ -83,8 +86,8 @@ struct wire_hello {
 /* What both ends know of a link, under a label. */
 struct wire_text {
 	char label[8];
-	struct in6_addr us, them;
-	__u32 our_qpn, their_qpn;
+	struct in6_addr active, passive;
+	__u32 active_qpn, passive_qpn;
 	struct wire_hello ask, answer;
 };
 
@@ -125,7 +128,10 @@ enum wrong {
 	OLD_ASK,		/* the request was made with another queue pair */
 	PROOF_OF_AUTH,		/* the proof in AUTH */
 	REFLECTED,		/* AUTH has the proof of the reply */
-	NO_AUTH			/* a PING comes first */
+	NO_AUTH,		/* a PING comes first */
+	PROOF_OF_ANSWER,	/* the proof in the reply */
+	OLD_ANSWER,		/* the reply is to another request */
+	NO_ANSWER		/* the reply has no private data */
 };
 
 /* @keys: of which there are proofs, besides what $KEY makes it. */
@@ -212,6 +218,8 @@ static __u8 key[KEY];
 static bool has_key;
 /* What tokens are made with: of this link, and of the one that @conn was opened on. */
 static __u64 link_key[2], conn_key[2];
+/* The proof that AUTH has to have. */
+static __u8 auth_wanted[PROOF];
 
 /* What OPEN_ACK told. */
 static __u32 conn;
@@ -349,9 +357,9 @@ static void make_ask(struct wire_text *t, const struct hello *h)
 	__u8 mac[SHA256_DIGEST_SIZE];
 
 	memset(t, 0, sizeof(*t));
-	map_sockaddr(&t->us, rdma_get_local_addr(id));
-	map_sockaddr(&t->them, rdma_get_peer_addr(id));
-	t->our_qpn = htole32(id->qp->qp_num + (h->wrong == OLD_ASK));
+	map_sockaddr(&t->active, rdma_get_local_addr(id));
+	map_sockaddr(&t->passive, rdma_get_peer_addr(id));
+	t->active_qpn = htole32(id->qp->qp_num + (h->wrong == OLD_ASK));
 	fill_hello(&t->ask, h);
 	prove(t, "request", mac);
 	memcpy(t->ask.proof, mac, PROOF / 2);
@@ -365,7 +373,7 @@ static bool take_answer(struct wire_text *t, __u8 *auth)
 	__u8 mac[SHA256_DIGEST_SIZE], proof[PROOF];
 
 	memcpy(&t->answer, p->private_data, sizeof(t->answer));
-	t->their_qpn = htole32(p->qp_num);
+	t->passive_qpn = htole32(p->qp_num);
 	memcpy(proof, t->answer.proof, PROOF);
 	memset(t->answer.proof, 0, PROOF);
 	prove(t, "confirm", mac);
@@ -1119,6 +1127,122 @@ static const char *try_vanish(const struct test *t)
 	return make_conn(ECHO_PORT) ?: "open";
 }
 
+/* Is asked for a link, as the node that it is the kernel of would be. */
+static struct rdma_cm_id *listen_here(void)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP, .ai_flags = RAI_PASSIVE };
+	struct ibv_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+	};
+	struct rdma_cm_id *listener;
+	struct rdma_addrinfo *ai;
+
+	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai))
+		die(address);
+	if (rdma_create_ep(&listener, ai, NULL, &attr) || rdma_listen(listener, 8)) {
+		puts(errno == EACCES ? "forbidden" : "no listener");
+		exit(0);
+	}
+	puts("listens");
+	fflush(stdout);
+	return listener;
+}
+
+static void make_answer(struct wire_text *t, const struct hello *h)
+{
+	const struct rdma_conn_param *p = &id->event->param.conn;
+	__u8 mac[SHA256_DIGEST_SIZE];
+
+	memset(t, 0, sizeof(*t));
+	map_sockaddr(&t->active, rdma_get_peer_addr(id));
+	map_sockaddr(&t->passive, rdma_get_local_addr(id));
+	t->active_qpn = htole32(p->qp_num);
+	t->passive_qpn = htole32(id->qp->qp_num);
+	memcpy(&t->ask, p->private_data, sizeof(t->ask));
+	fill_hello(&t->answer, h);
+	t->answer.lane ^= t->ask.lane;
+	t->answer.rail ^= t->ask.rail;
+	t->ask.nonce ^= h->wrong == OLD_ANSWER;
+	prove(t, "confirm", mac);
+	memcpy(auth_wanted, mac, PROOF);
+	prove(t, "resumes", mac);
+	memcpy(link_key, mac, sizeof(link_key));
+	prove(t, "answers", mac);
+	memcpy(t->answer.proof, mac, PROOF);
+	t->answer.proof[PROOF - 1] ^= h->wrong == PROOF_OF_ANSWER;
+}
+
+static bool link_answer(struct rdma_cm_id *listener, const struct hello *h)
+{
+	struct rdma_conn_param param = {
+		.rnr_retry_count	= 7,
+		.initiator_depth	= 1,
+		.responder_resources	= 1,
+	};
+	struct wire_text t;
+	unsigned long i;
+
+	if (rdma_get_request(listener, &id))
+		die("request");
+	recv_mr = rdma_reg_msgs(id, recvs, sizeof(recvs));
+	mr = rdma_reg_msgs(id, sends, sizeof(sends));
+	if (!recv_mr || !mr)
+		die("register");
+	for (i = 0; i < RECVS; i++)
+		post_recv(i);
+	make_answer(&t, h);
+	if (h->wrong != NO_ANSWER) {
+		param.private_data = &t.answer;
+		param.private_data_len = sizeof(t.answer);
+	}
+	return !rdma_accept(id, &param);
+}
+
+/* What follows a reply that the other side takes, one after the other. */
+static const char *serve_frames(const struct test *t)
+{
+	static const char body[SLOT] = "hello...";
+	const struct wire_header *h;
+	struct wire_open open;
+	const struct frame *f;
+	const char *word;
+
+	h = await(OPEN, OPEN, &word);
+	if (!h)
+		return word;
+	memcpy(&open, h + 1, sizeof(open));
+	memcpy(conn_key, link_key, sizeof(conn_key));
+	conn = le32toh(open.conn);
+	window = open.window;
+	if (t->open.len) {
+		post_admission(OPEN_ACK, conn);
+		if (!await(DATA, DATA, &word))
+			return word;
+	}
+	for (f = t->frames; f->type; f++)
+		post(f, body);
+	return link_state();
+}
+
+static const char *try_serve(const struct test *t)
+{
+	struct rdma_cm_id *listener = listen_here();
+	const struct wire_header *h;
+	const char *word;
+
+	if (!link_answer(listener, &t->hello))
+		return "refused";
+	h = await(AUTH, AUTH, &word);
+	if (!h)
+		return word;
+	return memcmp(h + 1, auth_wanted, PROOF) ? "unproven" : serve_frames(t);
+}
+
 #define HELLO(name, ...) \
 	{ "hello-" name, try_hello, .hello = { __VA_ARGS__ } }
 #define OPENING(name, ...) \
@@ -1129,6 +1253,15 @@ static const char *try_vanish(const struct test *t)
 	{ "imm-" name, try_imm, .write = { __VA_ARGS__ } }
 #define TELLING(name, ours, ...) \
 	{ "ring-" name, try_told, .open = { .size = ours }, .told = { __VA_ARGS__ } }
+#define SERVE(name, ...) \
+	{ "serve-" name, try_serve, .hello = { __VA_ARGS__ } }
+/* ACKED: the connection is admitted, and its first bytes have come. */
+#define ACKED(name, ...) \
+	{ "serve-" name, try_serve, .hello = GOOD_ANSWER, .open = { .len = 1 }, \
+	  .frames = { __VA_ARGS__ } }
+#define ASKED(name, ...) \
+	{ "serve-" name, try_serve, .hello = GOOD_ANSWER, .frames = { __VA_ARGS__ } }
+#define GOOD_ANSWER	{ MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
@@ -1366,19 +1499,59 @@ static const struct test tests[] = {
 		MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
 };
 
-int main(int argc, char **argv)
+/* The other way round: what the node at the other end gets when it asks. */
+static const struct test serves[] = {
+	ACKED("good", FRAME(DATA, .conn = ID, .len = 8, .count = 8)),
+	SERVE("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
+	SERVE("from-another", MAGIC, 6, 0, 3, THEM, RECVS, 256, 0, 99),
+	SERVE("to-another", MAGIC, 6, 0, US, 3, RECVS, 256, 0, 99),
+	SERVE("recvs-few", MAGIC, 6, 0, US, THEM, 15, 256, 0, 99),
+	SERVE("lane", MAGIC, 6, 0, US, THEM, RECVS, 256, 1, 99),
+	SERVE("rail", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .rail = 1),
+	SERVE("instance-0", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 0),
+	SERVE("key", MAGIC, 6, 1, US, THEM, RECVS, 256, 0, 99),
+	SERVE("proof", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ANSWER),
+	SERVE("old", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ANSWER),
+	SERVE("nothing", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_ANSWER),
+	ASKED("auth", FRAME(AUTH, .len = PROOF)),
+	ASKED("open-ack-id-0", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
+	ASKED("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 32)),
+	ASKED("resume-rej", FRAME(RESUME_REJ, .conn = ID)),
+	ASKED("close", FRAME(CLOSE, .conn = ID)),
+	ASKED("data", FRAME(DATA, .conn = ID, .len = 8, .count = 8)),
+	ASKED("ring", FRAME(RING, .conn = ID, .len = 24, .count = 1)),
+	ASKED("refused", FRAME(OPEN_REJ, .conn = ID, .count = 1)),
+	ASKED("refused-twice", FRAME(OPEN_REJ, .conn = ID, .count = 1),
+	      FRAME(OPEN_REJ, .conn = ID, .count = 1)),
+	ASKED("refused-why", FRAME(OPEN_REJ, .conn = ID, .count = 9)),
+	ASKED("grant-far", FRAME(PONG, .grant = 5000)),
+	ACKED("ack-twice", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
+	ACKED("reject-late", FRAME(OPEN_REJ, .conn = ID, .count = 1)),
+	ACKED("credit-far", FRAME(CREDIT, .conn = ID, .credit = 1ULL << 40)),
+	ACKED("credit-most", FRAME(CREDIT, .conn = ID, .credit = UINT64_MAX)),
+	ACKED("data-far", FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 1ULL << 40)),
+	ACKED("resume", FRAME(RESUME, .conn = ID, .len = 32)),
+};
+
+static void run(const struct test *tests_of, size_t n, const char *list, int argc, char **argv)
 {
 	const struct test *t;
 
-	for (t = tests; t < tests + sizeof(tests) / sizeof(*tests); t++) {
-		if (argc == 2 && !strcmp(argv[1], "list"))
+	for (t = tests_of; t < tests_of + n; t++) {
+		if (argc == 2 && !strcmp(argv[1], list))
 			puts(t->name);
 		if (argc != 3 || strcmp(argv[2], t->name))
 			continue;
 		address = argv[1];
 		take_key();
 		puts(t->run(t));
-		return 0;
+		exit(0);
 	}
+}
+
+int main(int argc, char **argv)
+{
+	run(tests, sizeof(tests) / sizeof(*tests), "list", argc, argv);
+	run(serves, sizeof(serves) / sizeof(*serves), "serves", argc, argv);
 	return argc == 2 ? 0 : 2;
 }

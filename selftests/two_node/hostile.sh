@@ -190,6 +190,40 @@ port			rejected	0
 vanish			open		0
 '
 
+# Node 1 asks it for a link: what it gets, the errors that node 1 counts, and what the
+# program gets that has connected: TCP, or a reset if it was connected.
+SERVES='
+serve-good		up		0	-
+serve-version		down		0	tcp
+serve-from-another	down		1	tcp
+serve-to-another	down		1	tcp
+serve-recvs-few		down		1	tcp
+serve-lane		down		1	tcp
+serve-rail		down		1	tcp
+serve-instance-0	down		1	tcp
+serve-key		down		0	tcp
+serve-proof		down		0	tcp
+serve-old		down		0	tcp
+serve-nothing		down		1	tcp
+serve-auth		down		1	tcp
+serve-open-ack-id-0	down		1	tcp
+serve-resume-ack	down		1	tcp
+serve-resume-rej	down		1	tcp
+serve-close		down		1	tcp
+serve-data		down		1	tcp
+serve-ring		down		1	tcp
+serve-refused		up		0	tcp
+serve-refused-twice	down		1	tcp
+serve-refused-why	down		1	tcp
+serve-grant-far		down		1	tcp
+serve-ack-twice		down		1	reset
+serve-reject-late	down		1	reset
+serve-credit-far	down		1	reset
+serve-credit-most	down		1	reset
+serve-data-far		down		1	reset
+serve-resume		down		1	reset
+'
+
 errors() {
 	stat 1 protocol_errors
 }
@@ -280,6 +314,51 @@ half_open() {
 		eventually 20 "[ \"\$(lab run 2 '$HOSTILE' 10.77.0.1 hello-good </dev/null)\" = up ]"
 }
 
+# gets: what a program of node 1 gets that connects.
+gets() {
+	local out
+	remember 1
+	out=$(peer 1 connect 10.77.0.2 5006 ping 1 shut end 2>&1) || true
+	case $(moved 1 fallback_link)$(moved 1 fallback_refused)$out in
+	[01][01]*done) echo tcp ;;
+	*ECONNRESET*) echo reset ;;
+	*) echo "$out" ;;
+	esac
+}
+
+# serve_try CASE WORD ERRORS PROGRAM
+serve_try() {
+	local before=$ERRORS word program
+	background 2 "$HOSTILE" 10.77.0.2 "$1"
+	CASE=$LAST
+	CASE_LOG=$LAST_LOG
+	says "$CASE_LOG" '^listens$' || true
+	program=$(gets)
+	wait "$CASE" || true
+	word=$(tail -n 1 "$CASE_LOG")
+	ERRORS=$(errors)
+	[ "$4" != - ] || program=-
+	is "$1: $2, errors: $3, the program: $4" "$word $((ERRORS - before)) $program" "$2 $3 $4"
+}
+
+# A program without privileges listens where a kernel would.
+serve_as_user() {
+	node2 'chmod 666 /dev/infiniband/rdma_cm /dev/infiniband/uverbs0' </dev/null
+	is "a program of a user cannot listen there" "$(lab run 2 \
+		"setpriv --reuid 65534 --clear-groups $HOSTILE 10.77.0.2 serve-good" </dev/null)" forbidden
+	is "nor ask from a reserved port" "$(lab run 2 "setpriv --reuid 65534 --clear-groups \
+		$HOSTILE 10.77.0.1 hello-good 2>&1" </dev/null)" "10.77.0.1: Permission denied"
+}
+
+serves() {
+	node1 'echo 1 >/sys/module/af_sanx/parameters/link_hold_ms' </dev/null
+	while read -r name word count program; do
+		serve_try "$name" "$word" "$count" "$program"
+	done <<<"$SERVES"
+	node1 'echo 10000 >/sys/module/af_sanx/parameters/link_hold_ms' </dev/null
+	serve_as_user
+}
+
 # What node 1 does about a link that came up takes its time, on a debug kernel.
 held_up() {
 	local file=/sys/module/af_sanx/parameters/hold_up_ms
@@ -301,11 +380,13 @@ others_work() {
 }
 
 CASES=$(sed '/^$/d' <<<"$CASES")
-plan $(($(wc -l <<<"$CASES") + 20))
+SERVES=$(sed '/^$/d' <<<"$SERVES")
+plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 23))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
 half-open"
+is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
 bring_up
 ERRORS=$(errors)
 answer_behind
@@ -317,4 +398,5 @@ while read -r name word count; do
 	esac
 done <<<"$CASES"
 half_open
+serves
 others_work

@@ -104,7 +104,7 @@ ports() {
 	stop_all
 	load 2
 	nodemap_std
-	is "one takes them on the usual port" "$(listens_on 2)" 6180
+	is "one takes them on the usual port" "$(listens_on 2)" 659
 	port_goes "they have two ports" 5092 fallback_link=1
 	stop_all
 }
