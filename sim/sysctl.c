@@ -9,6 +9,8 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->nodelay_us = 50;
 	sn->half_open = 256;
 	sn->half_open_peer = 32;
+	sn->requests_peer = 1000000;
+	sn->conns_peer = 65536;
 	sn->max_orphans = 4096;
 	return 0;
 }

@@ -72,6 +72,8 @@ struct sanx_node_info {
  * @SANX_STAT_RESETS: established connections that ended in a reset
  * @SANX_STAT_PROTOCOL_ERRORS: messages that no correct peer sends
  * @SANX_STAT_LINKS_REFUSED: requests of peers for a link that were refused
+ * @SANX_STAT_REQUESTS_REFUSED: requests of peers for a connection that were
+ *	refused because of a limit
  * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
  */
 enum sanx_stat {
@@ -82,6 +84,7 @@ enum sanx_stat {
 	SANX_STAT_RESETS,
 	SANX_STAT_PROTOCOL_ERRORS,
 	SANX_STAT_LINKS_REFUSED,
+	SANX_STAT_REQUESTS_REFUSED,
 	SANX_STAT_FALLBACK,
 	/* private: */
 	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
@@ -116,6 +119,10 @@ struct sanx_stats {
  * @half_open: sysctl net.sanx.half_open: most links that peers have asked for
  *	and that are not up
  * @half_open_peer: sysctl net.sanx.half_open_peer: most of them of one peer
+ * @requests_peer: sysctl net.sanx.requests_peer: most connections that a peer may
+ *	ask for in a second
+ * @conns_peer: sysctl net.sanx.conns_peer: most connections with a peer, beyond
+ *	which it gets no more
  * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
  *	and that a peer has not let go
  * @sysctl: the sysctls
@@ -136,6 +143,8 @@ struct sanx_net {
 	unsigned int			nodelay_us;
 	unsigned int			half_open;
 	unsigned int			half_open_peer;
+	unsigned int			requests_peer;
+	unsigned int			conns_peer;
 	unsigned int			max_orphans;
 	struct ctl_table_header		*sysctl;
 };

@@ -16,6 +16,10 @@
 /* A peer that restarts leaves up to 8, and asks for up to 8. */
 #define HALF_OPEN_PEER	32U
 
+/* What the accept thread, which serves all peers, can do on one CPU. */
+#define REQUESTS_PEER	20000U
+#define CONNS_PEER	65536U
+
 /* Each may have a send buffer of tcp_wmem[2]. */
 #define MAX_ORPHANS	4096U
 
@@ -23,6 +27,8 @@ static unsigned int spin_us_max = 10000;
 static unsigned int nodelay_us_max = 100000;
 static unsigned int idle_ms_max = 24 * 60 * 60 * 1000;
 static unsigned int half_open_max = 65536;
+static unsigned int requests_peer_max = 1000000;
+static unsigned int conns_peer_max = 1 << 24;
 static unsigned int max_orphans_max = 1048576;
 
 enum {
@@ -31,6 +37,8 @@ enum {
 	SYSCTL_NODELAY_US,
 	SYSCTL_HALF_OPEN,
 	SYSCTL_HALF_OPEN_PEER,
+	SYSCTL_REQUESTS_PEER,
+	SYSCTL_CONNS_PEER,
 	SYSCTL_MAX_ORPHANS,
 	__SYSCTLS
 };
@@ -62,6 +70,8 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->nodelay_us = NODELAY_US;
 	sn->half_open = HALF_OPEN;
 	sn->half_open_peer = HALF_OPEN_PEER;
+	sn->requests_peer = REQUESTS_PEER;
+	sn->conns_peer = CONNS_PEER;
 	sn->max_orphans = MAX_ORPHANS;
 	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
@@ -77,6 +87,12 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    &half_open_max);
 	sysctl_uint(&table[SYSCTL_HALF_OPEN_PEER], "half_open_peer",
 		    &sn->half_open_peer, &half_open_max);
+	sysctl_uint(&table[SYSCTL_REQUESTS_PEER], "requests_peer",
+		    &sn->requests_peer, &requests_peer_max);
+	/* It is divided by. */
+	table[SYSCTL_REQUESTS_PEER].extra1 = SYSCTL_ONE;
+	sysctl_uint(&table[SYSCTL_CONNS_PEER], "conns_peer", &sn->conns_peer,
+		    &conns_peer_max);
 	sysctl_uint(&table[SYSCTL_MAX_ORPHANS], "max_orphans",
 		    &sn->max_orphans, &max_orphans_max);
 	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table,

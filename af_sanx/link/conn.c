@@ -203,11 +203,14 @@ int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
 				 GFP_KERNEL);
 	if (err < 0)
 		return err;
+	/* Before it can be released. */
+	atomic_inc(&g->first->conns);
 	err = sanx_rings_init(lc);
 	if (!err)
 		err = attach_publish(lc, link, phase);
 	if (!err)
 		return 0;
+	atomic_dec(&g->first->conns);
 	xa_erase_bh(&g->ids, lc->id);
 	sanx_rings_destroy(lc);
 	return err;
@@ -342,6 +345,7 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 
 	spin_unlock_bh(&link->tx_lock);
 	xa_erase_bh(&link->group->ids, lc->id);
+	atomic_dec(&link->group->first->conns);
 	/*
 	 * The worker may wait for memory for a ring, with a reference.  Nobody
 	 * needs a ring now, and the namespace may be gone by then.

@@ -85,9 +85,15 @@ static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
 		if (!first)
 			return NULL;
 		first->lanes[0] = first;
+		first->first = first;
 	}
-	if (!first->lanes[lane])
-		first->lanes[lane] = group_alloc(lnet, peer, lane);
+	if (first->lanes[lane])
+		return first->lanes[lane];
+	first->lanes[lane] = group_alloc(lnet, peer, lane);
+	if (first->lanes[lane]) {
+		kref_get(&first->refs);
+		first->lanes[lane]->first = first;
+	}
 	return first->lanes[lane];
 }
 
@@ -96,6 +102,8 @@ static void group_free(struct kref *refs)
 	struct sanx_group *g = container_of(refs, struct sanx_group, refs);
 
 	xa_destroy(&g->ids);
+	if (g->first != g)
+		sanx_group_put(g->first);
 	kfree_rcu(g, rcu);
 }
 

@@ -8,6 +8,7 @@
  *		that wait for a link
  *	link	one link to that node			setup.c link.c recv.c
  *		who is at the other end			auth.c
+ *		how much it may ask for			bounds.c rate.h
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
  *		acknowledgments			ack.c
@@ -63,6 +64,7 @@
 #include "link_credit.h"
 #include "lconn_state.h"
 #include "presence.h"
+#include "rate.h"
 #include "ringgen.h"
 
 /*
@@ -112,7 +114,8 @@ struct sanx_lnet {
 
 /**
  * struct sanx_group - one lane to a node, and all links that it had
- * @refs: the list of the namespace has one, each link has one
+ * @refs: the list of the namespace has one, each link has one; in lane 0 each
+ *	other lane has one, too
  * @rcu: frees the group
  * @lnet: the namespace
  * @node: in lnet.groups
@@ -120,6 +123,9 @@ struct sanx_lnet {
  * @lane: number of the lane
  * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
  *	in other lanes: not used
+ * @first: lane 0, with a reference in other lanes; constant
+ * @requests: in lane 0: OPENs of the peer in all lanes; no lock
+ * @conns: in lane 0: connections in all lanes, attached or suspended
  * @links: &struct sanx_link, from allocation to the end
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to set up a link, with a reference, or NULL
@@ -144,7 +150,8 @@ struct sanx_lnet {
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
  *
- * lnet.lock guards all fields but @refs, @ids and @next_id.
+ * lnet.lock guards all fields but @refs, @first, @requests, @conns, @ids and
+ * @next_id.
  */
 struct sanx_group {
 	struct kref		refs;
@@ -154,6 +161,9 @@ struct sanx_group {
 	u32			peer;
 	u32			lane;
 	struct sanx_group	*lanes[SANX_LANES_MAX];
+	struct sanx_group	*first;
+	struct sanx_rate	requests;
+	atomic_t		conns;
 	struct list_head	links;
 	struct sanx_link	*out;
 	struct sanx_link	*trying;
@@ -655,6 +665,9 @@ int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
 		    struct netlink_callback *cb, int skip);
 void sanx_group_put(struct sanx_group *g);
 void sanx_group_try(struct sanx_group *g, unsigned int n);
+
+/* bounds.c */
+u32 sanx_bounds_open(struct sanx_group *g);
 
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);

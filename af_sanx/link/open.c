@@ -56,8 +56,15 @@ static int open_parse(struct sanx_request *o, const struct sanx_frame *f)
 	return err ?: sanx_window_ok(o->link, &o->win);
 }
 
+/* tx_lock is held, to be released by sanx_xmit_unlock(). */
+static void open_reject(struct sanx_request *o)
+{
+	list_add_tail(&o->node, &o->link->rejects);
+	sanx_xmit_run(o->link);
+}
+
 /**
- * sanx_request_take() - queue an OPEN or RESUME that has arrived
+ * sanx_request_take() - queue an OPEN or RESUME that has arrived, or reject it
  * @link: the link
  * @f: the frame
  *
@@ -80,9 +87,15 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 	if (!err) {
 		list_del_init(&o->node);
 		refcount_inc(&link->users);
-		sanx_accept_queue(&o->work);
+		o->reject = 0;
+		if (f->type == SANX_FRAME_OPEN)
+			o->reject = sanx_bounds_open(link->group);
+		if (!o->reject)
+			sanx_accept_queue(&o->work);
+		else
+			open_reject(o);
 	}
-	spin_unlock_bh(&link->tx_lock);
+	sanx_xmit_unlock(link);
 	/* A link that is going down cannot carry the answer. */
 	return err == -ENOTCONN ? 0 : err;
 }
@@ -249,8 +262,7 @@ void sanx_request_work(struct kthread_work *work)
 		sanx_request_put(o);
 	} else {
 		o->reject = reject;
-		list_add_tail(&o->node, &link->rejects);
-		sanx_xmit_run(link);
+		open_reject(o);
 	}
 	sanx_xmit_unlock(link);
 	sanx_link_put(link);

@@ -1122,6 +1122,57 @@ static const char *try_flood(const struct test *t)
 	return link_state();
 }
 
+/* One request after the other: RATE a second may be served, and those of one second. */
+#define RATE	50
+
+static const char *try_rate(const struct test *t)
+{
+	struct request r = good_open;
+	long start = now_ms();
+	int i, served = 0, busy = 0;
+	const char *word;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.dport = NO_PORT;
+	for (i = 0; i < 6 * RATE; i++) {
+		r.conn++;
+		post_open(&r);
+		word = open_answer();
+		served += !strcmp(word, "listener");
+		busy += !strcmp(word, "busy");
+	}
+	if (served + busy != i)
+		return word;
+	if (served < RATE || served > RATE + 1 + RATE * (now_ms() - start) / 1000)
+		return "served";
+	return busy ? "limited" : "unlimited";
+}
+
+/* As many connections as there may be. */
+static const char *try_conns(const struct test *t)
+{
+	static char word[64];
+	struct request r = good_open;
+	const char *answer;
+	int n = 0;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.dport = ECHO_PORT;
+	for (;;) {
+		r.conn++;
+		r.sport++;
+		post_open(&r);
+		answer = open_answer();
+		if (strcmp(answer, "open") || n == 100)
+			break;
+		n++;
+	}
+	snprintf(word, sizeof(word), "%d %s", n, answer);
+	return word;
+}
+
 static const char *try_vanish(const struct test *t)
 {
 	return make_conn(ECHO_PORT) ?: "open";
@@ -1495,6 +1546,8 @@ static const struct test tests[] = {
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
+	{ "rate", try_rate },
+	{ "conns", try_conns },
 	{ "half-open", try_half_open, .hello = {
 		MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
 };

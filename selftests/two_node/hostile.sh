@@ -314,6 +314,33 @@ half_open() {
 		eventually 20 "[ \"\$(lab run 2 '$HOSTILE' 10.77.0.1 hello-good </dev/null)\" = up ]"
 }
 
+# conns: with all peers, as node 1 has them.
+conns() {
+	node1 sanxctl -j link show </dev/null | jq '[.[].conns] | add // 0'
+}
+
+# Requests of a peer are limited, in number a second, and so are its connections.
+requests() {
+	node1 sysctl -qw net.sanx.requests_peer=50 </dev/null
+	remember 1
+	is "requests: so many a second" "$(lab run 2 "$HOSTILE" 10.77.0.1 rate </dev/null)" limited
+	check "requests: those that are refused are counted" [ "$(moved 1 requests_refused)" -ge 1 ]
+	check "requests: and the log says why" node1 "dmesg | grep -q 'node 2 asked for: net.sanx.requests_peer is'" </dev/null
+	sleep 2
+	check "connections: none is left" eventually 60 "[ \"\$(conns)\" = 0 ]"
+	node1 sysctl -qw net.sanx.conns_peer=5 </dev/null
+	is "connections: so many" "$(lab run 2 "$HOSTILE" 10.77.0.1 conns </dev/null)" "5 denied"
+	check "connections: and the log says why" node1 "dmesg | grep -q 'net.sanx.conns_peer is'" </dev/null
+	# Those that are not resumed on a new link are forgotten, and make room.
+	begin mute
+	check "connections: those of a lost link go" eventually 60 "[ \"\$(conns)\" = 0 ]"
+	stop "$CASE"
+	is "connections: and make room" "$(lab run 2 "$HOSTILE" 10.77.0.1 open-good </dev/null)" open
+	node1 sysctl -qw net.sanx.requests_peer=20000 net.sanx.conns_peer=65536 </dev/null
+	is "requests: errors: 0" "$(($(errors) - ERRORS))" 0
+	ERRORS=$(errors)
+}
+
 # gets: what a program of node 1 gets that connects.
 gets() {
 	local out
@@ -381,10 +408,12 @@ others_work() {
 
 CASES=$(sed '/^$/d' <<<"$CASES")
 SERVES=$(sed '/^$/d' <<<"$SERVES")
-plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 23))
+plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 32))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
+rate
+conns
 half-open"
 is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
 bring_up
@@ -398,5 +427,6 @@ while read -r name word count; do
 	esac
 done <<<"$CASES"
 half_open
+requests
 serves
 others_work

@@ -35,7 +35,7 @@ auth() {
 goes() {
 	local how=$1 name=$2 out rc=0 wanted="1 0"
 	remember 2
-	out=$(peer 2 connect 10.77.0.1 5001 both 100000 shut end 2>&1) || rc=$?
+	out=$(peer 2 connect 10.77.0.1 5003 both 100000 shut end 2>&1) || rc=$?
 	is "$name: works" "$rc ${out##*$'\n'}" "0 done"
 	[ "$how" = verbs ] || wanted="0 1"
 	is "$name: over $how" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "$wanted"
@@ -185,8 +185,9 @@ for i in 1 2 3; do
 	key_file 1 "$i"
 	key_file 2 "$i"
 done
-serve 1 5001 both 100000 end
+serve 1 5001 sleep 600000
 serve 1 5002 echo
+serve 1 5003 both 100000 end
 serve 2 5001 both 100000 end
 without_and_with
 replaced

@@ -27,6 +27,7 @@
 
 typedef struct { int v; } atomic_t;
 typedef struct { long v; } atomic_long_t;
+typedef struct { s64 v; } atomic64_t;
 typedef struct { int v; } refcount_t;
 
 #define ATOMIC_INIT(n)		{ n }
@@ -38,6 +39,14 @@ typedef struct { int v; } refcount_t;
 #define atomic_inc_return(a)	__sim_add(a, 1)
 #define atomic_dec_return(a)	__sim_add(a, -1)
 #define atomic_dec_and_test(a)	(__sim_add(a, -1) == 0)
+#define atomic64_read(a)	READ_ONCE((a)->v)
+#define atomic64_try_cmpxchg(a, old, new) ({ sim_point();			\
+	bool _same = (a)->v == *(old);					\
+	if (_same)							\
+		(a)->v = (new);						\
+	else								\
+		*(old) = (a)->v;					\
+	sim_point(); _same; })
 #define atomic_long_read(a)	READ_ONCE((a)->v)
 #define atomic_long_add(n, a)	((void)__sim_add(a, n))
 #define atomic_long_sub(n, a)	((void)__sim_add(a, -(long)(n)))

@@ -24,6 +24,7 @@ static const struct {
 	{ SANX_A_STATS_FALLBACK_OPTION, "fallback_option" },
 	{ SANX_A_STATS_FALLBACK_ACCEPT, "fallback_accept" },
 	{ SANX_A_STATS_LINKS_REFUSED, "links_refused" },
+	{ SANX_A_STATS_REQUESTS_REFUSED, "requests_refused" },
 };
 
 static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_PAD - 1,
