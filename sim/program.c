@@ -54,6 +54,23 @@ void sim_refused(const char *where)
 		sim_excuse(sim_current->node, 0, "no memory for a link");
 }
 
+/* Large pieces, one after the other, and a reader that takes them. */
+static void plan_bulk(struct sim_end *e)
+{
+	e->total = 200000 + sim_rnd(600000);
+	e->piece = SIM_BUF;
+	e->slow = 0;
+	e->lazy = 0;
+	e->early = false;
+	e->abort = false;
+	e->half = 0;
+	e->cork = false;
+	e->urgent = false;
+	e->nonblock = false;
+	e->sndbuf = 0;
+	e->rcvbuf = 0;
+}
+
 static void plan_end(struct sim_end *e)
 {
 	static const u32 total[] = { 1, 200, 2000, 20000, 100000, 400000,
@@ -81,6 +98,8 @@ static void plan_end(struct sim_end *e)
 	e->rcvbuf = sim_chance(6) ? 4096 << sim_rnd(7) : 0;
 	e->keepalive = sim_chance(8);
 	e->pause_at = sim_chance(6) ? 1 + sim_rnd(e->total + 1) : 0;
+	if (sim_plan.bulk && sim_chance(2))
+		plan_bulk(e);
 }
 
 static struct sim_pair *pair_new(int from, int to)

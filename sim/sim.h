@@ -35,6 +35,7 @@
  *	once in so many steps; 0 for never
  * @clock: most ns that a step takes
  * @conns: connections that programs try to have
+ * @bulk: programs often send many bytes at a time
  * @hasty: programs often close while the other end still sends
  * @fault: one in so many copies faults; 0 for never
  * @early: messages complete before the peer has them
@@ -64,6 +65,7 @@ struct sim_plan {
 	unsigned int	clock;
 	unsigned int	conns;
 	unsigned int	fault;
+	bool		bulk;
 	bool		hasty;
 	bool		early;
 	bool		imm;

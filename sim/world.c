@@ -84,6 +84,7 @@ static void plan_draw(struct sim_plan *p)
 	p->conns = PICK(1, 2, 4, 8, 12);
 	p->hasty = sim_chance(5);
 	p->keyed = sim_chance(2);
+	p->bulk = sim_chance(6);
 	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
 	plan_wire(p);
 	if (!sim_chance(8))

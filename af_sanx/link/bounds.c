@@ -10,12 +10,10 @@
 
 #include "internal.h"
 
-/* A macro, so that the log limits messages about each sysctl by themselves. */
-#define bounds_refused(g, which) do {						\
-	sanx_stat_add((g)->lnet->net, SANX_STAT_REQUESTS_REFUSED, 1);		\
-	pr_notice_ratelimited("refused a connection that node %u asked for: net.sanx." \
-			      which " is reached\n", (g)->peer);		\
-} while (0)
+static void bounds_refused(const struct sanx_group *g)
+{
+	sanx_stat_add(g->lnet->net, SANX_STAT_REQUESTS_REFUSED, 1);
+}
 
 /**
  * sanx_bounds_open() - may a peer have a connection that it asks for?
@@ -34,11 +32,15 @@ u32 sanx_bounds_open(struct sanx_group *g)
 
 	if (!sanx_rate_take(&first->requests, ktime_get_ns(),
 			    READ_ONCE(sn->requests_peer))) {
-		bounds_refused(g, "requests_peer");
+		bounds_refused(g);
+		pr_notice_ratelimited("node %u asks for connections too often: net.sanx.requests_peer is reached\n",
+				      g->peer);
 		return SANX_REJECT_BUSY;
 	}
 	if (atomic_read(&first->conns) >= READ_ONCE(sn->conns_peer)) {
-		bounds_refused(g, "conns_peer");
+		bounds_refused(g);
+		pr_notice_ratelimited("node %u asks for one connection more: net.sanx.conns_peer is reached\n",
+				      g->peer);
 		return SANX_REJECT_DENIED;
 	}
 	return 0;

@@ -422,11 +422,14 @@ void verbs_cm_exit(void)
 	put_cred(cm_cred);
 }
 
-static int cm_bind_service(struct rdma_cm_id *id, struct sockaddr_storage *any)
+static int cm_listen_at(struct rdma_cm_id *id, struct sockaddr_storage *any)
 {
 	const struct cred *was = override_creds(cm_cred);
 	int err = rdma_bind_addr(id, (struct sockaddr *)any);
 
+	/* Over iWARP this binds a socket of TCP. */
+	if (!err)
+		err = rdma_listen(id, 64);
 	revert_creds(was);
 	return err;
 }
@@ -447,9 +450,7 @@ static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
 		((struct sockaddr_in6 *)&any)->sin6_port = htons(service_port);
 	err = rdma_set_afonly(id, 1);
 	if (!err)
-		err = cm_bind_service(id, &any);
-	if (!err)
-		err = rdma_listen(id, 64);
+		err = cm_listen_at(id, &any);
 	if (!err)
 		return id;
 	rdma_destroy_id(id);
