@@ -378,11 +378,14 @@ serve_as_user() {
 }
 
 serves() {
-	node1 'echo 1 >/sys/module/af_sanx/parameters/link_hold_ms' </dev/null
+	# A busy node takes its time for a link, and none becomes TCP for that here.
+	node1 'cd /sys/module/af_sanx/parameters; echo 1 >link_hold_ms; echo 20000 >link_timeout_ms' </dev/null
+	# A changed map ends what is left of a backoff.
+	node1 'sanxctl nodemap add 10.99.0.1 99 && sanxctl nodemap del 10.99.0.1' </dev/null
 	while read -r name word count program; do
 		serve_try "$name" "$word" "$count" "$program"
 	done <<<"$SERVES"
-	node1 'echo 10000 >/sys/module/af_sanx/parameters/link_hold_ms' </dev/null
+	node1 'cd /sys/module/af_sanx/parameters; echo 10000 >link_hold_ms; echo 3000 >link_timeout_ms' </dev/null
 	serve_as_user
 }
 
