@@ -107,7 +107,8 @@ struct sanx_stats {
  *	dump can detect changes; dumps read it without @config_mutex
  * @nodemap: the node map, replaced as a whole; read under RCU
  * @ports: the port rules, replaced as a whole; read under RCU
- * @keys_mutex: guards @keys, @n_keys and @self_key; nothing is locked inside
+ * @keys_mutex: guards @keys, @n_keys and @self_key; nothing is locked or allocated
+ *	inside, because it is taken under lnet.lock, for which reclaim may wait
  * @keys: &struct sanx_key_entry, one for each peer with keys
  * @n_keys: number of @keys
  * @self_key: key of links of this node to itself, random; NULL before the first
@@ -161,7 +162,7 @@ struct sanx_net *sanx_net(const struct net *net);
 /* Keys of a peer that are valid at a time: one, and the one that follows it. */
 #define SANX_KEYS_PEER	2U
 /* Most peers with keys of their own. */
-#define SANX_KEYS_MAX	65536U
+#define SANX_KEYS_MAX	4096U
 
 struct crypto_shash;
 

@@ -81,7 +81,7 @@ static int key_set_id(struct sanx_key *key)
  */
 struct sanx_key *sanx_key_make(const u8 *secret)
 {
-	struct sanx_key *key = kzalloc(sizeof(*key), GFP_KERNEL);
+	struct sanx_key *key = kzalloc(sizeof(*key), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!key)
@@ -117,40 +117,38 @@ static struct sanx_key_entry *entry_find(const struct sanx_net *sn, u32 peer)
 	struct sanx_key_entry *e;
 
 	lockdep_assert_held(&sn->keys_mutex);
+	/* They are sorted. */
 	list_for_each_entry(e, &sn->keys, node)
-		if (e->peer == peer)
-			return e;
+		if (e->peer >= peer)
+			return e->peer == peer ? e : NULL;
 	return NULL;
 }
 
-/* Finds or makes an entry; a new one has no key yet. */
-static struct sanx_key_entry *entry_get(struct sanx_net *sn, u32 peer)
+static void entry_insert(struct sanx_net *sn, struct sanx_key_entry *e)
 {
-	struct sanx_key_entry *e = entry_find(sn, peer), *next;
+	struct sanx_key_entry *next;
 
-	if (e)
-		return e;
-	if (sn->n_keys >= SANX_KEYS_MAX)
-		return NULL;
-	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
-	if (!e)
-		return NULL;
-	e->peer = peer;
 	list_for_each_entry(next, &sn->keys, node)
-		if (next->peer > peer)
+		if (next->peer > e->peer)
 			break;
 	list_add_tail(&e->node, &next->node);
 	sn->n_keys++;
-	return e;
 }
 
-static int entry_add(struct sanx_net *sn, u32 peer, struct sanx_key *key)
+/* Adds to the peer's entry, or to *@new, which then belongs to the list. */
+static int entry_add(struct sanx_net *sn, struct sanx_key_entry **new,
+		     struct sanx_key *key)
 {
-	struct sanx_key_entry *e = entry_get(sn, peer);
+	struct sanx_key_entry *e = entry_find(sn, (*new)->peer);
 	unsigned int i;
 
-	if (!e)
-		return -ENOMEM;
+	if (!e) {
+		if (sn->n_keys >= SANX_KEYS_MAX)
+			return -EUSERS;
+		e = *new;
+		*new = NULL;
+		entry_insert(sn, e);
+	}
 	for (i = 0; i < e->n; i++)
 		if (e->key[i]->id == key->id)
 			return -EEXIST;
@@ -171,24 +169,29 @@ static int entry_add(struct sanx_net *sn, u32 peer, struct sanx_key *key)
  * end.
  *
  * Context: process, may sleep; config_mutex held.
- * Return: 0; -EEXIST if the peer has this key; -ENOSPC if it has two;
- * -ENOMEM; or the error of the hash.
+ * Return: 0; -EEXIST if the peer has this key; -ENOSPC if it has two; -EUSERS if
+ * SANX_KEYS_MAX peers have keys; -ENOMEM; or the error of the hash.
  */
 int sanx_key_add(struct sanx_net *sn, u32 peer, const u8 *secret, u32 *id)
 {
 	struct sanx_key *key = sanx_key_make(secret);
+	struct sanx_key_entry *new;
 	int err;
 
 	if (IS_ERR(key))
 		return PTR_ERR(key);
-	err = key_set_id(key);
+	/* Before keys_mutex: see struct sanx_net. */
+	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	err = new ? key_set_id(key) : -ENOMEM;
 	if (!err) {
 		*id = key->id;
+		new->peer = peer;
 		mutex_lock(&sn->keys_mutex);
-		err = entry_add(sn, peer, key);
-		mutex_unlock(&sn->keys_mutex);
+		err = entry_add(sn, &new, key);
 		WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
+		mutex_unlock(&sn->keys_mutex);
 	}
+	kfree(new);
 	if (err)
 		sanx_key_put(key);
 	return err;
@@ -236,8 +239,8 @@ int sanx_key_del(struct sanx_net *sn, u32 peer, u32 id)
 		entry_free(sn, e);
 		err = 0;
 	}
-	mutex_unlock(&sn->keys_mutex);
 	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
+	mutex_unlock(&sn->keys_mutex);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_key_del);
@@ -266,39 +269,46 @@ out:
 	mutex_unlock(&sn->keys_mutex);
 }
 
-/* Nobody but this namespace can pass for the other end of a link to itself. */
-static struct sanx_key *key_self(struct sanx_net *sn)
+/*
+ * Makes the key of links of the node to itself, if there is none yet.  Nobody but
+ * this namespace can pass for the other end of such a link.
+ */
+static int key_make_self(struct sanx_net *sn)
 {
 	u8 secret[SANX_SECRET_LEN];
 	struct sanx_key *key;
 
-	lockdep_assert_held(&sn->keys_mutex);
-	if (sn->self_key)
-		return sn->self_key;
+	if (READ_ONCE(sn->self_key))
+		return 0;
 	get_random_bytes(secret, sizeof(secret));
 	key = sanx_key_make(secret);
 	memzero_explicit(secret, sizeof(secret));
-	if (!IS_ERR(key))
-		sn->self_key = key;
-	return key;
+	if (IS_ERR(key))
+		return PTR_ERR(key);
+	mutex_lock(&sn->keys_mutex);
+	if (!sn->self_key) {
+		WRITE_ONCE(sn->self_key, key);
+		key = NULL;
+	}
+	mutex_unlock(&sn->keys_mutex);
+	sanx_key_put(key);
+	return 0;
 }
 
 /* The keys that are valid for a peer, without references. */
-static int keys_find(struct sanx_net *sn, u32 peer, struct sanx_keys *keys)
+static void keys_find(struct sanx_net *sn, u32 peer, struct sanx_keys *keys)
 {
 	const struct sanx_key_entry *e = entry_find(sn, peer) ?: entry_find(sn, 0);
 
 	keys->n = 1;
-	if (peer == sanx_node_self(sn->net)) {
-		keys->key[0] = key_self(sn);
-		return PTR_ERR_OR_ZERO(keys->key[0]);
-	}
 	keys->key[0] = no_key;
-	if (e) {
+	if (peer == sanx_node_self(sn->net)) {
+		keys->n = !!sn->self_key;
+		keys->key[0] = sn->self_key;
+	} else if (e) {
 		keys->n = e->n;
 		memcpy(keys->key, e->key, sizeof(keys->key));
 	}
-	return 0;
 }
 
 /**
@@ -316,14 +326,19 @@ int sanx_keys_get(struct net *net, u32 peer, struct sanx_keys *keys)
 	unsigned int i;
 	int err;
 
+	keys->n = 0;
+	if (peer == sanx_node_self(net)) {
+		err = key_make_self(sn);
+		if (err)
+			return err;
+	}
 	mutex_lock(&sn->keys_mutex);
-	err = keys_find(sn, peer, keys);
-	if (err)
-		keys->n = 0;
+	keys_find(sn, peer, keys);
 	for (i = 0; i < keys->n; i++)
 		sanx_key_get(keys->key[i]);
 	mutex_unlock(&sn->keys_mutex);
-	return err;
+	/* The node id has changed meanwhile. */
+	return keys->n ? 0 : -EAGAIN;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_keys_get);
 
@@ -357,9 +372,9 @@ bool sanx_key_valid(struct net *net, u32 peer, const struct sanx_key *key)
 	unsigned int i;
 
 	mutex_lock(&sn->keys_mutex);
-	if (!keys_find(sn, peer, &keys))
-		for (i = 0; i < keys.n; i++)
-			valid |= keys.key[i] == key;
+	keys_find(sn, peer, &keys);
+	for (i = 0; i < keys.n; i++)
+		valid |= keys.key[i] == key;
 	mutex_unlock(&sn->keys_mutex);
 	return valid;
 }

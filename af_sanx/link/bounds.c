@@ -2,9 +2,9 @@
 /*
  * What a peer may ask for.
  *
- * The limits are those of the node that is asked: sysctls net.sanx.  A request
- * beyond one is refused where it arrives, before the accept thread, which serves all
- * peers, has anything to do with it.
+ * The limits are those of the node that is asked: sysctls net.sanx.  Requests for
+ * connections that come too often are refused where they arrive, before the accept
+ * thread, which serves all peers, has anything to do with them.
  */
 #include <linux/ktime.h>
 
@@ -16,32 +16,45 @@ static void bounds_refused(const struct sanx_group *g)
 }
 
 /**
- * sanx_bounds_open() - may a peer have a connection that it asks for?
+ * sanx_bounds_request() - may a peer ask for a connection now?
  * @g: the lane that it asks in
  *
- * As with SYNs that TCP drops, a peer that asks too often asks again later.  Where it has
- * too many connections, further ones are TCP.
+ * As with SYNs that TCP drops, a peer that asks too often asks again later.
  *
  * Context: any.
- * Return: 0, or enum sanx_reject.
+ * Return: true if so.
  */
-u32 sanx_bounds_open(struct sanx_group *g)
+bool sanx_bounds_request(struct sanx_group *g)
 {
 	const struct sanx_net *sn = sanx_net(g->lnet->net);
-	struct sanx_group *first = g->first;
 
-	if (!sanx_rate_take(&first->requests, ktime_get_ns(),
-			    READ_ONCE(sn->requests_peer))) {
-		bounds_refused(g);
-		pr_notice_ratelimited("node %u asks for connections too often: net.sanx.requests_peer is reached\n",
-				      g->peer);
-		return SANX_REJECT_BUSY;
-	}
-	if (atomic_read(&first->conns) >= READ_ONCE(sn->conns_peer)) {
-		bounds_refused(g);
-		pr_notice_ratelimited("node %u asks for one connection more: net.sanx.conns_peer is reached\n",
-				      g->peer);
-		return SANX_REJECT_DENIED;
-	}
-	return 0;
+	if (sanx_rate_take(&g->first->requests, ktime_get_ns(),
+			   READ_ONCE(sn->requests_peer)))
+		return true;
+	bounds_refused(g);
+	pr_notice_ratelimited("node %u asks for connections too often: net.sanx.requests_peer is reached\n",
+			      g->peer);
+	return false;
+}
+
+/**
+ * sanx_bounds_conn() - may a peer have one more connection?
+ * @g: the lane that it asks in; connections that a restarted peer has forgotten
+ *	do not count any more
+ *
+ * Where a peer has too many, further ones are TCP.
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool sanx_bounds_conn(struct sanx_group *g)
+{
+	const struct sanx_net *sn = sanx_net(g->lnet->net);
+
+	if (atomic_read(&g->first->conns) < READ_ONCE(sn->conns_peer))
+		return true;
+	bounds_refused(g);
+	pr_notice_ratelimited("node %u asks for one connection more: net.sanx.conns_peer is reached\n",
+			      g->peer);
+	return false;
 }

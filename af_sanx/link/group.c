@@ -483,17 +483,19 @@ static bool half_open_full(const struct sanx_lnet *lnet, u32 peer)
 /**
  * sanx_group_accept() - decide on a request of a peer for a link
  * @lnet: the namespace
+ * @ask: the request
  * @hello: the peer's hello, checked by itself and against the node map
  * @auth: what it proves; copied, with a reference of its key
  * @wl: the wire's part; on success the link owns it
  *
  * Context: process, in an upcall of the wire.
  * Return: a link that is accepting, with a reference for the caller; or an
- * error pointer: -EALREADY if our attempt has precedence, -EACCES if this node
- * has another id meanwhile, -EKEYREJECTED if the key is not valid any more,
+ * error pointer: -EALREADY if our attempt has precedence, -EACCES if the
+ * node map has changed, -EKEYREJECTED if the key is not valid any more,
  * -EBUSY if too many links are half open, -ENETDOWN, -ENOMEM.
  */
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
+				    const struct sanx_wire_ask *ask,
 				    const struct sanx_hello_info *hello,
 				    const struct sanx_auth *auth,
 				    struct sanx_wire_link *wl)
@@ -505,7 +507,8 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 	if (!lnet->running)
 		goto out;
 	link = ERR_PTR(-EACCES);
-	if (sanx_node_self(lnet->net) != hello->to)
+	if (sanx_node_self(lnet->net) != hello->to ||
+	    !sanx_node_has_rail(lnet->net, hello->from, &ask->remote))
 		goto out;
 	link = ERR_PTR(-EKEYREJECTED);
 	if (!sanx_key_valid(lnet->net, hello->from, auth->key))
@@ -529,8 +532,10 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		link = ERR_PTR(-ENOMEM);
 		goto out;
 	}
-	/* If id or keys change from here on, sanx_group_revalidate() follows. */
+	/* If map or keys change from here on, sanx_group_revalidate() follows. */
 	link->self = hello->to;
+	link->local = ask->local;
+	link->remote = ask->remote;
 	link->auth = *auth;
 	sanx_key_get(link->auth.key);
 	kref_get(&link->refs);
@@ -783,6 +788,15 @@ bool sanx_group_has_conns(struct sanx_lnet *lnet)
 	return found;
 }
 
+/* The key that the peer has proved, or 0. */
+static u32 link_key_id(const struct sanx_link *link)
+{
+	lockdep_assert_held(&link->group->lnet->lock);
+	if (READ_ONCE(link->auth.phase) != SANX_AUTH_PROVEN || !link->auth.key)
+		return 0;
+	return link->auth.key->id;
+}
+
 static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		     struct netlink_callback *cb)
 {
@@ -797,7 +811,7 @@ static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
 		.long_min	= sanx_long_cutoff(link),
 		.lane		= link->group->lane,
-		.key		= link->auth.key ? link->auth.key->id : 0,
+		.key		= link_key_id(link),
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);

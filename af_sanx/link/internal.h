@@ -652,6 +652,7 @@ static inline void sanx_debug_hold_up(void)
 int sanx_group_connect(struct sanx_lconn *lc);
 bool sanx_group_cancel(struct sanx_lconn *lc);
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
+				    const struct sanx_wire_ask *ask,
 				    const struct sanx_hello_info *hello,
 				    const struct sanx_auth *auth,
 				    struct sanx_wire_link *wl);
@@ -667,7 +668,8 @@ void sanx_group_put(struct sanx_group *g);
 void sanx_group_try(struct sanx_group *g, unsigned int n);
 
 /* bounds.c */
-u32 sanx_bounds_open(struct sanx_group *g);
+bool sanx_bounds_request(struct sanx_group *g);
+bool sanx_bounds_conn(struct sanx_group *g);
 
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);

@@ -87,13 +87,12 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 	if (!err) {
 		list_del_init(&o->node);
 		refcount_inc(&link->users);
-		o->reject = 0;
-		if (f->type == SANX_FRAME_OPEN)
-			o->reject = sanx_bounds_open(link->group);
-		if (!o->reject)
-			sanx_accept_queue(&o->work);
-		else
+		o->reject = SANX_REJECT_BUSY;
+		if (f->type == SANX_FRAME_OPEN &&
+		    !sanx_bounds_request(link->group))
 			open_reject(o);
+		else
+			sanx_accept_queue(&o->work);
 	}
 	sanx_xmit_unlock(link);
 	/* A link that is going down cannot carry the answer. */
@@ -194,7 +193,8 @@ static int open_serve(const struct sanx_request *o)
 	u32 size;
 	int err;
 
-	if (open_martian(o) || !open_allowed(o))
+	if (open_martian(o) || !open_allowed(o) ||
+	    !sanx_bounds_conn(o->link->group))
 		return SANX_REJECT_DENIED;
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)

@@ -74,7 +74,9 @@ static int recv_auth(struct sanx_link *link, const void *buf, u32 bytes)
 	struct sanx_frame f;
 	int err;
 
-	if (READ_ONCE(link->state) != SANX_LINK_ACCEPTING)
+	/* Before our hello is made there is no proof that could be right. */
+	if (READ_ONCE(link->state) != SANX_LINK_ACCEPTING ||
+	    READ_ONCE(link->auth.phase) != SANX_AUTH_SAID)
 		return -ENOTCONN;
 	err = sanx_frame_parse(&f, buf, bytes);
 	if (err)

@@ -182,12 +182,12 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 		return -EPROTO;
 	memcpy(&h, data, sizeof(h));
 	err = setup_proven(link, &h);
-	if (err) {
+	if (err == -ENOKEY || err == -EKEYREJECTED)
 		pr_notice_ratelimited("no link to node %u at %pI6c: %s\n",
 				      info.from, &link->remote,
 				      setup_auth_fault(err));
+	if (err)
 		return err;
-	}
 	hello_take(link, &info);
 	sanx_link_came_up(link);
 	return 0;
@@ -390,10 +390,9 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
 		setup_refused(lnet, &ask->remote, setup_auth_fault(err));
 	if (err)
 		return ERR_PTR(err);
-	link = sanx_group_accept(lnet, hello, &auth, wl);
+	link = sanx_group_accept(lnet, ask, hello, &auth, wl);
 	sanx_auth_end(&auth);
 	if (!IS_ERR(link)) {
-		sanx_wire_set_addrs(link, &ask->local, &ask->remote);
 		hello_take(link, hello);
 	} else if (PTR_ERR(link) == -EBUSY) {
 		setup_refused(lnet, &ask->remote,

@@ -20,13 +20,11 @@ static u32 key_peer(struct genl_info *info)
 	       nla_get_u32(info->attrs[SANX_A_KEY_NODE]) : 0;
 }
 
-static int key_reply(struct genl_info *info, u32 id)
+/* Sends @reply, an empty message. */
+static int key_reply(struct genl_info *info, struct sk_buff *reply, u32 id)
 {
-	struct sk_buff *reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
 
-	if (!reply)
-		return -ENOMEM;
 	hdr = genlmsg_put_reply(reply, info, &sanx_nl_family, 0,
 				SANX_CMD_KEY_ADD);
 	if (!hdr || nla_put_u32(reply, SANX_A_KEY_ID, id)) {
@@ -45,6 +43,9 @@ static int key_add_fault(struct genl_info *info, int err)
 	case -ENOSPC:
 		return sanx_nl_fail(info, "the peer has two keys, remove one first",
 				    err);
+	case -EUSERS:
+		return sanx_nl_fail(info, "4096 peers have keys, the most there can be",
+				    err);
 	case -ENOMEM:
 		return sanx_nl_fail(info, "out of memory", err);
 	default:
@@ -57,18 +58,26 @@ int sanx_nl_key_add_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sanx_net *sn = sanx_net(genl_info_net(info));
 	struct nlattr *secret = info->attrs[SANX_A_KEY_SECRET];
+	struct sk_buff *reply;
 	u32 id;
 	int err;
 
 	if (!secret)
 		return sanx_nl_fail(info, "a key is missing", -EINVAL);
+	/* Nothing may fail once the key is there. */
+	reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return sanx_nl_fail(info, "out of memory", -ENOMEM);
 	mutex_lock(&sn->config_mutex);
 	err = sanx_key_add(sn, key_peer(info), nla_data(secret), &id);
 	if (!err)
 		sanx_nl_map_changed(sn->net);
 	mutex_unlock(&sn->config_mutex);
 	memzero_explicit(nla_data(secret), nla_len(secret));
-	return err ? key_add_fault(info, err) : key_reply(info, id);
+	if (!err)
+		return key_reply(info, reply, id);
+	nlmsg_free(reply);
+	return key_add_fault(info, err);
 }
 
 int sanx_nl_key_del_doit(struct sk_buff *skb, struct genl_info *info)
