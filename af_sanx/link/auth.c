@@ -35,14 +35,12 @@
 static_assert(SANX_PROOFS == SANX_KEYS_PEER);
 static_assert(SANX_PROOF_LEN <= SANX_MAC_LEN);
 
-/* @label: 7 characters. */
-static int auth_mac(const struct sanx_auth_text *text, const char *label,
+/* @text: gets @label, which has 7 characters. */
+static int auth_mac(struct sanx_auth_text *text, const char *label,
 		    const struct sanx_key *key, u8 *mac)
 {
-	struct sanx_auth_text t = *text;
-
-	memcpy(t.label, label, sizeof(t.label));
-	return sanx_key_mac(key, &t, sizeof(t), mac);
+	memcpy(text->label, label, sizeof(text->label));
+	return sanx_key_mac(key, text, sizeof(*text), mac);
 }
 
 static int ask_mac(const struct sanx_auth_text *text,

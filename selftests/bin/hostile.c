@@ -260,25 +260,20 @@ static void from_reserved_port(struct rdma_addrinfo *ai)
 	ai->ai_src_len = sizeof(src);
 }
 
-static void make_id(void)
+static const struct ibv_qp_init_attr qp_attr = {
+	.cap = {
+		.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+		.max_send_sge = 1, .max_recv_sge = 1,
+	},
+	.qp_type = IBV_QPT_RC,
+	.sq_sig_all = 1,
+};
+
+/* Registers memory for a new queue pair, and posts all receives. */
+static void start_receiving(void)
 {
-	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
-	struct ibv_qp_init_attr attr = {
-		.cap = {
-			.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
-			.max_send_sge = 1, .max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-	};
 	unsigned long i;
 
-	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai))
-		die(address);
-	if (!any_port)
-		from_reserved_port(ai);
-	if (rdma_create_ep(&id, ai, NULL, &attr))
-		die(address);
 	recv_mr = rdma_reg_msgs(id, recvs, sizeof(recvs));
 	mr = rdma_reg_msgs(id, sends, sizeof(sends));
 	if (!recv_mr || !mr)
@@ -286,6 +281,20 @@ static void make_id(void)
 	held = -1;
 	for (posted = i = 0; i < RECVS; i++)
 		post_recv(i);
+}
+
+static void make_id(void)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
+	struct ibv_qp_init_attr attr = qp_attr;
+
+	if (rdma_getaddrinfo(address, SERVICE, &hints, &ai))
+		die(address);
+	if (!any_port)
+		from_reserved_port(ai);
+	if (rdma_create_ep(&id, ai, NULL, &attr))
+		die(address);
+	start_receiving();
 }
 
 /* Was it rejected for the other side's request, which is under way? */
@@ -1182,14 +1191,7 @@ static const char *try_vanish(const struct test *t)
 static struct rdma_cm_id *listen_here(void)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP, .ai_flags = RAI_PASSIVE };
-	struct ibv_qp_init_attr attr = {
-		.cap = {
-			.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
-			.max_send_sge = 1, .max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-	};
+	struct ibv_qp_init_attr attr = qp_attr;
 	struct rdma_cm_id *listener;
 	struct rdma_addrinfo *ai;
 
@@ -1236,16 +1238,10 @@ static bool link_answer(struct rdma_cm_id *listener, const struct hello *h)
 		.responder_resources	= 1,
 	};
 	struct wire_text t;
-	unsigned long i;
 
 	if (rdma_get_request(listener, &id))
 		die("request");
-	recv_mr = rdma_reg_msgs(id, recvs, sizeof(recvs));
-	mr = rdma_reg_msgs(id, sends, sizeof(sends));
-	if (!recv_mr || !mr)
-		die("register");
-	for (i = 0; i < RECVS; i++)
-		post_recv(i);
+	start_receiving();
 	make_answer(&t, h);
 	if (h->wrong != NO_ANSWER) {
 		param.private_data = &t.answer;

@@ -26,8 +26,6 @@ static const char usage[] =
 	"PEER := { NODEID | default }; default is all peers without keys of their own\n"
 	"FILE := a key as \"key generate\" prints it, with mode 0600; - is stdin\n";
 
-#define ID_FORMAT "%08llx"
-
 /*
  * Show
  */
@@ -37,18 +35,17 @@ static void key_answer(const struct nlmsghdr *nlh, void *data)
 	const struct nlattr *attr[SANX_A_KEY_MAX + 1];
 	struct ctl *ctl = data;
 	struct print *out = &ctl->out;
-	char id[16];
+	char id[KEY_ID_LEN];
 	u64 node;
 
 	nl_parse(nlh, attr, SANX_A_KEY_MAX);
 	node = nl_uint(attr[SANX_A_KEY_NODE]);
-	snprintf(id, sizeof(id), ID_FORMAT, (unsigned long long)nl_uint(attr[SANX_A_KEY_ID]));
 
 	print_item_open(out);
 	if (!node)
 		print_string(out, NULL, "%s", "default");
 	print_uint(out, "node", node ? "%llu" : NULL, node);
-	print_string(out, "id", " %s", id);
+	print_string(out, "id", " %s", key_id_format(nl_uint(attr[SANX_A_KEY_ID]), id));
 	print_item_close(out);
 }
 
@@ -178,12 +175,11 @@ static void id_answer(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *attr[SANX_A_KEY_MAX + 1];
 	struct ctl *ctl = data;
-	char id[16];
+	char id[KEY_ID_LEN];
 
 	nl_parse(nlh, attr, SANX_A_KEY_MAX);
-	snprintf(id, sizeof(id), ID_FORMAT, (unsigned long long)nl_uint(attr[SANX_A_KEY_ID]));
 	print_single(&ctl->out);
-	print_string(&ctl->out, "id", "%s\n", id);
+	print_string(&ctl->out, "id", "%s\n", key_id_format(nl_uint(attr[SANX_A_KEY_ID]), id));
 }
 
 #define KEY_ROOM (2 * (MNL_ATTR_HDRLEN + sizeof(u32)) + MNL_ATTR_HDRLEN + SANX_KEY_LEN)

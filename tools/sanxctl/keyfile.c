@@ -5,6 +5,7 @@
  * another one.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "keyfile.h"
@@ -60,6 +61,19 @@ void key_format(const u8 key[SANX_KEY_LEN], char text[KEY_TEXT_LEN])
 	*to++ = ':';
 	*to = '\0';
 	explicit_bzero(raw, sizeof(raw));
+}
+
+/**
+ * key_id_format - write the id of a key as text
+ * @id: the id
+ * @text: filled
+ *
+ * Return: @text.
+ */
+const char *key_id_format(u32 id, char text[KEY_ID_LEN])
+{
+	snprintf(text, KEY_ID_LEN, "%08x", id);
+	return text;
 }
 
 /* @text: as many digits as make @len bytes, a multiple of 3. */

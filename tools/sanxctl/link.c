@@ -3,6 +3,7 @@
  * sanxctl link: the links to other nodes.
  */
 #include "addr.h"
+#include "keyfile.h"
 #include "sanxctl.h"
 
 static const char usage[] = "Usage: sanxctl link [ show ]\n";
@@ -13,7 +14,7 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	struct ctl *ctl = data;
 	struct print *out = &ctl->out;
 	struct in6_addr local, remote;
-	char text[ADDR_STRLEN], key[16] = "none";
+	char text[ADDR_STRLEN], key[KEY_ID_LEN] = "none";
 	u64 rtt, long_min;
 
 	nl_parse(nlh, attr, SANX_A_LINK_MAX);
@@ -23,7 +24,7 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	remote = nl_addr(attr[SANX_A_LINK_REMOTE]);
 
 	if (attr[SANX_A_LINK_KEY])
-		snprintf(key, sizeof(key), "%08x", (u32)nl_uint(attr[SANX_A_LINK_KEY]));
+		key_id_format(nl_uint(attr[SANX_A_LINK_KEY]), key);
 
 	print_item_open(out);
 	print_uint(out, "node", "node %llu", nl_uint(attr[SANX_A_LINK_NODE]));
