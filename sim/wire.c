@@ -263,6 +263,7 @@ static struct wire_in *take_recv(struct wire_end *e)
 		sim_fail("node %d sends more than node %d has receives for",
 			 e->node, p->node);
 	p->recvs--;
+	p->in[p->in_tail % WIRE_QUEUE].at = sim_now;
 	return &p->in[p->in_tail++ % WIRE_QUEUE];
 }
 
@@ -275,6 +276,7 @@ static void do_extra(struct wire_end *e, const struct wire_in *last)
 	if (!extra.bytes || !e->peer->recvs)
 		return;
 	in = take_recv(e);
+	extra.at = in->at;
 	*in = extra;
 }
 
@@ -533,13 +535,25 @@ static void drain(struct wire_end *e)
 	sim_atomic(-1);
 }
 
+/*
+ * Has the node not looked at a message for half the time after which its peer
+ * gives the link up (link_stuck())?  Tasks run in random order, so in a world with
+ * many of them a queue of arrivals may be that slow.
+ */
+static bool is_slow(const struct wire_end *e)
+{
+	return e->in_head < e->in_tail &&
+	       sim_now - e->in[e->in_head % WIRE_QUEUE].at >
+	       10 * heartbeat_ms * NSEC_PER_MSEC;
+}
+
 static void wire_stop(struct sanx_wire_link *wl)
 {
 	struct wire_end *e = wire_end_of(wl);
 
 	sim_may_sleep("stop()");
 	if (sim_calm && is_up(e) && !e->peer->stopped &&
-	    wl->link->why == SANX_END_LOST)
+	    wl->link->why == SANX_END_LOST && !is_slow(e) && !is_slow(e->peer))
 		sim_fail("node %d gives up a link that is up", e->node);
 	wire_break(e);
 	if (e->peer && wire_path_up(e))

@@ -55,8 +55,10 @@ struct wire_msg {
 
 /**
  * struct wire_in - a message that has arrived
+ * @at: when, in ns
  */
 struct wire_in {
+	u64	at;
 	u64	seq;
 	u32	bytes;
 	u32	imm;
