@@ -73,7 +73,7 @@ struct sanx_node_info {
  * @SANX_STAT_PROTOCOL_ERRORS: messages that no correct peer sends
  * @SANX_STAT_LINKS_REFUSED: requests of peers for a link that were refused
  * @SANX_STAT_REQUESTS_REFUSED: requests of peers for a connection that were
- *	refused because of a limit
+ *	refused because of a limit, or because TCP would not answer them
  * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
  */
 enum sanx_stat {
@@ -346,6 +346,10 @@ bool sanx_port_allowed(struct net *net, enum sanx_way way,
 
 /* addr.c */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
+
+/* reach.c */
+bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote);
 
 /* stats.c */
 u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);

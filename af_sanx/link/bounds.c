@@ -58,3 +58,18 @@ bool sanx_bounds_conn(struct sanx_group *g)
 			      g->peer);
 	return false;
 }
+
+/**
+ * sanx_bounds_unreachable() - a peer has asked for an address that TCP would not
+ * let it reach
+ * @g: the lane that it has asked in
+ * @addr: our address
+ *
+ * Context: process.
+ */
+void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr)
+{
+	bounds_refused(g);
+	pr_notice_ratelimited("node %u asks for a connection to %pI6c, to which it has no route here\n",
+			      g->peer, addr);
+}

@@ -670,6 +670,7 @@ void sanx_group_try(struct sanx_group *g, unsigned int n);
 /* bounds.c */
 bool sanx_bounds_request(struct sanx_group *g);
 bool sanx_bounds_conn(struct sanx_group *g);
+void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
 
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);

@@ -115,8 +115,26 @@ static bool open_martian(const struct sanx_request *o)
 }
 
 /*
+ * Could TCP connect between these addresses?  Over a link of a node to itself there
+ * is nothing to find out by routing: packets to itself take none.
+ */
+static bool open_reachable(const struct sanx_request *o,
+			   const struct sanx_endpoint *local,
+			   const struct sanx_endpoint *remote)
+{
+	const struct sanx_link *link = o->link;
+	struct net *net = link->group->lnet->net;
+
+	if (link->group->peer == link->self)
+		return sanx_addr_is_local(net, &local->addr) ||
+		       sanx_node_has_addr(net, link->self, &local->addr);
+	return sanx_addr_is_local(net, &local->addr) &&
+	       sanx_route_admits(net, local, remote);
+}
+
+/*
  * Checks the node map and the port rules.  A peer may connect from addresses
- * that the node map gives it, to addresses that are ours.
+ * that the node map gives it.
  */
 static bool open_allowed(const struct sanx_request *o)
 {
@@ -124,8 +142,6 @@ static bool open_allowed(const struct sanx_request *o)
 	struct net *net = g->lnet->net;
 
 	return sanx_node_has_addr(net, g->peer, &o->open.src) &&
-	       (sanx_addr_is_local(net, &o->open.dst) ||
-		sanx_node_has_addr(net, o->link->self, &o->open.dst)) &&
 	       sanx_port_allowed(net, SANX_WAY_IN, &o->open.src,
 				 o->open.dport);
 }
@@ -193,8 +209,13 @@ static int open_serve(const struct sanx_request *o)
 	u32 size;
 	int err;
 
-	if (open_martian(o) || !open_allowed(o) ||
-	    !sanx_bounds_conn(o->link->group))
+	if (open_martian(o) || !open_allowed(o))
+		return SANX_REJECT_DENIED;
+	if (!open_reachable(o, &local, &remote)) {
+		sanx_bounds_unreachable(o->link->group, &local.addr);
+		return SANX_REJECT_DENIED;
+	}
+	if (!sanx_bounds_conn(o->link->group))
 		return SANX_REJECT_DENIED;
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * May a peer have a connection between these two addresses?
+ *
+ * A request of a peer names the addresses of the connection.  With TCP, a SYN
+ * would carry them, and the routing of this node would decide what becomes of
+ * it: routes, rules by device and address, VRFs, and whether there is a way back.
+ * An address that no packet of the peer reaches is often the only protection of
+ * what listens there.  So each request is routed as if it were such a SYN.
+ *
+ * It counts as arriving at the device by which the answer leaves, where rp_filter
+ * demands that it arrives.  The device of the link says nothing: links often have a
+ * network of their own, to which the addresses of programs do not belong.  Packet
+ * filters are not asked (Documentation/trust.rst).
+ */
+#include <linux/inetdevice.h>
+#include <linux/tcp.h>
+#include <net/addrconf.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/l3mdev.h>
+#include <net/route.h>
+
+#include "config.h"
+
+/* Room for the headers of a SYN. */
+#define SYN_SIZE	128
+
+/*
+ * The device that the stack sees a packet come from: a VRF stands for its devices.
+ * A listener that is not bound to a VRF hears its packets only if
+ * net.ipv4.tcp_l3mdev_accept says so.  One that is bound is TCP's
+ * (sanx_needs_stack()).
+ * Return: the device, or NULL.
+ */
+static struct net_device *arrival_device(struct net *net,
+					 struct net_device *out)
+{
+	struct net_device *vrf = l3mdev_master_dev_rcu(out);
+
+	if (out->flags & IFF_LOOPBACK)
+		return NULL;
+	if (!vrf)
+		return out;
+#ifdef CONFIG_NET_L3_MASTER_DEV
+	if (!READ_ONCE(net->ipv4.sysctl_tcp_l3mdev_accept))
+		return NULL;
+#endif
+	return vrf;
+}
+
+/* Policy rules may look at ports, so they get a packet with ports. */
+static struct sk_buff *syn_alloc(const struct sanx_endpoint *local,
+				 const struct sanx_endpoint *remote)
+{
+	struct sk_buff *skb = alloc_skb(SYN_SIZE, GFP_NOWAIT | __GFP_NOWARN);
+	struct tcphdr *th;
+	struct iphdr *iph;
+
+	if (!skb)
+		return NULL;
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IP);
+	iph = skb_put_zero(skb, sizeof(*iph));
+	iph->version = 4;
+	iph->ihl = sizeof(*iph) / 4;
+	iph->protocol = IPPROTO_TCP;
+	iph->saddr = remote->addr.s6_addr32[3];
+	iph->daddr = local->addr.s6_addr32[3];
+	skb_set_transport_header(skb, skb->len);
+	th = skb_put_zero(skb, sizeof(*th));
+	th->source = remote->port;
+	th->dest = local->port;
+	th->doff = sizeof(*th) / 4;
+	th->syn = 1;
+	return skb;
+}
+
+static bool arrives_v4(struct net_device *dev, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	struct sk_buff *skb = syn_alloc(local, remote);
+	const struct rtable *rt;
+	bool arrives = false;
+
+	if (!skb)
+		return false;
+	skb->dev = dev;
+	if (!ip_route_input_noref(skb, ip_hdr(skb)->daddr, ip_hdr(skb)->saddr, 0,
+				  dev)) {
+		rt = skb_rtable(skb);
+		arrives = rt && rt->rt_type == RTN_LOCAL;
+	}
+	kfree_skb(skb);
+	return arrives;
+}
+
+/* The route of a SYN-ACK, with a reference; or ERR_PTR(). */
+static struct dst_entry *answer_v4(struct net *net,
+				   const struct sanx_endpoint *local,
+				   const struct sanx_endpoint *remote)
+{
+	struct flowi4 fl4;
+	struct rtable *rt;
+
+	rt = ip_route_output_ports(net, &fl4, NULL, remote->addr.s6_addr32[3],
+				   local->addr.s6_addr32[3], remote->port,
+				   local->port, IPPROTO_TCP, 0, 0);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool arrives_v6(struct net_device *dev, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	struct flowi6 fl6 = {
+		.flowi6_iif	= dev->ifindex,
+		.flowi6_proto	= IPPROTO_TCP,
+		.saddr		= remote->addr,
+		.daddr		= local->addr,
+		.fl6_sport	= remote->port,
+		.fl6_dport	= local->port,
+	};
+	struct dst_entry *dst;
+	bool arrives;
+
+	dst = ip6_route_input_lookup(dev_net(dev), dev, &fl6, NULL,
+				     RT6_LOOKUP_F_HAS_SADDR);
+	arrives = !dst->error &&
+		  ((struct rt6_info *)dst)->rt6i_flags & RTF_LOCAL;
+	dst_release(dst);
+	return arrives;
+}
+
+static struct dst_entry *answer_v6(struct net *net,
+				   const struct sanx_endpoint *local,
+				   const struct sanx_endpoint *remote)
+{
+	struct flowi6 fl6 = {
+		.flowi6_proto	= IPPROTO_TCP,
+		.flowi6_uid	= sock_net_uid(net, NULL),
+		.saddr		= local->addr,
+		.daddr		= remote->addr,
+		.fl6_sport	= local->port,
+		.fl6_dport	= remote->port,
+	};
+
+	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+}
+#else
+static bool arrives_v6(struct net_device *dev, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	return false;
+}
+
+static struct dst_entry *answer_v6(struct net *net,
+				   const struct sanx_endpoint *local,
+				   const struct sanx_endpoint *remote)
+{
+	return ERR_PTR(-EAFNOSUPPORT);
+}
+#endif
+
+/**
+ * sanx_route_admits() - would TCP answer a SYN between these addresses?
+ * @net: the namespace
+ * @local: where it would go to
+ * @remote: where it would come from, of the same address family
+ *
+ * Context: process.
+ * Return: true if so; false also if there is no memory to find out.
+ */
+bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	bool v4 = ipv6_addr_v4mapped(&local->addr), admits;
+	struct dst_entry *answer;
+	struct net_device *dev;
+
+	answer = v4 ? answer_v4(net, local, remote) :
+		      answer_v6(net, local, remote);
+	if (IS_ERR(answer))
+		return false;
+	/* The route of a packet that arrives is valid under RCU only. */
+	rcu_read_lock();
+	dev = arrival_device(net, answer->dev);
+	admits = dev && (v4 ? arrives_v4(dev, local, remote) :
+			      arrives_v6(dev, local, remote));
+	rcu_read_unlock();
+	dst_release(answer);
+	return admits;
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# A peer reaches only addresses at which TCP would answer it: routes, rules, VRFs.
+# kernels: um 6.12
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Each node has another address, which its map and its peer's give it.
+addresses() {
+	node1 'ip addr add 10.79.0.1/32 dev lo; ip addr add fd79::1/128 dev lo
+		ip route add 10.79.0.2 via 10.77.0.2; ip route add fd79::2 via fd77::2'
+	node2 'ip addr add 10.79.0.2/32 dev lo; ip addr add fd79::2/128 dev lo
+		ip route add 10.79.0.1 via 10.77.0.1 src 10.79.0.2
+		ip route add 10.79.0.9 via 10.77.0.1 src 10.79.0.2
+		ip route add fd79::1 via fd77::1 src fd79::2
+		echo 1 > /proc/sys/net/ipv4/tcp_syn_retries'
+	nodes 'sanxctl nodemap load - <<-END
+		10.77.0.1 1
+		10.77.0.2 2
+		10.79.0.1 1 10.77.0.1
+		10.79.0.9 1 10.77.0.1
+		10.79.0.2 2 10.77.0.2
+		fd77::1 1 10.77.0.1
+		fd77::2 2 10.77.0.2
+		fd79::1 1 10.77.0.1
+		fd79::2 2 10.77.0.2
+		END'
+}
+
+# ends [-t] ADDRESS: how a client of node 2 fares that connects there.
+ends() {
+	local out
+	out=$(peer 2 "$@" 5001 both 100000 shut end 2>&1) || true
+	sed -E 's/ after .*//; s/^connected.*//' <<<"${out##*$'\n'}"
+}
+
+reached() {
+	remember
+	is "$1: TCP answers" "$(ends -t connect "$2")" done
+	is "$1: so does AF_SANX" "$(ends connect "$2") $(moved 2 conns_verbs)" "done 1"
+}
+
+kept() {
+	local how
+	remember
+	how=$(ends -t connect "$2")
+	check "$1: TCP does not answer" [ "$how" != done ]
+	is "$1: nor does AF_SANX" "$(ends connect "$2") $(moved 2 conns_verbs)" "$how 0"
+	check "$1: it is counted" at_least 1 requests_refused 1
+}
+
+# The way back.
+routes() {
+	reached "another address" 10.79.0.1
+	reached "another address, IPv6" fd79::1
+	node1 'ip route replace blackhole 10.79.0.2'
+	kept "no way back" 10.79.0.1
+	node1 'ip route replace 10.79.0.2 via 10.77.0.2
+		ip -6 route del fd79::2; ip -6 route add blackhole fd79::2'
+	kept "no way back, IPv6" fd79::1
+	node1 'ip -6 route del blackhole fd79::2; ip -6 route add fd79::2 via fd77::2'
+	reached "the way back is there again" 10.79.0.1
+}
+
+# The strong host model: an address is reached by its own device only.
+strong() {
+	node1 'ip rule add pref 10 lookup local; ip rule del pref 0
+		ip rule add pref 5 iif eth0 to 10.79.0.1 blackhole'
+	kept "a rule keeps an address from a device" 10.79.0.1
+	reached "the device's own address" 10.77.0.1
+	node1 'ip rule add pref 0 lookup local; ip rule del pref 10; ip rule del pref 5'
+	reached "the rule is gone" 10.79.0.1
+}
+
+# The node map names it, but no device has it, for example because it has moved.
+moved_away() {
+	kept "an address that is not there" 10.79.0.9
+}
+
+vrf() {
+	node1 'modprobe vrf && ip link add red type vrf table 10 && ip link set red up &&
+		ip addr add 10.79.0.9/32 dev red'
+	kept "an address in a VRF" 10.79.0.9
+	node1 'ip link del red'
+}
+
+if [ "$KERNEL" = um ]; then plan 22; else plan 25; fi
+load_verbs
+addresses
+serve 1 5001 both 100000 end
+routes
+strong
+moved_away
+[ "$KERNEL" = um ] || vrf
