@@ -20,12 +20,17 @@ static const struct rate_case rate_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rate, rate_cases, desc);
 
+static bool may(struct sanx_rate *rate, u64 now, u32 per_second)
+{
+	return !sanx_rate_wait(rate, now, per_second);
+}
+
 /* How many may take place at once? */
 static u32 take_all(struct sanx_rate *rate, u64 now, u32 per_second)
 {
 	u32 n = 0;
 
-	while (n <= per_second && sanx_rate_take(rate, now, per_second))
+	while (n <= per_second && may(rate, now, per_second))
 		n++;
 	return n;
 }
@@ -38,7 +43,7 @@ static void rate_burst(struct kunit *test)
 	u64 now = 5 * (u64)NSEC_PER_SEC;
 
 	KUNIT_EXPECT_EQ(test, take_all(&rate, now, c->per_second), c->per_second);
-	KUNIT_EXPECT_FALSE(test, sanx_rate_take(&rate, now, c->per_second));
+	KUNIT_EXPECT_FALSE(test, may(&rate, now, c->per_second));
 	now += 100 * (u64)NSEC_PER_SEC;
 	KUNIT_EXPECT_EQ(test, take_all(&rate, now, c->per_second), c->per_second);
 }
@@ -54,9 +59,28 @@ static void rate_steady(struct kunit *test)
 	take_all(&rate, now, c->per_second);
 	for (i = 0; i < 100; i++) {
 		now += step - 1;
-		KUNIT_EXPECT_FALSE(test, sanx_rate_take(&rate, now, c->per_second));
+		KUNIT_EXPECT_FALSE(test, may(&rate, now, c->per_second));
 		now++;
-		KUNIT_EXPECT_TRUE(test, sanx_rate_take(&rate, now, c->per_second));
+		KUNIT_EXPECT_TRUE(test, may(&rate, now, c->per_second));
+	}
+}
+
+/* Who waits as long as he was told may go on then, and not before. */
+static void rate_told(struct kunit *test)
+{
+	const struct rate_case *c = test->param_value;
+	struct sanx_rate rate = {};
+	u64 now = NSEC_PER_SEC, wait;
+	int i;
+
+	take_all(&rate, now, c->per_second);
+	for (i = 0; i < 100; i++) {
+		wait = sanx_rate_wait(&rate, now, c->per_second);
+		KUNIT_ASSERT_GT(test, wait, 0);
+		KUNIT_ASSERT_LE(test, wait, NSEC_PER_SEC / c->per_second);
+		KUNIT_EXPECT_FALSE(test, may(&rate, now + wait - 1, c->per_second));
+		now += wait;
+		KUNIT_EXPECT_TRUE(test, may(&rate, now, c->per_second));
 	}
 }
 
@@ -71,7 +95,7 @@ static void rate_random(struct kunit *test)
 	prandom_seed_state(&rnd, 0x52617465);
 	for (i = 0; i < 100000; i++) {
 		now += prandom_u32_state(&rnd) % (i % 1000 < 500 ? 100000 : 3000000);
-		if (sanx_rate_take(&rate, now, 1000))
+		if (may(&rate, now, 1000))
 			taken++;
 		else
 			refused++;
@@ -86,6 +110,7 @@ static void rate_random(struct kunit *test)
 static struct kunit_case rate_cases_all[] = {
 	KUNIT_CASE_PARAM(rate_burst, rate_gen_params),
 	KUNIT_CASE_PARAM(rate_steady, rate_gen_params),
+	KUNIT_CASE_PARAM(rate_told, rate_gen_params),
 	KUNIT_CASE(rate_random),
 	{}
 };

@@ -33,6 +33,8 @@
  * @rekey: all nodes replace it once in so many steps; 0 for never
  * @deaf: for some seconds once, a node refuses links as if it had no AF_SANX,
  *	once in so many steps; 0 for never
+ * @setups: net.sanx.setups_peer, 0 for none
+ * @requests: net.sanx.requests_peer, 0 for none
  * @clock: most ns that a step takes
  * @conns: connections that programs try to have
  * @bulk: programs often send many bytes at a time
@@ -62,6 +64,8 @@ struct sim_plan {
 	bool		keyed;
 	unsigned int	rekey;
 	unsigned int	deaf;
+	unsigned int	setups;
+	unsigned int	requests;
 	unsigned int	clock;
 	unsigned int	conns;
 	unsigned int	fault;

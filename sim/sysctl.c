@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sysctls of a node, in place of af_sanx/config/sysctl.c. */
 #include "config/internal.h"
+#include "sim.h"
 
 int sanx_sysctl_net_init(struct sanx_net *sn)
 {
@@ -9,7 +10,8 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->nodelay_us = 50;
 	sn->half_open = 256;
 	sn->half_open_peer = 32;
-	sn->requests_peer = 1000000;
+	sn->setups_peer = sim_plan.setups ?: 1000000;
+	sn->requests_peer = sim_plan.requests ?: 1000000;
 	sn->conns_peer = 65536;
 	sn->max_orphans = 4096;
 	return 0;

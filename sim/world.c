@@ -69,6 +69,8 @@ static void plan_trouble(struct sim_plan *p)
 	p->config = PICK(0, 0, 0, 2000);
 	p->rekey = p->keyed ? PICK(0, 500, 3000) : 0;
 	p->deaf = PICK(0, 0, 2000);
+	p->setups = PICK(0, 0, 0, 2);
+	p->requests = PICK(0, 0, 20, 200);
 	if (!sim_chance(6))
 		return;
 	p->hostile = 1 + sim_rnd(p->nodes);

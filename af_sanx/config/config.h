@@ -74,6 +74,8 @@ struct sanx_node_info {
  * @SANX_STAT_LINKS_REFUSED: requests of peers for a link that were refused
  * @SANX_STAT_REQUESTS_REFUSED: requests of peers for a connection that were
  *	refused because of a limit, or because TCP would not answer them
+ * @SANX_STAT_REQUESTS_DELAYED: how often requests of a peer had to wait because it
+ *	asks too often
  * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
  */
 enum sanx_stat {
@@ -85,6 +87,7 @@ enum sanx_stat {
 	SANX_STAT_PROTOCOL_ERRORS,
 	SANX_STAT_LINKS_REFUSED,
 	SANX_STAT_REQUESTS_REFUSED,
+	SANX_STAT_REQUESTS_DELAYED,
 	SANX_STAT_FALLBACK,
 	/* private: */
 	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
@@ -120,6 +123,8 @@ struct sanx_stats {
  * @half_open: sysctl net.sanx.half_open: most links that peers have asked for
  *	and that are not up
  * @half_open_peer: sysctl net.sanx.half_open_peer: most of them of one peer
+ * @setups_peer: sysctl net.sanx.setups_peer: most links that a peer may ask for in
+ *	a second
  * @requests_peer: sysctl net.sanx.requests_peer: most connections that a peer may
  *	ask for in a second
  * @conns_peer: sysctl net.sanx.conns_peer: most connections with a peer, beyond
@@ -144,6 +149,7 @@ struct sanx_net {
 	unsigned int			nodelay_us;
 	unsigned int			half_open;
 	unsigned int			half_open_peer;
+	unsigned int			setups_peer;
 	unsigned int			requests_peer;
 	unsigned int			conns_peer;
 	unsigned int			max_orphans;
@@ -373,6 +379,5 @@ extern struct kthread_worker *sanx_connect_worker;
 extern struct workqueue_struct *sanx_wq;
 int sanx_worker_init(void);
 void sanx_worker_exit(void);
-void sanx_accept_queue(struct kthread_work *work);
 
 #endif /* _SANX_CONFIG_H */

@@ -16,7 +16,9 @@
 /* A peer that restarts leaves up to 8, and asks for up to 8. */
 #define HALF_OPEN_PEER	32U
 
-/* What the accept thread, which serves all peers, can do on one CPU. */
+/* Restarts, and cables that are pulled, with up to 8 lanes each time. */
+#define SETUPS_PEER	100U
+/* A good part of what one CPU can serve. */
 #define REQUESTS_PEER	20000U
 #define CONNS_PEER	65536U
 
@@ -27,6 +29,7 @@ static unsigned int spin_us_max = 10000;
 static unsigned int nodelay_us_max = 100000;
 static unsigned int idle_ms_max = 24 * 60 * 60 * 1000;
 static unsigned int half_open_max = 65536;
+static unsigned int setups_peer_max = 1000000;
 static unsigned int requests_peer_max = 1000000;
 static unsigned int conns_peer_max = 1 << 24;
 static unsigned int max_orphans_max = 1048576;
@@ -37,6 +40,7 @@ enum {
 	SYSCTL_NODELAY_US,
 	SYSCTL_HALF_OPEN,
 	SYSCTL_HALF_OPEN_PEER,
+	SYSCTL_SETUPS_PEER,
 	SYSCTL_REQUESTS_PEER,
 	SYSCTL_CONNS_PEER,
 	SYSCTL_MAX_ORPHANS,
@@ -70,6 +74,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->nodelay_us = NODELAY_US;
 	sn->half_open = HALF_OPEN;
 	sn->half_open_peer = HALF_OPEN_PEER;
+	sn->setups_peer = SETUPS_PEER;
 	sn->requests_peer = REQUESTS_PEER;
 	sn->conns_peer = CONNS_PEER;
 	sn->max_orphans = MAX_ORPHANS;
@@ -87,9 +92,12 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    &half_open_max);
 	sysctl_uint(&table[SYSCTL_HALF_OPEN_PEER], "half_open_peer",
 		    &sn->half_open_peer, &half_open_max);
+	sysctl_uint(&table[SYSCTL_SETUPS_PEER], "setups_peer",
+		    &sn->setups_peer, &setups_peer_max);
 	sysctl_uint(&table[SYSCTL_REQUESTS_PEER], "requests_peer",
 		    &sn->requests_peer, &requests_peer_max);
-	/* It is divided by. */
+	/* They are divided by. */
+	table[SYSCTL_SETUPS_PEER].extra1 = SYSCTL_ONE;
 	table[SYSCTL_REQUESTS_PEER].extra1 = SYSCTL_ONE;
 	sysctl_uint(&table[SYSCTL_CONNS_PEER], "conns_peer", &sn->conns_peer,
 		    &conns_peer_max);

@@ -2,9 +2,7 @@
 /*
  * What a peer may ask for.
  *
- * The limits are those of the node that is asked: sysctls net.sanx.  Requests for
- * connections that come too often are refused where they arrive, before the accept
- * thread, which serves all peers, has anything to do with them.
+ * The limits are those of the node that is asked: sysctls net.sanx.
  */
 #include <linux/ktime.h>
 
@@ -16,25 +14,46 @@ static void bounds_refused(const struct sanx_group *g)
 }
 
 /**
- * sanx_bounds_request() - may a peer ask for a connection now?
+ * sanx_bounds_link() - may a peer have a link set up now?
  * @g: the lane that it asks in
  *
- * As with SYNs that TCP drops, a peer that asks too often asks again later.
+ * A set-up takes memory, a queue pair and registrations, and replaces the link that
+ * was there.
  *
- * Context: any.
+ * Context: process.
  * Return: true if so.
  */
-bool sanx_bounds_request(struct sanx_group *g)
+bool sanx_bounds_link(struct sanx_group *g)
 {
 	const struct sanx_net *sn = sanx_net(g->lnet->net);
 
-	if (sanx_rate_take(&g->first->requests, ktime_get_ns(),
-			   READ_ONCE(sn->requests_peer)))
-		return true;
-	bounds_refused(g);
+	return !sanx_rate_wait(&g->first->setups, ktime_get_ns(),
+			       READ_ONCE(sn->setups_peer));
+}
+
+/**
+ * sanx_bounds_request() - when may a request for a connection be served?
+ * @g: the lane of a peer that it was made in
+ *
+ * A peer that asks too often is not refused: what it asks for is served at the
+ * rate that is allowed.  As it has at most SANX_OPENS_MAX requests without an answer,
+ * it asks no more often then.
+ *
+ * Context: process.
+ * Return: 0, and it counts; else jiffies until it may.
+ */
+unsigned long sanx_bounds_request(struct sanx_group *g)
+{
+	const struct sanx_net *sn = sanx_net(g->lnet->net);
+	u64 ns = sanx_rate_wait(&g->first->requests, ktime_get_ns(),
+				READ_ONCE(sn->requests_peer));
+
+	if (!ns)
+		return 0;
+	sanx_stat_add(g->lnet->net, SANX_STAT_REQUESTS_DELAYED, 1);
 	pr_notice_ratelimited("node %u asks for connections too often: net.sanx.requests_peer is reached\n",
 			      g->peer);
-	return false;
+	return nsecs_to_jiffies(ns) + 1;
 }
 
 /**
@@ -42,7 +61,8 @@ bool sanx_bounds_request(struct sanx_group *g)
  * @g: the lane that it asks in; connections that a restarted peer has forgotten
  *	do not count any more
  *
- * Where a peer has too many, further ones are TCP.
+ * Where a peer has too many, further ones are TCP.  It may get a few more, by asking
+ * in several lanes at once.
  *
  * Context: process.
  * Return: true if so.

@@ -492,7 +492,8 @@ static bool half_open_full(const struct sanx_lnet *lnet, u32 peer)
  * Return: a link that is accepting, with a reference for the caller; or an
  * error pointer: -EALREADY if our attempt has precedence, -EACCES if the
  * node map has changed, -EKEYREJECTED if the key is not valid any more,
- * -EBUSY if too many links are half open, -ENETDOWN, -ENOMEM.
+ * -EBUSY if too many links are half open, -EUSERS if the peer asks too often,
+ * -ENETDOWN, -ENOMEM.
  */
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_wire_ask *ask,
@@ -519,6 +520,9 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 	link = ERR_PTR(-ENOMEM);
 	g = group_get(lnet, hello->from, hello->lane);
 	if (!g)
+		goto out;
+	link = ERR_PTR(-EUSERS);
+	if (!sanx_bounds_link(g))
 		goto out;
 	if (g->trying && !group_self(g)) {
 		link = ERR_PTR(-EALREADY);

@@ -124,7 +124,8 @@ struct sanx_lnet {
  * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
  *	in other lanes: not used
  * @first: lane 0, with a reference in other lanes; constant
- * @requests: in lane 0: OPENs of the peer in all lanes; no lock
+ * @setups: in lane 0: set-ups that the peer asked for, in all lanes; no lock
+ * @requests: in lane 0: OPENs and RESUMEs of the peer in all lanes; no lock
  * @conns: in lane 0: connections in all lanes, attached or suspended
  * @links: &struct sanx_link, from allocation to the end
  * @out: the link that takes our connections, with a reference, or NULL
@@ -150,7 +151,7 @@ struct sanx_lnet {
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
  *
- * lnet.lock guards all fields but @refs, @first, @requests, @conns, @ids and
+ * lnet.lock guards all fields but @refs, @first, @setups, @requests, @conns, @ids and
  * @next_id.
  */
 struct sanx_group {
@@ -162,6 +163,7 @@ struct sanx_group {
 	u32			lane;
 	struct sanx_group	*lanes[SANX_LANES_MAX];
 	struct sanx_group	*first;
+	struct sanx_rate	setups;
 	struct sanx_rate	requests;
 	atomic_t		conns;
 	struct list_head	links;
@@ -266,11 +268,9 @@ struct sanx_slot {
 };
 
 /**
- * struct sanx_request - an OPEN or RESUME of the peer, to be served by the
- * accept thread
- * @work: in the accept thread
+ * struct sanx_request - an OPEN or RESUME of the peer
  * @link: the link that it arrived on
- * @node: in link.opens_free or link.rejects
+ * @node: in link.opens_free, .requests or .rejects
  * @open: OPEN: a copy of the body
  * @peer_id: the connector's id of the connection
  * @token: RESUME: the connector's token
@@ -278,11 +278,10 @@ struct sanx_slot {
  * @f: the header, without a body; its type tells OPEN from RESUME
  * @reject: enum sanx_reject, while in link.rejects
  *
- * link.tx_lock guards all fields while the request is in a list.  Otherwise the
- * accept thread owns it, or lconn.parked refers to it.
+ * A request is in a list, or sanx_request_work() owns it, or lconn.parked refers to
+ * it.  The lock of the list guards all fields while it is in one.
  */
 struct sanx_request {
-	struct kthread_work	work;
 	struct sanx_link	*link;
 	struct list_head	node;
 	struct sanx_open	open;
@@ -363,7 +362,7 @@ struct sanx_request {
  * @swept: when connections were last checked by sanx_lconn_sweep(), in jiffies;
  *	used by @beat only
  * @users: users that end before the wire's part is freed: attached connections,
- *	requests in the accept thread, callers of sanx_lconn_link_get(), and one
+ *	requests that are not answered, callers of sanx_lconn_link_get(), and one
  *	for the link itself
  * @unused: completed with the last user
  *
@@ -372,6 +371,9 @@ struct sanx_request {
  * @beat: the heartbeat
  * @ack: asks for acknowledgments that a sender waits for
  * @patience: gives up late OPENs
+ * @requests_lock: guards @requests; may be taken under any tx_lock
+ * @requests: &struct sanx_request to be served, in the order of their arrival
+ * @serve: serves them, on sanx_accept_wq
  * @end: takes the link down
  */
 struct sanx_link {
@@ -436,6 +438,9 @@ struct sanx_link {
 	struct delayed_work	beat;
 	struct delayed_work	ack;
 	struct delayed_work	patience;
+	spinlock_t		requests_lock; /* guards: see above */
+	struct list_head	requests;
+	struct delayed_work	serve;
 	struct work_struct	end;
 };
 
@@ -474,7 +479,7 @@ struct sanx_lring {
  * @link: the current link, or the last one, with a reference from the first
  *	attach to the end of the connection.  sanx_lconn_attach() sets it under
  *	the tx_lock of the link; its callers hold lock_sock() or lnet.lock, or
- *	are the accept thread.  resume_switch() changes it under lnet.lock and
+ *	have just made the connection.  resume_switch() changes it under lnet.lock and
  *	the tx_lock of the old link, with release semantics; sanx_lconn_lock()
  *	and sanx_lconn_frame() load it with acquire semantics.
  * @wait: in group.waiters or group.suspended; lnet.lock
@@ -624,6 +629,7 @@ static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 extern const struct sanx_wire_ops *sanx_link_wire;
 extern struct sanx_transport_ops sanx_link_transport;
 extern struct workqueue_struct *sanx_link_wq;
+extern struct workqueue_struct *sanx_accept_wq;
 extern struct workqueue_struct *sanx_lconn_wq;
 extern unsigned int link_timeout_ms;
 extern unsigned int link_hold_ms;
@@ -668,7 +674,8 @@ void sanx_group_put(struct sanx_group *g);
 void sanx_group_try(struct sanx_group *g, unsigned int n);
 
 /* bounds.c */
-bool sanx_bounds_request(struct sanx_group *g);
+bool sanx_bounds_link(struct sanx_group *g);
+unsigned long sanx_bounds_request(struct sanx_group *g);
 bool sanx_bounds_conn(struct sanx_group *g);
 void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
 
@@ -728,7 +735,8 @@ void sanx_ask_work(struct work_struct *work);
 /* open.c */
 int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f);
 void sanx_request_requeue(struct sanx_request *o);
-void sanx_request_work(struct kthread_work *work);
+void sanx_request_work(struct work_struct *work);
+void sanx_request_hurry(struct sanx_link *link);
 void sanx_request_put(struct sanx_request *o);
 
 /* send.c */

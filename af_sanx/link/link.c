@@ -334,6 +334,7 @@ static void link_init_lists(struct sanx_link *link)
 	INIT_LIST_HEAD(&link->asking);
 	INIT_LIST_HEAD(&link->ready);
 	INIT_LIST_HEAD(&link->rejects);
+	INIT_LIST_HEAD(&link->requests);
 	INIT_LIST_HEAD(&link->opens_free);
 	INIT_LIST_HEAD(&link->conns);
 }
@@ -380,6 +381,8 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 	INIT_DELAYED_WORK(&link->beat, link_beat);
 	INIT_DELAYED_WORK(&link->ack, sanx_ack_work);
 	INIT_DELAYED_WORK(&link->patience, sanx_ask_work);
+	spin_lock_init(&link->requests_lock);
+	INIT_DELAYED_WORK(&link->serve, sanx_request_work);
 	INIT_WORK(&link->end, link_end);
 	atomic_inc(&g->lnet->n_links);
 	list_add_tail(&link->node, &g->links);
@@ -436,7 +439,6 @@ static int prepare_opens(struct sanx_link *link)
 	for (i = 0; i < SANX_OPENS_MAX; i++) {
 		o = &link->opens[i];
 		o->link = link;
-		kthread_init_work(&o->work, sanx_request_work);
 		list_add_tail(&o->node, &link->opens_free);
 	}
 	return 0;
@@ -515,13 +517,16 @@ static void end_rejects(struct sanx_link *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* Detaches all connections, and waits for them and the accept thread. */
+/* Detaches all connections, and waits for them and for requests. */
 static void end_users(struct sanx_link *link)
 {
 	sanx_lconn_fail_all(link);
 	end_rejects(link);
+	sanx_request_hurry(link);
 	sanx_link_user_put(link);
 	wait_for_completion(&link->unused);
+	/* It may not have returned since it put the last user. */
+	cancel_delayed_work_sync(&link->serve);
 }
 
 static void end_resources(struct sanx_link *link)

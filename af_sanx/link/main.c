@@ -53,6 +53,7 @@ MODULE_PARM_DESC(hold_up_ms, "debug kernels only: what is done about a link that
  * without I/O (sanx_memalloc_save()).
  */
 struct workqueue_struct *sanx_link_wq;
+struct workqueue_struct *sanx_accept_wq;
 struct workqueue_struct *sanx_lconn_wq;
 
 /*
@@ -227,20 +228,6 @@ static struct pernet_operations link_net_ops = {
 	.size	= sizeof(struct sanx_lnet),
 };
 
-static void no_work(struct kthread_work *work)
-{
-}
-
-/* On return, work that was queued to the accept thread before has returned. */
-static void flush_accept(void)
-{
-	struct kthread_work work;
-
-	kthread_init_work(&work, no_work);
-	sanx_accept_queue(&work);
-	kthread_flush_work(&work);
-}
-
 static int link_connect(struct sanx_conn *conn)
 {
 	return sanx_group_connect(sanx_lconn_of(conn));
@@ -284,7 +271,9 @@ static int wire_start(void)
 				       0);
 	sanx_lconn_wq = alloc_workqueue("sanx_conn",
 					WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!sanx_link_wq || !sanx_lconn_wq)
+	sanx_accept_wq = alloc_workqueue("sanx_accept",
+					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!sanx_link_wq || !sanx_lconn_wq || !sanx_accept_wq)
 		goto err_wq;
 	err = register_pernet_subsys(&link_net_ops);
 	if (err)
@@ -298,6 +287,8 @@ static int wire_start(void)
 err_net:
 	unregister_pernet_subsys(&link_net_ops);
 err_wq:
+	if (sanx_accept_wq)
+		destroy_workqueue(sanx_accept_wq);
 	if (sanx_lconn_wq)
 		destroy_workqueue(sanx_lconn_wq);
 	if (sanx_link_wq)
@@ -335,8 +326,8 @@ EXPORT_SYMBOL_GPL(sanx_wire_register);
  * @ops: the wire
  *
  * Each connection pins the wire's module, so there are none.  Links may be up;
- * they end here.  The work that freed the last connection or request may not
- * have returned yet.
+ * they end here.  The work that freed the last connection may not have returned
+ * yet.
  *
  * Context: process, may sleep; from the exit function of the wire's module.
  */
@@ -346,7 +337,7 @@ void sanx_wire_unregister(const struct sanx_wire_ops *ops)
 	if (!WARN_ON_ONCE(sanx_link_wire != ops)) {
 		sanx_transport_unregister(&sanx_link_transport);
 		unregister_pernet_subsys(&link_net_ops);
-		flush_accept();
+		destroy_workqueue(sanx_accept_wq);
 		destroy_workqueue(sanx_lconn_wq);
 		destroy_workqueue(sanx_link_wq);
 		rcu_barrier();

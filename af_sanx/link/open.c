@@ -3,11 +3,18 @@
  * Admission of connections: OPEN and RESUME requests of the peer.
  *
  * A request arrives in softirq, but serving it takes memory and a registration.
- * So it is copied and queued to the accept thread.  Memory for as many requests
- * as the peer may have unanswered (SANX_OPENS_MAX) is allocated with the link.
+ * So it is copied, and served by a kernel thread (sci-socket.txt 5.1.5).  Memory
+ * for as many requests as the peer may have unanswered (SANX_OPENS_MAX) is allocated
+ * with the link.
  *
- * link->tx_lock guards link.opens_free and .rejects.  Each request in the
- * accept thread, or parked, holds a user of its link.
+ * Each link has a work item of its own (link.serve), which serves one request after
+ * the other, as listeners are to see connections in the order of the requests.  So a
+ * peer that asks for much, or whose requests take long, delays no other peer: the
+ * scheduler shares the CPU among the threads, and all links of a peer share its rate
+ * (bounds.c).
+ *
+ * link->tx_lock guards link.opens_free and .rejects, link->requests_lock guards .requests.
+ * Each request that is not in .opens_free holds a user of its link.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -32,15 +39,38 @@ void sanx_request_put(struct sanx_request *o)
 	sanx_link_user_put(link);
 }
 
+static void request_queue(struct sanx_request *o)
+{
+	struct sanx_link *link = o->link;
+
+	spin_lock_bh(&link->requests_lock);
+	list_add_tail(&o->node, &link->requests);
+	spin_unlock_bh(&link->requests_lock);
+	queue_delayed_work(sanx_accept_wq, &link->serve, 0);
+}
+
 /**
  * sanx_request_requeue() - have a parked request served again
- * @o: the request, not answered; the accept thread owns it afterwards
+ * @o: the request, not answered; sanx_request_work() owns it afterwards
  *
  * Context: any.
  */
 void sanx_request_requeue(struct sanx_request *o)
 {
-	sanx_accept_queue(&o->work);
+	request_queue(o);
+}
+
+/**
+ * sanx_request_hurry() - have all requests of a link dropped now
+ * @link: a dying link
+ *
+ * They may wait for their turn (sanx_bounds_request()).
+ *
+ * Context: any.
+ */
+void sanx_request_hurry(struct sanx_link *link)
+{
+	mod_delayed_work(sanx_accept_wq, &link->serve, 0);
 }
 
 static int open_parse(struct sanx_request *o, const struct sanx_frame *f)
@@ -87,12 +117,7 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 	if (!err) {
 		list_del_init(&o->node);
 		refcount_inc(&link->users);
-		o->reject = SANX_REJECT_BUSY;
-		if (f->type == SANX_FRAME_OPEN &&
-		    !sanx_bounds_request(link->group))
-			open_reject(o);
-		else
-			sanx_accept_queue(&o->work);
+		request_queue(o);
 	}
 	sanx_xmit_unlock(link);
 	/* A link that is going down cannot carry the answer. */
@@ -260,24 +285,13 @@ static int open_dispatch(struct sanx_request *o)
 	return reject;
 }
 
-/**
- * sanx_request_work() - serve a request
- * @work: of a &struct sanx_request
- *
- * Context: the accept thread; may sleep; takes lnet.lock, tx_lock.
- */
-void sanx_request_work(struct kthread_work *work)
+static void request_serve(struct sanx_request *o)
 {
-	struct sanx_request *o = container_of(work, struct sanx_request, work);
 	struct sanx_link *link = o->link;
-	int reject;
+	int reject = open_dispatch(o);
 
-	kref_get(&link->refs);
-	reject = open_dispatch(o);
-	if (reject == -EINPROGRESS) {
-		sanx_link_put(link);
+	if (reject == -EINPROGRESS)
 		return;
-	}
 	spin_lock_bh(&link->tx_lock);
 	if (!reject || link->state != SANX_LINK_UP) {
 		sanx_request_put(o);
@@ -286,5 +300,48 @@ void sanx_request_work(struct kthread_work *work)
 		open_reject(o);
 	}
 	sanx_xmit_unlock(link);
-	sanx_link_put(link);
+}
+
+/* Those of a dying link are only dropped, so they do not count. */
+static unsigned long request_wait(struct sanx_link *link)
+{
+	return READ_ONCE(link->state) == SANX_LINK_UP ?
+	       sanx_bounds_request(link->group) : 0;
+}
+
+/* Takes the next request that may be served now, or comes back when one may. */
+static struct sanx_request *request_next(struct sanx_link *link)
+{
+	struct sanx_request *o;
+	unsigned long wait;
+
+	spin_lock_bh(&link->requests_lock);
+	o = list_first_entry_or_null(&link->requests, struct sanx_request, node);
+	wait = o ? request_wait(link) : 0;
+	if (wait) {
+		o = NULL;
+		queue_delayed_work(sanx_accept_wq, &link->serve, wait);
+	} else if (o) {
+		list_del_init(&o->node);
+	}
+	spin_unlock_bh(&link->requests_lock);
+	return o;
+}
+
+/**
+ * sanx_request_work() - serve the requests of a link
+ * @work: link.serve
+ *
+ * Context: process; may sleep; takes lnet.lock, tx_lock.
+ */
+void sanx_request_work(struct work_struct *work)
+{
+	struct sanx_link *link = container_of(to_delayed_work(work),
+					      struct sanx_link, serve);
+	struct sanx_request *o;
+
+	while ((o = request_next(link))) {
+		request_serve(o);
+		cond_resched();
+	}
 }

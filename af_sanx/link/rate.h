@@ -25,27 +25,27 @@ struct sanx_rate {
 };
 
 /**
- * sanx_rate_take() - may an event take place now?
- * @rate: the state; changed only if it may
+ * sanx_rate_wait() - when may an event take place?
+ * @rate: the state; changed only if it may now
  * @now: a clock that does not go back, in ns
  * @per_second: events that are allowed per second, 1 to NSEC_PER_SEC
  *
  * Context: any; callers may race.
- * Return: true if it may.
+ * Return: 0, and it counts; else ns until it may, if no other is first.
  */
-static inline bool sanx_rate_take(struct sanx_rate *rate, u64 now,
-				  u32 per_second)
+static inline u64 sanx_rate_wait(struct sanx_rate *rate, u64 now,
+				 u32 per_second)
 {
 	u64 cost = (u32)NSEC_PER_SEC / per_second;
 	s64 was = atomic64_read(&rate->until);
-	u64 from;
+	u64 next;
 
 	do {
-		from = max_t(u64, was, now);
-		if (from + cost > now + RATE_BURST_NS)
-			return false;
-	} while (!atomic64_try_cmpxchg(&rate->until, &was, from + cost));
-	return true;
+		next = max_t(u64, was, now) + cost;
+		if (next > now + RATE_BURST_NS)
+			return next - now - RATE_BURST_NS;
+	} while (!atomic64_try_cmpxchg(&rate->until, &was, next));
+	return 0;
 }
 
 #endif /* _SANX_RATE_H */

@@ -360,7 +360,7 @@ static int serve_attach(struct sanx_lconn *lc, const struct sanx_request *o)
  * sanx_resume_serve() - the peer asks to continue a connection that it opened
  * @o: its request
  *
- * Context: the accept thread; takes lnet.lock, tx_lock.
+ * Context: process; takes lnet.lock, tx_lock.
  * Return: 0 if @o is done with; -EINPROGRESS if @o was parked, will be served
  * again, and does not belong to the caller any more; else the reason to refuse.
  */

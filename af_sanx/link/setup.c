@@ -392,12 +392,14 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
 		return ERR_PTR(err);
 	link = sanx_group_accept(lnet, ask, hello, &auth, wl);
 	sanx_auth_end(&auth);
-	if (!IS_ERR(link)) {
+	if (!IS_ERR(link))
 		hello_take(link, hello);
-	} else if (PTR_ERR(link) == -EBUSY) {
+	else if (PTR_ERR(link) == -EBUSY)
 		setup_refused(lnet, &ask->remote,
 			      "net.sanx.half_open or half_open_peer is reached");
-	}
+	else if (PTR_ERR(link) == -EUSERS)
+		setup_refused(lnet, &ask->remote,
+			      "it asks too often: net.sanx.setups_peer is reached");
 	return link;
 }
 
@@ -459,6 +461,7 @@ __le32 sanx_wire_refusal(int err)
 		return cpu_to_le32(REJECT_TIE);
 	case -ENOMEM:
 	case -EBUSY:
+	case -EUSERS:
 	/* The administrator may be about to give both nodes the key. */
 	case -ENOKEY:
 	case -EKEYREJECTED:

@@ -652,6 +652,21 @@ static const char *try_half_open(const struct test *t)
 	return word;
 }
 
+/* As many links as there can be in a second, one after the other. */
+static const char *try_setups(const struct test *t)
+{
+	static char word[64];
+	int n = 0;
+
+	while (n < 50 && link_up(&good_hello)) {
+		rdma_disconnect(id);
+		n++;
+	}
+	sleep_ms(2000);
+	snprintf(word, sizeof(word), "%d%s", n, link_up(&good_hello) ? " again" : "");
+	return word;
+}
+
 static const char *post_frames(const struct frame *f)
 {
 	static const char body[SLOT] = "hello...";
@@ -1009,9 +1024,7 @@ static const char *try_answer_behind(const struct test *t)
 	sleep_ms(500);
 	if (!link_up(&good_hello))
 		return "rejected";
-	word = link_state();
-	if (strcmp(word, "up"))
-		return word;
+	/* link_state() would pass over it. */
 	if (!await(RESUME, RESUME, &word))
 		return word;
 	post_admission(RESUME_ACK, f.conn);
@@ -1131,31 +1144,41 @@ static const char *try_flood(const struct test *t)
 	return link_state();
 }
 
-/* One request after the other: RATE a second may be served, and those of one second. */
+/*
+ * One request after the other: RATE a second are served, and at first those of one
+ * second.  @resumes: ask to resume, not to open.
+ */
 #define RATE	50
 
-static const char *try_rate(const struct test *t)
+static const char *ask_often(const struct test *t, bool resumes)
 {
 	struct request r = good_open;
 	long start = now_ms();
-	int i, served = 0, busy = 0;
 	const char *word;
+	int i;
 
 	if (!link_up(&good_hello))
 		return "rejected";
 	r.dport = NO_PORT;
-	for (i = 0; i < 6 * RATE; i++) {
+	for (i = 0; i < 4 * RATE; i++) {
 		r.conn++;
-		post_open(&r);
-		word = open_answer();
-		served += !strcmp(word, "listener");
-		busy += !strcmp(word, "busy");
+		if (!resumes)
+			post_open(&r);
+		word = resumes ? resume(5, &t->open) : open_answer();
+		if (strcmp(word, resumes ? "unknown" : "listener"))
+			return word;
 	}
-	if (served + busy != i)
-		return word;
-	if (served < RATE || served > RATE + 1 + RATE * (now_ms() - start) / 1000)
-		return "served";
-	return busy ? "limited" : "unlimited";
+	return i > RATE + 1 + RATE * (now_ms() - start) / 1000 ? "unlimited" : "limited";
+}
+
+static const char *try_rate(const struct test *t)
+{
+	return ask_often(t, false);
+}
+
+static const char *try_resume_rate(const struct test *t)
+{
+	return ask_often(t, true);
 }
 
 /* As many connections as there may be. */
@@ -1543,9 +1566,12 @@ static const struct test tests[] = {
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
 	{ "rate", try_rate },
+	{ "resume-rate", try_resume_rate,
+	  .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
 	{ "conns", try_conns },
 	{ "half-open", try_half_open, .hello = {
 		MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
+	{ "setups", try_setups },
 };
 
 /* The other way round: what the node at the other end gets when it asks. */

@@ -314,6 +314,19 @@ half_open() {
 		eventually 20 "[ \"\$(lab run 2 '$HOSTILE' 10.77.0.1 hello-good </dev/null)\" = up ]"
 }
 
+# So are links that come one after the other.
+setups() {
+	local out
+	node1 sysctl -qw net.sanx.setups_peer=2 </dev/null
+	sleep 2
+	remember 1
+	out=$(lab run 2 "$HOSTILE" 10.77.0.1 setups </dev/null)
+	is "setups: some, and again" "${out/[2-9]/some}" "some again"
+	check "setups: those that are refused are counted" [ "$(moved 1 links_refused)" -ge 1 ]
+	check "setups: and the log says why" node1 "dmesg | grep -q 'net.sanx.setups_peer is'" </dev/null
+	node1 sysctl -qw net.sanx.setups_peer=100 </dev/null
+}
+
 # conns: with all peers, as node 1 has them.
 conns() {
 	node1 sanxctl -j link show </dev/null | jq '[.[].conns] | add // 0'
@@ -324,7 +337,11 @@ requests() {
 	node1 sysctl -qw net.sanx.requests_peer=50 </dev/null
 	remember 1
 	is "requests: so many a second" "$(lab run 2 "$HOSTILE" 10.77.0.1 rate </dev/null)" limited
-	check "requests: those that are refused are counted" [ "$(moved 1 requests_refused)" -ge 1 ]
+	check "requests: that is counted" [ "$(moved 1 requests_delayed)" -ge 1 ]
+	sleep 2
+	remember 1
+	is "requests: so many to resume" "$(lab run 2 "$HOSTILE" 10.77.0.1 resume-rate </dev/null)" limited
+	check "requests: that is counted too" [ "$(moved 1 requests_delayed)" -ge 1 ]
 	check "requests: and the log says why" node1 "dmesg | grep -q 'node 2 asks .* net.sanx.requests_peer is'" </dev/null
 	sleep 2
 	check "connections: none is left" eventually 60 "[ \"\$(conns)\" = 0 ]"
@@ -411,13 +428,15 @@ others_work() {
 
 CASES=$(sed '/^$/d' <<<"$CASES")
 SERVES=$(sed '/^$/d' <<<"$SERVES")
-plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 32))
+plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 37))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
 rate
+resume-rate
 conns
-half-open"
+half-open
+setups"
 is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
 bring_up
 ERRORS=$(errors)
@@ -430,6 +449,7 @@ while read -r name word count; do
 	esac
 done <<<"$CASES"
 half_open
+setups
 requests
 serves
 others_work

@@ -37,7 +37,7 @@ ends() {
 
 reached() {
 	remember
-	is "$1: TCP answers" "$(ends -t connect "$2")" done
+	is "$1: TCP answers" "$(ends -t connect "$2")" "done"
 	is "$1: so does AF_SANX" "$(ends connect "$2") $(moved 2 conns_verbs)" "done 1"
 }
 
@@ -45,7 +45,7 @@ kept() {
 	local how
 	remember
 	how=$(ends -t connect "$2")
-	check "$1: TCP does not answer" [ "$how" != done ]
+	check "$1: TCP does not answer" [ "$how" != "done" ]
 	is "$1: nor does AF_SANX" "$(ends connect "$2") $(moved 2 conns_verbs)" "$how 0"
 	check "$1: it is counted" at_least 1 requests_refused 1
 }

@@ -20,6 +20,7 @@
 #define time_after_eq(a, b)	((long)((a) - (b)) >= 0)
 #define time_before_eq(a, b)	time_after_eq(b, a)
 #define msecs_to_jiffies(ms)	((unsigned long)DIV_ROUND_UP((u64)(ms) * HZ, 1000))
+#define nsecs_to_jiffies(ns)	((unsigned long)((u64)(ns) * HZ / NSEC_PER_SEC))
 #define jiffies_to_msecs(j)	((unsigned int)((j) * 1000 / HZ))
 #define jiffies_to_usecs(j)	((unsigned int)((j) * 1000000 / HZ))
 #define jiffies64_to_nsecs(j)	((u64)(j) * SIM_JIFFY_NS)

@@ -25,6 +25,7 @@ static const struct {
 	{ SANX_A_STATS_FALLBACK_ACCEPT, "fallback_accept" },
 	{ SANX_A_STATS_LINKS_REFUSED, "links_refused" },
 	{ SANX_A_STATS_REQUESTS_REFUSED, "requests_refused" },
+	{ SANX_A_STATS_REQUESTS_DELAYED, "requests_delayed" },
 };
 
 static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_PAD - 1,
