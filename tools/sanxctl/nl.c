@@ -3,6 +3,7 @@
  * Generic netlink requests to the module.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,9 @@ void nl_error_parse(const struct nlmsghdr *nlh, struct nl_error *error)
 		return;
 	}
 
-	error->err = msg->error < 0 ? -msg->error : 0;
+	/* The kernel says nothing below -MAX_ERRNO; what is below -INT_MAX has no sign. */
+	if (msg->error < 0)
+		error->err = msg->error < -INT_MAX ? EBADMSG : -msg->error;
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
 		return;
 	if (nlh->nlmsg_type == NLMSG_ERROR && !(nlh->nlmsg_flags & NLM_F_CAPPED))
@@ -284,6 +287,12 @@ static void nl_take(struct nl_talk *talk, const struct nlmsghdr *nlh)
 	}
 }
 
+/* libmnl compares the length of a message as a signed number. */
+static bool nl_ok(const struct nlmsghdr *nlh, int len)
+{
+	return mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_len <= (u32)len;
+}
+
 /* Receives messages up to the result of the request. */
 static int nl_receive(struct nl_talk *talk)
 {
@@ -300,7 +309,7 @@ static int nl_receive(struct nl_talk *talk)
 			return nl_fail(talk->error, errno);
 
 		len = got;
-		for (nlh = (void *)buf; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		for (nlh = (void *)buf; nl_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
 			nl_take(talk, nlh);
 	}
 
