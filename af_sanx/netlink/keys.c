@@ -54,10 +54,9 @@ static int key_add_fault(struct genl_info *info, int err)
 	}
 }
 
-int sanx_nl_key_add_doit(struct sk_buff *skb, struct genl_info *info)
+static int key_add(struct genl_info *info, const struct nlattr *secret)
 {
 	struct sanx_net *sn = sanx_net(genl_info_net(info));
-	struct nlattr *secret = info->attrs[SANX_A_KEY_SECRET];
 	struct sk_buff *reply;
 	u32 id;
 	int err;
@@ -73,11 +72,30 @@ int sanx_nl_key_add_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!err)
 		sanx_nl_map_changed(sn->net);
 	mutex_unlock(&sn->config_mutex);
-	memzero_explicit(nla_data(secret), nla_len(secret));
 	if (!err)
 		return key_reply(info, reply, id);
 	nlmsg_free(reply);
 	return key_add_fault(info, err);
+}
+
+/* Of several, genetlink has accepted all and found the last. */
+static void secrets_clear(struct genl_info *info)
+{
+	struct nlattr *attr;
+	int rem;
+
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem)
+		if (nla_type(attr) == SANX_A_KEY_SECRET)
+			memzero_explicit(nla_data(attr), nla_len(attr));
+}
+
+int sanx_nl_key_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err = key_add(info, info->attrs[SANX_A_KEY_SECRET]);
+
+	secrets_clear(info);
+	return err;
 }
 
 int sanx_nl_key_del_doit(struct sk_buff *skb, struct genl_info *info)
