@@ -3,15 +3,16 @@
 # headers.sh TREE FOLDER
 #
 # Makes in FOLDER each kernel header that the sources of TREE include; it leads
-# to sim/shim/kernel.h.  Those that libc needs as well lead to the system's too.
+# to sim/shim/kernel.h, and those of netlink to sim/shim/netlink.h.  Those that libc
+# needs as well lead to the system's too.
 set -euo pipefail
 tree=$1 out=$2
 
-both="linux/errno.h linux/stddef.h linux/types.h"
+both="linux/errno.h linux/netlink.h linux/socket.h linux/stddef.h linux/types.h"
 
 names() {
 	find "$tree/af_sanx/link" "$tree/af_sanx/conn" "$tree/af_sanx/config" \
-		"$tree/include/net" -name '*.[ch]' -print0 |
+		"$tree/af_sanx/netlink" "$tree/include/net" -name '*.[ch]' -print0 |
 		xargs -0 sed -nE 's/^#include <((linux|net|asm|kunit|trace|crypto)\/[^>]*)>.*/\1/p' |
 		sort -u
 }
@@ -22,5 +23,8 @@ for h in $(names) $both; do
 	case " $both " in
 	*" $h "*) echo "#include_next <$h>" ;;
 	esac >"$out/$h"
-	echo '#include "sim/shim/kernel.h"' >>"$out/$h"
+	case $h in
+	net/netlink.h | net/genetlink.h) echo '#include "sim/shim/netlink.h"' ;;
+	*) echo '#include "sim/shim/kernel.h"' ;;
+	esac >>"$out/$h"
 done

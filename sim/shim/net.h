@@ -48,6 +48,14 @@ static inline bool ipv6_prefix_equal(const struct in6_addr *a,
 	       (!(len % 8) || !((x[len / 8] ^ y[len / 8]) >> (8 - len % 8)));
 }
 
+static inline void ipv6_addr_prefix(struct in6_addr *to,
+				    const struct in6_addr *from, int len)
+{
+	*to = *from;
+	for (; len < 128; len++)
+		to->s6_addr[len / 8] &= ~(0x80 >> len % 8);
+}
+
 static inline bool ipv6_addr_any(const struct in6_addr *a)
 {
 	return ipv6_addr_equal(a, &in6addr_any);
@@ -293,12 +301,30 @@ struct ctl_table_header {
 	void *ctl_table_arg;
 };
 
-struct netlink_callback {
-	long args[6];
+struct nlmsghdr;
+
+/**
+ * struct sk_buff - a message of netlink, or some; netlink.h has what fills it
+ * @sk: the socket, of which only the namespace is looked at
+ * @len: bytes in @data
+ * @size: room in @data
+ * @portid: of the sender
+ * @data: the bytes
+ */
+struct sk_buff {
+	struct sock	*sk;
+	u32		len;
+	u32		size;
+	u32		portid;
+	u8		*data;
 };
 
-struct sk_buff {
-	struct sock *sk;
+struct netlink_callback {
+	struct sk_buff		*skb;
+	const struct nlmsghdr	*nlh;
+	unsigned int		prev_seq;
+	unsigned int		seq;
+	long			args[6];
 };
 
 /* Tracepoints go to the trace of the simulator, with their name only. */
