@@ -21,6 +21,9 @@ SOAK_SEED ?=
 SEED ?=
 STEPS ?=
 MINUTES ?=
+# One target of make fuzz; a file that it runs instead of its corpus.
+TARGET ?=
+INPUT ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -30,7 +33,7 @@ RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug check-extremes check-python \
 	check-programs soak \
-	gates kunit selftests sim sim-bites sim-coverage fuzz try bench bench-nodes demo nodes deps help
+	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus try bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -51,7 +54,7 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SEED STEPS MINUTES
+export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SEED STEPS MINUTES TARGET INPUT
 
 check:
 	@scripts/check.sh all
@@ -63,12 +66,16 @@ gates kunit selftests:
 sim:
 	@scripts/sim.sh run
 
-# Defects of the past, put back; lines of the engine; frames of any kind.
+# Defects of the past, put back; lines of the engine.
 sim-bites sim-coverage:
 	@scripts/sim.sh $(@:sim-%=%)
 
+# Parsers and the engine with inputs of any kind: of libFuzzer, or those committed.
 fuzz:
-	@scripts/sim.sh fuzz
+	@fuzz/fuzz.sh run
+
+fuzz-corpus:
+	@fuzz/fuzz.sh corpus
 
 # From an edit to the verdict, in seconds.
 try:
@@ -132,7 +139,9 @@ help:
 #H make sim           the engine in user space; [SEED=n | STEPS=n | MINUTES=m]
 #H make sim-bites     defects of the past, put back, which the simulator has to find
 #H make sim-coverage  lines of the engine that the simulator runs
-#H make fuzz          libFuzzer feeds frames to a live engine; MINUTES=1
+#H make fuzz          libFuzzer feeds each parser, and the engine; TARGET=name for one,
+#H                    MINUTES=1 for each; INPUT=file repeats what one input did
+#H make fuzz-corpus   the committed inputs of each fuzz target, in seconds
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug|um, TEST=name for one
 #H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
 #H make bench-nodes   standard programs over two nodes, by a wall clock; BASELINE=

@@ -5,7 +5,7 @@
 # Groups: build (modules and tools), lab (virtual nodes), check (gates and
 # tests), programs (what tests and the demo run over AF_SANX), suites (others'
 # tests, see check-python), bench (peers and plots), bench-nodes (programs that
-# measure).  Default: all but the last three.
+# measure), fuzz (libFuzzer).  Default: all but the last four.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -41,6 +41,10 @@ packages() {
 		;;
 	bench-nodes)
 		echo sockperf iperf3 qperf netpipe-tcp rdmacm-utils jq librdmacm1 iproute2
+		;;
+	fuzz)
+		# libFuzzer is in the version's package.
+		echo clang libclang-rt-14-dev
 		;;
 	*) die "no such group: $1" ;;
 	esac

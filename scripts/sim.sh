@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# sim.sh [run|bites|coverage|fuzz]
+# sim.sh [run|bites|coverage]
 #
 # The simulator (sim/): the engine in user space, two and three nodes in one
 # process.
@@ -8,7 +8,6 @@
 #	world.  A process for each CPU.
 #   bites	defects of the past, put back, that the simulator has to find
 #   coverage	lines of the engine that it runs
-#   fuzz	libFuzzer feeds frames to a live engine, for MINUTES (1)
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
@@ -60,6 +59,5 @@ case ${1:-run} in
 run) run ;;
 bites) exec "$SIM/bites.sh" ;;
 coverage) exec "$SIM/coverage.sh" "${SECONDS_MAX:-30}" ;;
-fuzz) exec "$SIM/fuzz.sh" "${MINUTES:-1}" ;;
 *) die "sim.sh: no command is called '$1'" ;;
 esac

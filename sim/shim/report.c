@@ -25,6 +25,7 @@ static bool failing;
 
 unsigned int sim_trace_lines = 60;
 bool sim_trace_all;
+bool sim_abort;
 u64 sim_world_seed;
 
 static void note_print(const struct note *n)
@@ -109,6 +110,8 @@ void sim_fail(const char *fmt, ...)
 	va_end(ap);
 	sim_report();
 	fflush(NULL);
+	if (sim_abort)
+		abort();
 	_exit(1);
 }
 

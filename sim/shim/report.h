@@ -7,6 +7,8 @@
 
 extern unsigned int sim_trace_lines;
 extern bool sim_trace_all;
+/* A failure is abort(), so that libFuzzer keeps the input. */
+extern bool sim_abort;
 extern u64 sim_world_seed;
 
 void sim_report(void);
