@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files of hosts, as "sanxctl nodemap load" reads them (tools/sanxctl/parse.c).
+ *
+ * The input is the file.  Names resolve here without a network: to as many made-up
+ * addresses as their length says.
+ *
+ * What is accepted has each address once, and gives the same when it is written as
+ * "sanxctl nodemap show" does and read again.  What is refused has a message and a
+ * line of the file.
+ */
+#include "fuzz/fuzz.h"
+#include "tools/sanxctl/addr.h"
+#include "tools/sanxctl/parse.h"
+
+static int resolve(const char *name, struct in6_addr *addrs, int max, const char **why)
+{
+	int i, n = strlen(name) % 4;
+
+	if (*name == '-') {
+		*why = "not known";
+		return -1;
+	}
+	for (i = 0; i < n && i < max; i++) {
+		addrs[i] = (struct in6_addr){ };
+		addrs[i].s6_addr[0] = *name;
+		addrs[i].s6_addr[15] = i;
+	}
+	return n;
+}
+
+static int parse(const void *text, size_t size, struct nodemap *map, struct parse_source *src)
+{
+	FILE *file = size ? fmemopen((void *)text, size, "r") : fopen("/dev/null", "r");
+	int rc;
+
+	*map = (struct nodemap){ };
+	*src = (struct parse_source){ .resolve = resolve };
+	rc = nodemap_parse(src, file, map);
+	fclose(file);
+	return rc;
+}
+
+static void check_error(const struct parse_source *src, const uint8_t *text, size_t size)
+{
+	unsigned int lines = 1;
+	const char *c;
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	fuzz_assert(src->error.line && src->error.line <= lines);
+	fuzz_assert(*src->error.text);
+	/* Nothing that could control a terminal. */
+	for (c = src->error.text; *c; c++)
+		fuzz_assert(*c >= ' ' && *c <= '~');
+}
+
+static void check_node(const struct node *node)
+{
+	unsigned int i, k;
+
+	fuzz_assert(node->id && node->line && node->rails <= SANX_MAX_RAILS);
+	fuzz_assert(addr_is_host(&node->addr));
+	for (i = 0; i < node->rails; i++) {
+		fuzz_assert(addr_is_host(&node->rail[i]));
+		for (k = 0; k < i; k++)
+			fuzz_assert(!IN6_ARE_ADDR_EQUAL(&node->rail[i], &node->rail[k]));
+	}
+}
+
+static void check_map(const struct nodemap *map)
+{
+	size_t i, k;
+
+	for (i = 0; i < map->count; i++) {
+		check_node(&map->node[i]);
+		for (k = 0; k < i && k < 100; k++)
+			fuzz_assert(!IN6_ARE_ADDR_EQUAL(&map->node[i].addr, &map->node[k].addr));
+	}
+}
+
+static char *write_map(const struct nodemap *map, size_t *size)
+{
+	char *text, addr[ADDR_STRLEN];
+	FILE *out = open_memstream(&text, size);
+	unsigned int r;
+	size_t i;
+
+	for (i = 0; i < map->count; i++) {
+		fprintf(out, "%s %u", addr_format(&map->node[i].addr, addr), map->node[i].id);
+		for (r = 0; r < map->node[i].rails; r++)
+			fprintf(out, " %s", addr_format(&map->node[i].rail[r], addr));
+		fputc('\n', out);
+	}
+	fclose(out);
+	return text;
+}
+
+static bool same_node(const struct node *a, const struct node *b)
+{
+	return IN6_ARE_ADDR_EQUAL(&a->addr, &b->addr) && a->id == b->id &&
+	       a->rails == b->rails && !memcmp(a->rail, b->rail, a->rails * sizeof(a->rail[0]));
+}
+
+static void try_again(const struct nodemap *map)
+{
+	struct parse_source src;
+	struct nodemap again;
+	size_t size, i;
+	char *text = write_map(map, &size);
+
+	fuzz_assert(!parse(text, size, &again, &src));
+	fuzz_assert(again.count == map->count);
+	for (i = 0; i < map->count; i++)
+		fuzz_assert(same_node(&map->node[i], &again.node[i]));
+	nodemap_free(&again);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct parse_source src;
+	struct nodemap map;
+
+	if (parse(data, size, &map, &src)) {
+		check_error(&src, data, size);
+	} else {
+		check_map(&map);
+		try_again(&map);
+	}
+	nodemap_free(&map);
+	return 0;
+}
