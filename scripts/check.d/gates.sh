@@ -7,14 +7,14 @@ GATES="warnings-6.12 checkpatch warnings-6.1 install layers warnings-debug gener
 # our_sources: the C files that people write here.
 our_sources() {
 	(cd "$SANX_TREE" &&
-		find af_sanx include tools kunit sim selftests bench scripts -name '*.[ch]' \
+		find af_sanx include tools kunit sim fuzz selftests bench scripts -name '*.[ch]' \
 			! -path 'tools/build/*' \
 			! -name 'netlink_gen.[ch]' ! -name 'sanx_netlink.h' | sort)
 }
 
 shell_scripts() {
 	(cd "$SANX_TREE" &&
-		find .ci scripts tools sim selftests bench -type f ! -path 'tools/build/*' -print0 |
+		find .ci scripts tools sim fuzz selftests bench -type f ! -path 'tools/build/*' -print0 |
 		xargs -0 grep -lE '^#!(/usr/bin/env |/bin/)(ba|da)?sh|^# shellcheck shell=' | sort)
 }
 
@@ -43,7 +43,7 @@ CHECKPATCH_IGNORE_SHIM+=,MINMAX,COMPARISON_TO_NULL,TRAILING_STATEMENTS,UNNECESSA
 gate_checkpatch() {
 	local rc=0 modules programs shim
 	mapfile -t modules < <(our_sources | grep -E '^(af_sanx|include|kunit)/')
-	mapfile -t programs < <(our_sources | grep -E '^(tools|sim|selftests|bench|scripts)/' |
+	mapfile -t programs < <(our_sources | grep -E '^(tools|sim|fuzz|selftests|bench|scripts)/' |
 		grep -v '^sim/shim/')
 	mapfile -t shim < <(our_sources | grep '^sim/shim/')
 	checkpatch "$CHECKPATCH_IGNORE" "${modules[@]}" || rc=1

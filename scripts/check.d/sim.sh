@@ -50,8 +50,22 @@ sim_coverage() {
 	fi
 }
 
+# sim_fuzz: the inputs of each fuzz target, so that no target rots.
+sim_fuzz() {
+	local log=$LOGS/fuzz-corpus.log rc=0
+	"$SANX_TREE/fuzz/fuzz.sh" corpus >"$log" 2>&1 </dev/null || rc=$?
+	if [ "$rc" = 0 ]; then
+		result ok "sim: $(grep -c '^ok ' "$log") fuzz targets, $(sim_sum inputs "$log") inputs" \
+			"make fuzz-corpus"
+		return
+	fi
+	grep -E '^not ok |^# (fuzz|sim): |ERROR: |runtime error: ' "$log" | sed 's/^/# /' || true
+	result fail "sim: a fuzz target failed" "make fuzz-corpus" "log: $log"
+}
+
 stage_sim() {
 	sim_bites
 	sim_worlds
 	sim_coverage
+	sim_fuzz
 }
