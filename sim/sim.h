@@ -35,6 +35,7 @@
  *	once in so many steps; 0 for never
  * @setups: net.sanx.setups_peer, 0 for none
  * @requests: net.sanx.requests_peer, 0 for none
+ * @mem_mb: net.sanx.mem_mb, 0 for plenty
  * @clock: most ns that a step takes
  * @conns: connections that programs try to have
  * @bulk: programs often send many bytes at a time
@@ -66,6 +67,7 @@ struct sim_plan {
 	unsigned int	deaf;
 	unsigned int	setups;
 	unsigned int	requests;
+	unsigned int	mem_mb;
 	unsigned int	clock;
 	unsigned int	conns;
 	unsigned int	fault;

@@ -3,6 +3,8 @@
 #include "config/internal.h"
 #include "sim.h"
 
+unsigned int sanx_mem_mb;
+
 int sanx_sysctl_net_init(struct sanx_net *sn)
 {
 	sn->spin_us = 0;
@@ -13,7 +15,9 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->setups_peer = sim_plan.setups ?: 1000000;
 	sn->requests_peer = sim_plan.requests ?: 1000000;
 	sn->conns_peer = 65536;
+	sn->mem_peer_percent = 50;
 	sn->max_orphans = 4096;
+	sanx_mem_mb = sim_plan.mem_mb ?: 1024;
 	return 0;
 }
 

@@ -71,6 +71,7 @@ static void plan_trouble(struct sim_plan *p)
 	p->deaf = PICK(0, 0, 2000);
 	p->setups = PICK(0, 0, 0, 2);
 	p->requests = PICK(0, 0, 20, 200);
+	p->mem_mb = PICK(0, 0, 1, 2);
 	if (!sim_chance(6))
 		return;
 	p->hostile = 1 + sim_rnd(p->nodes);

@@ -76,6 +76,8 @@ struct sanx_node_info {
  *	refused because of a limit, or because TCP would not answer them
  * @SANX_STAT_REQUESTS_DELAYED: how often requests of a peer had to wait because it
  *	asks too often
+ * @SANX_STAT_MEMORY_REFUSED: how often a ring or a send buffer was not made, or not
+ *	made larger, because of a limit
  * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
  */
 enum sanx_stat {
@@ -88,6 +90,7 @@ enum sanx_stat {
 	SANX_STAT_LINKS_REFUSED,
 	SANX_STAT_REQUESTS_REFUSED,
 	SANX_STAT_REQUESTS_DELAYED,
+	SANX_STAT_MEMORY_REFUSED,
 	SANX_STAT_FALLBACK,
 	/* private: */
 	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
@@ -129,6 +132,8 @@ struct sanx_stats {
  *	ask for in a second
  * @conns_peer: sysctl net.sanx.conns_peer: most connections with a peer, beyond
  *	which it gets no more
+ * @mem_peer_percent: sysctl net.sanx.mem_peer_percent: the part of sanx_mem_mb that
+ *	connections with one peer may have
  * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
  *	and that a peer has not let go
  * @sysctl: the sysctls
@@ -152,6 +157,7 @@ struct sanx_net {
 	unsigned int			setups_peer;
 	unsigned int			requests_peer;
 	unsigned int			conns_peer;
+	unsigned int			mem_peer_percent;
 	unsigned int			max_orphans;
 	struct ctl_table_header		*sysctl;
 };
@@ -356,6 +362,9 @@ bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
 /* reach.c */
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 		       const struct sanx_endpoint *remote);
+
+/* sysctl.c */
+extern unsigned int sanx_mem_mb;
 
 /* stats.c */
 u64 sanx_stat_sum(const struct sanx_net *sn, enum sanx_stat stat);

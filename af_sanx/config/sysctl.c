@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sysctls of a namespace, in net/sanx.  af_sanx(7) describes them. */
+#include <linux/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
@@ -22,6 +24,12 @@
 #define REQUESTS_PEER	20000U
 #define CONNS_PEER	65536U
 
+/* The part of the node's memory that rings and send buffers may have: 1 / 8. */
+#define MEM_PART	8U
+#define MEM_MIN_MB	16U
+/* So that no peer alone can take it all. */
+#define MEM_PEER_PERCENT	50U
+
 /* Each may have a send buffer of tcp_wmem[2]. */
 #define MAX_ORPHANS	4096U
 
@@ -32,7 +40,16 @@ static unsigned int half_open_max = 65536;
 static unsigned int setups_peer_max = 1000000;
 static unsigned int requests_peer_max = 1000000;
 static unsigned int conns_peer_max = 1 << 24;
+static unsigned int mem_peer_percent_max = 100;
 static unsigned int max_orphans_max = 1048576;
+static unsigned int mem_mb_max = 1 << 30;
+
+/*
+ * sysctl net.sanx.mem_mb: the most memory of rings and send buffers of connections with
+ * other nodes, of all namespaces, in MiB.  Only the initial one can change it, as
+ * others may belong to users.
+ */
+unsigned int sanx_mem_mb;
 
 enum {
 	SYSCTL_SPIN_US,
@@ -43,7 +60,10 @@ enum {
 	SYSCTL_SETUPS_PEER,
 	SYSCTL_REQUESTS_PEER,
 	SYSCTL_CONNS_PEER,
+	SYSCTL_MEM_PEER_PERCENT,
 	SYSCTL_MAX_ORPHANS,
+	/* Not in each namespace. */
+	SYSCTL_MEM_MB,
 	__SYSCTLS
 };
 
@@ -58,6 +78,11 @@ static void sysctl_uint(struct ctl_table *entry, const char *name,
 	entry->extra2 = most;
 }
 
+static unsigned int mem_default(void)
+{
+	return max(totalram_pages() / MEM_PART / (SZ_1M / PAGE_SIZE), MEM_MIN_MB);
+}
+
 /**
  * sanx_sysctl_net_init() - register the sysctls of a namespace
  * @sn: AF_SANX's part of the namespace; the sysctls get their defaults
@@ -68,6 +93,7 @@ static void sysctl_uint(struct ctl_table *entry, const char *name,
 int sanx_sysctl_net_init(struct sanx_net *sn)
 {
 	struct ctl_table *table;
+	size_t n = SYSCTL_MEM_MB;
 
 	sn->spin_us = SPIN_US;
 	sn->idle_ms = IDLE_MS;
@@ -77,6 +103,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->setups_peer = SETUPS_PEER;
 	sn->requests_peer = REQUESTS_PEER;
 	sn->conns_peer = CONNS_PEER;
+	sn->mem_peer_percent = MEM_PEER_PERCENT;
 	sn->max_orphans = MAX_ORPHANS;
 	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
@@ -103,8 +130,15 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    &conns_peer_max);
 	sysctl_uint(&table[SYSCTL_MAX_ORPHANS], "max_orphans",
 		    &sn->max_orphans, &max_orphans_max);
-	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table,
-					    __SYSCTLS);
+	sysctl_uint(&table[SYSCTL_MEM_PEER_PERCENT], "mem_peer_percent",
+		    &sn->mem_peer_percent, &mem_peer_percent_max);
+	if (net_eq(sn->net, &init_net)) {
+		sysctl_uint(&table[SYSCTL_MEM_MB], "mem_mb", &sanx_mem_mb,
+			    &mem_mb_max);
+		sanx_mem_mb = mem_default();
+		n = __SYSCTLS;
+	}
+	sn->sysctl = register_net_sysctl_sz(sn->net, "net/sanx", table, n);
 	if (sn->sysctl)
 		return 0;
 	kfree(table);

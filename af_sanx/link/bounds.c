@@ -5,8 +5,12 @@
  * The limits are those of the node that is asked: sysctls net.sanx.
  */
 #include <linux/ktime.h>
+#include <linux/sizes.h>
 
 #include "internal.h"
+
+/* Pages of rings and send buffers, of all peers. */
+static atomic_long_t memory;
 
 static void bounds_refused(const struct sanx_group *g)
 {
@@ -77,6 +81,75 @@ bool sanx_bounds_conn(struct sanx_group *g)
 	pr_notice_ratelimited("node %u asks for one connection more: net.sanx.conns_peer is reached\n",
 			      g->peer);
 	return false;
+}
+
+static bool claim(atomic_long_t *account, u32 pages, u64 most)
+{
+	if (atomic_long_add_return(pages, account) <= most)
+		return true;
+	atomic_long_sub(pages, account);
+	return false;
+}
+
+/* Half is for those who have nothing yet. */
+static bool claim_both(struct sanx_group *g, u32 pages, enum sanx_claim what)
+{
+	u64 most = (u64)READ_ONCE(sanx_mem_mb) * (SZ_1M / PAGE_SIZE);
+	u32 percent = READ_ONCE(sanx_net(g->lnet->net)->mem_peer_percent);
+
+	if (what == SANX_CLAIM_GROWN)
+		most /= 2;
+	if (!claim(&memory, pages, most))
+		return false;
+	/* A node's connections to itself are its own programs' only. */
+	if (g->peer == sanx_node_self(g->lnet->net))
+		percent = 100;
+	if (claim(&g->first->memory, pages, most * percent / 100))
+		return true;
+	atomic_long_sub(pages, &memory);
+	return false;
+}
+
+/**
+ * sanx_bounds_memory() - may a peer's connections have more memory?
+ * @g: a lane of the peer
+ * @pages: number of pages
+ * @what: what they are for
+ *
+ * As with TCP under pressure (tcp_mem), connections go on with what they have, and
+ * those without memory wait.
+ *
+ * Context: any.
+ * Return: true if so, and they count until sanx_bounds_memory_put().
+ */
+bool sanx_bounds_memory(struct sanx_group *g, u32 pages, enum sanx_claim what)
+{
+	if (what == SANX_CLAIM_SENT) {
+		atomic_long_add(pages, &memory);
+		atomic_long_add(pages, &g->first->memory);
+		return true;
+	}
+	if (claim_both(g, pages, what))
+		return true;
+	sanx_stat_add(g->lnet->net, SANX_STAT_MEMORY_REFUSED, 1);
+	/* Rings that do not grow are no news. */
+	if (what != SANX_CLAIM_GROWN)
+		pr_notice_ratelimited("no memory for a connection with node %u: net.sanx.mem_mb or mem_peer_percent is reached\n",
+				      g->peer);
+	return false;
+}
+
+/**
+ * sanx_bounds_memory_put() - pages that sanx_bounds_memory() has counted are free
+ * @g: a lane of the peer
+ * @pages: number of pages
+ *
+ * Context: any.
+ */
+void sanx_bounds_memory_put(struct sanx_group *g, u32 pages)
+{
+	atomic_long_sub(pages, &g->first->memory);
+	atomic_long_sub(pages, &memory);
 }
 
 /**

@@ -101,6 +101,8 @@ static void group_free(struct kref *refs)
 {
 	struct sanx_group *g = container_of(refs, struct sanx_group, refs);
 
+	/* Each ring has a reference: sanx_lring_alloc(). */
+	WARN_ON_ONCE(atomic_long_read(&g->memory));
 	xa_destroy(&g->ids);
 	if (g->first != g)
 		sanx_group_put(g->first);

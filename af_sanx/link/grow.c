@@ -15,8 +15,7 @@
  * reader reads in grow_ms.  The ring grows by a factor of GROW_TIMES, each time
  * after GROW_TIMES rings full in a row that were read within grow_ms each, and
  * for which the sender had no room for more (F_FULL).  A slow reader needs no
- * larger ring.  All rings that have grown share a limited part of the node's
- * memory (sanx_lring_alloc_grown()).
+ * larger ring.  There is a limit for the memory of all rings (SANX_CLAIM_GROWN).
  *
  * rings.c makes and advertises the ring.
  *

@@ -124,6 +124,7 @@ struct sanx_lnet {
  * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
  *	in other lanes: not used
  * @first: lane 0, with a reference in other lanes; constant
+ * @memory: in lane 0: pages of rings and send buffers, in all lanes; no lock
  * @setups: in lane 0: set-ups that the peer asked for, in all lanes; no lock
  * @requests: in lane 0: OPENs and RESUMEs of the peer in all lanes; no lock
  * @conns: in lane 0: connections in all lanes, attached or suspended
@@ -151,7 +152,7 @@ struct sanx_lnet {
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
  *
- * lnet.lock guards all fields but @refs, @first, @setups, @requests, @conns, @ids and
+ * lnet.lock guards all fields but @refs, @first, @memory, @setups, @requests, @conns, @ids and
  * @next_id.
  */
 struct sanx_group {
@@ -163,6 +164,7 @@ struct sanx_group {
 	u32			lane;
 	struct sanx_group	*lanes[SANX_LANES_MAX];
 	struct sanx_group	*first;
+	atomic_long_t		memory;
 	struct sanx_rate	setups;
 	struct sanx_rate	requests;
 	atomic_t		conns;
@@ -445,12 +447,27 @@ struct sanx_link {
 };
 
 /**
+ * enum sanx_claim - what memory is for, and so, how much of it there may be
+ * @SANX_CLAIM_SENT: a send buffer for bytes that were sent and may be lost; it is
+ *	never refused, because a connection would be
+ * @SANX_CLAIM_SNDBUF: a send buffer
+ * @SANX_CLAIM_RING: a ring as large as the program asked for
+ * @SANX_CLAIM_GROWN: a larger ring: half of what there may be is for the others
+ */
+enum sanx_claim {
+	SANX_CLAIM_SENT,
+	SANX_CLAIM_SNDBUF,
+	SANX_CLAIM_RING,
+	SANX_CLAIM_GROWN,
+};
+
+/**
  * struct sanx_lring - memory that the wire of a link may access
  * @buf: page aligned, contiguous for the CPU; NULL if there is none
  * @size: bytes, a power of two; the memory is whole pages
  * @map: its mapping for the wire of a link
  * @remote: the peer writes it; else it is a send buffer
- * @grown: counts as larger than the program asked for: sanx_lring_alloc_grown()
+ * @payer: the lane that the memory counts for, with a reference, while @buf is set
  *
  * A ring has no lock of its own: see @ring and @sndbuf of &struct sanx_lconn.
  */
@@ -459,7 +476,7 @@ struct sanx_lring {
 	u32			size;
 	struct sanx_wire_map	map;
 	bool			remote;
-	bool			grown;
+	struct sanx_group	*payer;
 };
 
 /*
@@ -677,6 +694,8 @@ void sanx_group_try(struct sanx_group *g, unsigned int n);
 bool sanx_bounds_link(struct sanx_group *g);
 unsigned long sanx_bounds_request(struct sanx_group *g);
 bool sanx_bounds_conn(struct sanx_group *g);
+bool sanx_bounds_memory(struct sanx_group *g, u32 pages, enum sanx_claim claim);
+void sanx_bounds_memory_put(struct sanx_group *g, u32 pages);
 void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
 
 /* setup.c */
@@ -800,9 +819,8 @@ int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
 
 /* ring.c */
 int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
-		     struct mem_cgroup *memcg, bool remote);
-int sanx_lring_alloc_grown(struct sanx_lring *ring, u32 size,
-			   struct mem_cgroup *memcg);
+		     const struct sanx_lconn *lc, struct sanx_link *link,
+		     enum sanx_claim claim);
 void sanx_lring_free(struct sanx_lring *ring);
 bool sanx_lring_free_sleeps(const struct sanx_lring *ring);
 void sanx_lring_keep(struct sanx_lring *ring, u64 offset, const void *data,

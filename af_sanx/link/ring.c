@@ -51,56 +51,36 @@ static int ring_alloc(struct sanx_lring *ring, u32 size,
  * sanx_lring_alloc() - allocate memory for a ring
  * @ring: a ring without memory
  * @size: bytes, a power of two
- * @memcg: the memory cgroup that is charged, or NULL for the caller's
- * @remote: the peer writes it; else it is a send buffer
+ * @lc: the connection that it is for, whose memory cgroup is charged
+ * @link: its link, which has a reference or a user
+ * @claim: how much it is needed
  *
  * Memory that the peer writes starts as zeroes, because the peer may claim to
  * have written bytes that it has not written.  The memory is not from the slab,
  * because some devices send by reference to the page.  A peer can cause the
- * allocation, so no process is killed for it (__GFP_RETRY_MAYFAIL).
+ * allocation, so no process is killed for it (__GFP_RETRY_MAYFAIL), and all that
+ * it causes is limited (sanx_bounds_memory()).
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.  The caller owns the memory: sanx_lring_free().
  */
 int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
-		     struct mem_cgroup *memcg, bool remote)
+		     const struct sanx_lconn *lc, struct sanx_link *link,
+		     enum sanx_claim claim)
 {
-	return ring_alloc(ring, size, memcg, remote);
-}
+	struct sanx_group *g = link->group;
+	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
 
-/*
- * Rings that have grown beyond SO_RCVBUF get this part of the node's memory at
- * most: 1 / GROWN_PART.
- */
-#define GROWN_PART	16
-
-static atomic_long_t ring_grown;
-
-/**
- * sanx_lring_alloc_grown() - allocate memory for a ring that has grown
- * @ring: a ring without memory
- * @size: bytes, a power of two
- * @memcg: the memory cgroup that is charged, or NULL for the caller's
- *
- * No process is killed for the memory.  All such rings together have a limited
- * part of the node's memory (ring_grown), as TCP has tcp_mem for its windows.
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.  The caller owns the memory: sanx_lring_free().
- */
-int sanx_lring_alloc_grown(struct sanx_lring *ring, u32 size,
-			   struct mem_cgroup *memcg)
-{
-	long most = totalram_pages() / GROWN_PART;
-	long n = DIV_ROUND_UP(size, PAGE_SIZE);
-
-	if (atomic_long_add_return(n, &ring_grown) <= most &&
-	    !ring_alloc(ring, size, memcg, true)) {
-		ring->grown = true;
-		return 0;
+	if (!sanx_bounds_memory(g, pages, claim))
+		return -ENOMEM;
+	if (ring_alloc(ring, size, lc->conn.memcg, claim != SANX_CLAIM_SENT &&
+		       claim != SANX_CLAIM_SNDBUF)) {
+		sanx_bounds_memory_put(g, pages);
+		return -ENOMEM;
 	}
-	atomic_long_sub(n, &ring_grown);
-	return -ENOMEM;
+	kref_get(&g->refs);
+	ring->payer = g;
+	return 0;
 }
 
 /**
@@ -127,9 +107,11 @@ void sanx_lring_free(struct sanx_lring *ring)
 	else if (ring->buf)
 		free_pages_exact(ring->buf, ring->size);
 	ring->buf = NULL;
-	if (ring->grown)
-		atomic_long_sub(ring_pages(ring), &ring_grown);
-	ring->grown = false;
+	if (!ring->payer)
+		return;
+	sanx_bounds_memory_put(ring->payer, ring_pages(ring));
+	sanx_group_put(ring->payer);
+	ring->payer = NULL;
 }
 
 /**

@@ -132,21 +132,20 @@ static bool rings_publish(struct sanx_lconn *lc, struct sanx_link *link,
  * @link: its link; the caller is a user of it
  * @size: bytes
  *
- * A ring that is not the first one counts as grown (sanx_lring_alloc_grown()).
+ * A ring that is not the first one is SANX_CLAIM_GROWN.
  *
  * Context: process, may sleep; takes tx_lock.
  * Return: 0; -EAGAIN if the connection has no usable link now; -ENOMEM.
  */
 int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size)
 {
-	struct mem_cgroup *memcg = lc->conn.memcg;
 	struct sanx_lring ring = {};
 	int err;
 
 	if (!lc->ring.buf)
-		err = sanx_lring_alloc(&ring, size, memcg, true);
+		err = sanx_lring_alloc(&ring, size, lc, link, SANX_CLAIM_RING);
 	else if (size > lc->ring.size)
-		err = sanx_lring_alloc_grown(&ring, size, memcg);
+		err = sanx_lring_alloc(&ring, size, lc, link, SANX_CLAIM_GROWN);
 	else
 		err = -ENOMEM;
 	if (!err)

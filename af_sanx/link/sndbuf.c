@@ -241,7 +241,7 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		return lc->sndbuf.buf ? 0 : -EAGAIN;
 	WRITE_ONCE(lc->most, sanx_lring_max(link));
 	size = sanx_sndbuf_size(lc, len);
-	err = sanx_lring_alloc(&ring, size, lc->conn.memcg, false);
+	err = sanx_lring_alloc(&ring, size, lc, link, SANX_CLAIM_SNDBUF);
 	if (!err)
 		err = sanx_lring_map(&ring, link, (u64)lc->id << 32);
 	if (err)

@@ -62,6 +62,7 @@ typedef unsigned int __poll_t;
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			(~0ULL)
 #define S64_MAX			INT64_MAX
+#define SZ_1M			0x00100000
 #define SZ_512M			0x20000000
 #define ENOTSUPP		524
 #define ERESTARTSYS		512

@@ -26,6 +26,7 @@ static const struct {
 	{ SANX_A_STATS_LINKS_REFUSED, "links_refused" },
 	{ SANX_A_STATS_REQUESTS_REFUSED, "requests_refused" },
 	{ SANX_A_STATS_REQUESTS_DELAYED, "requests_delayed" },
+	{ SANX_A_STATS_MEMORY_REFUSED, "memory_refused" },
 };
 
 static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_PAD - 1,

@@ -253,7 +253,7 @@ ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;4p;7p')" \
 "conns_loop         1
 tx_bytes           18446744073709551615
 protocol_errors    7"
-ok "stats: JSON is one object" json 'sorted(doc)' "['conns_fallback', 'conns_loop', 'conns_verbs', 'fallback_accept', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'links_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
+ok "stats: JSON is one object" json 'sorted(doc)' "['conns_fallback', 'conns_loop', 'conns_verbs', 'fallback_accept', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
 ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
 
 ### Grammar

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Memory of rings and send buffers is limited, in all and for each peer.
+# kernels: um
+set -euo pipefail
+# shellcheck source=SCRIPTDIR/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+MANY=16
+
+# limits MB PERCENT: of node 1.
+limits() {
+	node1 sysctl -qw "net.sanx.mem_mb=$1" "net.sanx.mem_peer_percent=$2" </dev/null
+}
+
+# streams: so many at once, whose rings and send buffers are made meanwhile.
+streams() {
+	lab run 2 "for i in \$(seq $MANY); do
+		$PEER -T $((120 * SLOW)) connect 10.77.0.1 5001 both 1M shut end &
+	done; wait" </dev/null | grep -c '^done'
+}
+
+plenty() {
+	remember 1
+	is "plenty: all streams come to their end" "$(streams)" "$MANY"
+	is "plenty: over verbs, none without memory" "$(moved 1 conns_verbs) $(moved 1 memory_refused)" \
+		"$MANY 0"
+}
+
+# short NAME MB PERCENT
+short() {
+	limits "$2" "$3"
+	remember 1
+	is "$1: all streams come to their end" "$(streams)" "$MANY"
+	is "$1: over verbs" "$(moved 1 conns_verbs)" "$MANY"
+	check "$1: some had to do without" at_least 1 memory_refused 1
+}
+
+plan 12
+load_verbs
+nodemap_std
+serve 1 5001 both 1M end
+serve 1 5002 both 100000 end
+DEFAULT=$(node1 cat /proc/sys/net/sanx/mem_mb </dev/null)
+check "an eighth of the memory" [ "$DEFAULT" -ge 16 ]
+plenty
+short "all peers" 2 100
+short "one peer" 4 50
+check "the log says why" node1 "dmesg | grep -q 'with node 2: net.sanx.mem_mb or mem_peer_percent is'" </dev/null
+# What they had is free again.
+limits 2 100
+remember 1
+check "one stream alone" peer 2 connect 10.77.0.1 5002 both 100000 shut end
+check "one stream alone: has memory" [ "$(moved 1 memory_refused)" = 0 ]
+limits "$DEFAULT" 50
