@@ -17,6 +17,8 @@ BASELINE ?=
 # How long make soak takes, and what it begins with; empty is any.
 SOAK_MINUTES ?= 30
 SOAK_SEED ?=
+# How long make siege takes.
+SIEGE_MINUTES ?=
 # One world of make sim; how much of it, if not one world.
 SEED ?=
 STEPS ?=
@@ -32,7 +34,7 @@ BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug check-extremes check-python \
-	check-programs soak \
+	check-programs soak siege \
 	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus try bench bench-nodes demo nodes deps help
 
 all: modules tools
@@ -54,7 +56,7 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SEED STEPS MINUTES TARGET INPUT
+export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUTES SEED STEPS MINUTES TARGET INPUT
 
 check:
 	@scripts/check.sh all
@@ -103,6 +105,10 @@ check-programs:
 soak:
 	@KERNEL="$(or $(KERNEL),debug)" TEST=soak scripts/check.sh selftests
 
+# Two good nodes beside two hostile ones, for SIEGE_MINUTES.
+siege:
+	@KERNEL="$(or $(KERNEL),um)" TEST=siege scripts/check.sh selftests
+
 # Counted in instructions, so it may run beside other things.
 bench:
 	@scripts/bench.sh
@@ -134,6 +140,7 @@ help:
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
 #H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30
+#H make siege         two good nodes beside two hostile ones; SIEGE_MINUTES=60
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the native debug kernel; TEST=module for one
 #H make sim           the engine in user space; [SEED=n | STEPS=n | MINUTES=m]

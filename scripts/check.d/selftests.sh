@@ -35,12 +35,12 @@ run_test() {
 
 # in_lab LAB: in a process of its own, as several may be up.
 in_lab() {
-	local kind=${1#*-} nodes=1 list line
+	local kind=${1#*-} nodes list line
 	KERNEL=${1%%-*}
 	WHERE=$1${SANX_TUNE:+-$SANX_TUNE}
 	export SANX_LAB=check-$WHERE-$$
 	mkdir -p "$LOGS/$WHERE"
-	[ "$kind" != two ] || nodes=2
+	nodes=$(nodes_of "$kind")
 	say "$WHERE: booting $nodes node(s)"
 	lab up --kernel "$KERNEL" --nodes "$nodes" --cpus "$(cpus_of "$KERNEL")" \
 		--append "$(boot_args "$kind")" --owner $$ || {

@@ -8,6 +8,7 @@
 #	kernels: NAMES		the others need not be asked, as they lack what it
 #				is about, or say the same
 #	cpus: N			needs so many
+#	nodes: N		of a test over several, if not two; long ones only
 #	no siw: WHY		not run over iWARP
 #	long: WHY		not in make check; it has a make target of its own
 #	boot: ARGS		for the kernel's command line, of the lab that it is in
@@ -109,6 +110,17 @@ wanted_tests() {
 	while read -r kind name; do
 		! wanted "$kind" "$name" || echo "$kind $name $(limit_of "$kind" "$name")"
 	done < <(all_tests "$1")
+}
+
+# nodes_of LAB: how many it has.
+nodes_of() {
+	local kind name limit n most=1
+	[ "$1" != two ] || most=2
+	while read -r kind name limit; do
+		n=$(said_of "$kind" "$name" nodes)
+		[ "${n:-0}" -le "$most" ] || most=$n
+	done < <(wanted_tests "$1")
+	echo "$most"
 }
 
 # boot_args LAB: for the command line of its kernels.

@@ -34,7 +34,7 @@ stop_process() {
 }
 
 check_node() {
-	[[ ${1:-} =~ ^[12]$ && $1 -le $NODES ]] || die "no such node: '${1:-}'"
+	[[ ${1:-} =~ ^[1-4]$ && $1 -le $NODES ]] || die "no such node: '${1:-}'"
 }
 
 # lab_programs: build agent, client, um and wire once; print their folder.

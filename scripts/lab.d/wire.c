@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * wire DIR OWNER CMD ARGS...: the cable between a lab's two nodes.
+ * wire DIR OWNER CMD ARGS...: the cable between a lab's two nodes, or the switch that
+ * joins up to four.
  * wire tell DIR WORDS...: say to one what it shall do.
  *
  * Each node's end is a pair of sockets in DIR: wireN for qemu (-netdev stream,
  * frames with a 32-bit big-endian length in front) and wireN.packet for User Mode
- * Linux (SOCK_SEQPACKET, a frame a packet).  Nodes may come and go: the other
- * node keeps its carrier, as with a real switch, when one loses power.
+ * Linux (SOCK_SEQPACKET, a frame a packet).  Nodes may come and go: the others
+ * keep their carrier, as with a real switch, when one loses power.
+ *
+ * A frame for one node goes to that node, by the last byte of its address; any other
+ * goes to all.  Two nodes lose no frame, as one waits until the other takes some.
+ * With more, a node that does not take its frames must not keep the others from
+ * theirs, so they are lost.
  *
  * What it can be told (by datagrams to DIR/wire.ctl, each answered with "ok" or
  * an error): cut (every frame is lost), mend (back to a good cable), delay MS
@@ -37,6 +43,7 @@
 #define QUEUE_MAX	(1024 * 1024)	/* bytes under way to one end */
 #define STALL_MS	2000
 #define REORDER_MS	5
+#define ENDS		4
 
 struct frame {
 	struct frame *next;
@@ -58,7 +65,7 @@ struct end {
 	long moved;		/* when last a frame left, or the queue was empty */
 };
 
-static struct end ends[2];
+static struct end ends[ENDS];
 static int owner_fd = -1;
 static int ctl = -1;
 static int cut;
@@ -135,7 +142,7 @@ static void enqueue(struct end *to, const uint8_t *data, size_t len)
 	struct frame **at = &to->queue, *f;
 	uint32_t be = htonl(len);
 
-	if (cut || to->fd < 0 || one_in(drop_percent))
+	if (cut || to->fd < 0 || to->queued >= 2 * QUEUE_MAX || one_in(drop_percent))
 		return;
 	f = malloc(sizeof(*f) + 4 + len);
 	if (!f)
@@ -154,6 +161,27 @@ static void enqueue(struct end *to, const uint8_t *data, size_t len)
 	to->queued += len;
 }
 
+/* The end that a frame is for, or NULL for all. */
+static struct end *meant(const uint8_t *frame, size_t len)
+{
+	/* scripts/lab.d/um.sh and qemu.sh give them to the nodes. */
+	static const uint8_t ours[5] = { 0x52, 0x54, 0, 0x77, 0 };
+
+	if (len < 6 || memcmp(frame, ours, 5) || !frame[5] || frame[5] > ENDS)
+		return NULL;
+	return &ends[frame[5] - 1];
+}
+
+static void forward(const struct end *from, const uint8_t *frame, size_t len)
+{
+	struct end *to = meant(frame, len);
+	int i;
+
+	for (i = 0; i < ENDS; i++)
+		if (&ends[i] != from && (!to || to == &ends[i]))
+			enqueue(&ends[i], frame, len);
+}
+
 static void hang_up(struct end *e)
 {
 	close(e->fd);
@@ -164,7 +192,7 @@ static void hang_up(struct end *e)
 }
 
 /* Takes whole frames out of the stream of @e. */
-static void unpack(struct end *e, struct end *to)
+static void unpack(struct end *e)
 {
 	size_t pos = 0;
 	uint32_t len;
@@ -178,14 +206,14 @@ static void unpack(struct end *e, struct end *to)
 		}
 		if (e->len - pos - 4 < len)
 			break;
-		enqueue(to, e->buf + pos + 4, len);
+		forward(e, e->buf + pos + 4, len);
 		pos += 4 + len;
 	}
 	memmove(e->buf, e->buf + pos, e->len - pos);
 	e->len -= pos;
 }
 
-static void receive(struct end *e, struct end *to)
+static void receive(struct end *e)
 {
 	ssize_t n = read(e->fd, e->buf + e->len, sizeof(e->buf) - e->len);
 
@@ -194,10 +222,10 @@ static void receive(struct end *e, struct end *to)
 	if (n <= 0) {
 		hang_up(e);
 	} else if (e->packets) {
-		enqueue(to, e->buf, n);
+		forward(e, e->buf, n);
 	} else {
 		e->len += n;
-		unpack(e, to);
+		unpack(e);
 	}
 }
 
@@ -249,6 +277,7 @@ static void take(struct end *e)
 static const char *obey(const char *line)
 {
 	long a = 0, b = 0;
+	int i;
 	char word[16] = "";
 	int n = sscanf(line, "%15s %ld %ld", word, &a, &b);
 
@@ -256,8 +285,8 @@ static const char *obey(const char *line)
 		return "no such value";
 	if (n == 1 && !strcmp(word, "cut")) {
 		cut = 1;
-		drop_queue(&ends[0]);
-		drop_queue(&ends[1]);
+		for (i = 0; i < ENDS; i++)
+			drop_queue(&ends[i]);
 	} else if (n == 1 && !strcmp(word, "mend")) {
 		cut = 0;
 		delay_ms = 0;
@@ -300,7 +329,7 @@ static int patience(void)
 	long wait = -1, due;
 	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ENDS; i++) {
 		if (!ends[i].queue)
 			continue;
 		due = ends[i].queue->due - now_ms();
@@ -312,9 +341,26 @@ static int patience(void)
 	return wait;
 }
 
-static short wants(const struct end *e, const struct end *to)
+/* Two nodes: the one that @e may not outrun, or NULL. */
+static const struct end *partner(const struct end *e)
 {
-	short events = to->queued < QUEUE_MAX ? POLLIN : 0;
+	const struct end *one = NULL;
+	int i;
+
+	for (i = 0; i < ENDS; i++) {
+		if (&ends[i] == e || ends[i].fd < 0)
+			continue;
+		if (one)
+			return NULL;
+		one = &ends[i];
+	}
+	return one;
+}
+
+static short wants(const struct end *e)
+{
+	const struct end *to = partner(e);
+	short events = !to || to->queued < QUEUE_MAX ? POLLIN : 0;
 
 	if (e->queue && e->queue->due <= now_ms())
 		events |= POLLOUT;
@@ -324,37 +370,37 @@ static short wants(const struct end *e, const struct end *to)
 /* Returns 0 when the owner has gone. */
 static int poll_once(void)
 {
-	struct pollfd p[6] = {
+	struct pollfd p[2 + 2 * ENDS] = {
 		{ .fd = owner_fd, .events = POLLIN },
 		{ .fd = ctl, .events = POLLIN },
 	};
 	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ENDS; i++) {
 		struct end *e = &ends[i];
 		struct pollfd *q = p + 2 + 2 * i;
 
 		q[0].fd = e->fd < 0 ? e->stream : e->fd;
-		q[0].events = e->fd < 0 ? POLLIN : wants(e, &ends[!i]);
+		q[0].events = e->fd < 0 ? POLLIN : wants(e);
 		q[1].fd = e->fd < 0 ? e->packet : -1;
 		q[1].events = POLLIN;
 	}
-	if (poll(p, 6, patience()) < 0)
+	if (poll(p, 2 + 2 * ENDS, patience()) < 0)
 		return 1;
 	if (p[0].revents)
 		return 0;
 	if (p[1].revents)
 		command();
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ENDS; i++) {
 		struct end *e = &ends[i];
 		struct pollfd *q = p + 2 + 2 * i;
 
 		if (e->fd < 0 && (q[0].revents || q[1].revents))
 			take(e);
 		else if (e->fd >= 0 && q[0].revents & (POLLIN | POLLHUP | POLLERR))
-			receive(e, &ends[!i]);
+			receive(e);
 	}
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < ENDS; i++)
 		deliver(&ends[i]);
 	return 1;
 }
@@ -407,7 +453,7 @@ int main(int argc, char **argv)
 	if (atoi(argv[2]))
 		owner_fd = syscall(SYS_pidfd_open, atoi(argv[2]), 0);
 	signal(SIGPIPE, SIG_IGN);
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ENDS; i++) {
 		ends[i].fd = -1;
 		ends[i].stream = bind_at(SOCK_STREAM, "wire%d", i + 1);
 		ends[i].packet = bind_at(SOCK_SEQPACKET, "wire%d.packet", i + 1);

@@ -20,7 +20,8 @@
  *	reset		a connection was cut off
  *	silent		nothing, for long
  *
- * The node that it claims to be, and the ports, are two_node/hostile.sh's.
+ * The nodes that it claims to be and to ask, and the ports, are two_node/hostile.sh's; US
+ * and THEM in the environment are other ids for the two.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -341,6 +342,14 @@ static void prove(const struct wire_text *text, const char *label, __u8 *mac)
 	hmac_sha256_digest(&ctx, SHA256_DIGEST_SIZE, mac);
 }
 
+/* @name: of a variable that has it, if it is another. */
+static __u32 node_id(__u32 known, const char *name)
+{
+	const char *other = getenv(name);
+
+	return other ? atoi(other) : known;
+}
+
 static void fill_hello(struct wire_hello *wire, const struct hello *h)
 {
 	static __u64 nonce;
@@ -349,8 +358,8 @@ static void fill_hello(struct wire_hello *wire, const struct hello *h)
 		.magic		= htole32(h->magic),
 		.version	= htole16(h->version),
 		.inline_max	= htole16(h->inline_max),
-		.from		= htole32(h->from),
-		.to		= htole32(h->to),
+		.from		= htole32(h->from == US ? node_id(US, "US") : h->from),
+		.to		= htole32(h->to == THEM ? node_id(THEM, "THEM") : h->to),
 		.instance	= htole64(h->instance),
 		.nonce		= htole64(++nonce),
 		.recvs		= htole16(h->recvs),

@@ -2,10 +2,11 @@
 /*
  * Connections of every kind, at random, for as long as one likes.
  *
- *	soak [-t] [-s SEED] [-T LIMIT] serve PORT
- *	soak [-t] [-s SEED] [-T LIMIT] [-d SECONDS] [-c CLIENTS] call PORT ADDRESS...
+ *	soak [-tk] [-s SEED] [-T LIMIT] serve PORT
+ *	soak [-tk] [-s SEED] [-T LIMIT] [-d SECONDS] [-c CLIENTS] call PORT ADDRESS...
  *
- * Sockets are AF_SANX's, or with -t plain TCP's, which is the oracle.
+ * Sockets are AF_SANX's, or with -t plain TCP's, which is the oracle.  With -k nobody is
+ * killed: User Mode Linux 6.12 panics when a fork() is interrupted so.
  *
  * The server on PORT is steady: what its clients meet with is what was agreed
  * on with the first bytes, and anything else is an error.  That on PORT + 1 is
@@ -93,7 +94,7 @@ static int seconds = 60, limit = 60, clients = 4;
 static int port;
 static struct address addresses[16];
 static int n_addresses;
-static bool tcp;
+static bool tcp, spare;
 
 /* What this process is doing. */
 static const char *role = "", *doing = "start";
@@ -616,7 +617,7 @@ static void serve(void)
 	fflush(stdout);
 	while (!over) {
 		sleep_ms(200);
-		if (now_ms() < next)
+		if (now_ms() < next || spare)
 			continue;
 		server_kill(victim);
 		count(KILLED_SERVERS, 1);
@@ -839,7 +840,7 @@ static void stream_session(void)
 	uint32_t flags = (dice(2) ? SERVER_FIRST : 0) | (dice(2) ? EPOLL : 0);
 	int i;
 
-	if (dice(4) == 0)
+	if (dice(4) == 0 && !spare)
 		flags |= dice(2) ? CLIENT_DIES : SERVER_DIES;
 	for (i = 1 + dice(4); i > 0; i--) {
 		request_make(STREAM, flags);
@@ -1068,9 +1069,11 @@ static void options(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+ts:T:d:c:")) != -1) {
+	while ((opt = getopt(argc, argv, "+tks:T:d:c:")) != -1) {
 		if (opt == 't')
 			tcp = true;
+		else if (opt == 'k')
+			spare = true;
 		else if (opt == 's')
 			seed = strtoul(optarg, NULL, 0);
 		else if (opt == 'T')
