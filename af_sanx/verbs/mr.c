@@ -11,6 +11,7 @@
  * DMA key of the protection domain, which no peer can name.
  */
 #include <linux/dma-mapping.h>
+#include <linux/error-injection.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -169,6 +170,7 @@ int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	map->sync = m->dma;
 	return 0;
 }
+ALLOW_ERROR_INJECTION(verbs_map, ERRNO);
 
 /**
  * verbs_unmap() - sanx_wire_ops.unmap
@@ -250,6 +252,7 @@ int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
 				     DMA_TO_DEVICE);
 	return ib_dma_mapping_error(dev, page->addr) ? -ENOMEM : 0;
 }
+ALLOW_ERROR_INJECTION(verbs_map_page, ERRNO);
 
 /**
  * verbs_unmap_page() - sanx_wire_ops.unmap_page

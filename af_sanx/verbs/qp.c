@@ -7,6 +7,7 @@
  * frame.  Without a frame, the last write carries immediate data.
  */
 #include <linux/dma-mapping.h>
+#include <linux/error-injection.h>
 #include <linux/gfp.h>
 #include <linux/slab.h>
 
@@ -151,6 +152,7 @@ int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 	last->send_flags = m->signal ? IB_SEND_SIGNALED : 0;
 	return ib_post_send(vl->qp, c.first, NULL);
 }
+ALLOW_ERROR_INJECTION(verbs_post, ERRNO);
 
 /**
  * verbs_enable() - sanx_wire_ops.enable
@@ -169,6 +171,7 @@ int verbs_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map)
 	wr.wr.wr_cqe = &vl->chain;
 	return ib_post_send(vl->qp, &wr.wr, NULL);
 }
+ALLOW_ERROR_INJECTION(verbs_enable, ERRNO);
 
 /*
  * Work behind a failed request completes as flushed, so a flush alone counts as
@@ -211,7 +214,7 @@ static void sent_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* Posts a receive, so that the peer can send one more message. */
-static int recv_post(struct verbs_cqe *e)
+static noinline int verbs_recv_post(struct verbs_cqe *e)
 {
 	struct verbs_link *vl = e->vl;
 	u64 dma = vl->rx.dma + (e - vl->recv) * SANX_WIRE_STRIDE;
@@ -230,6 +233,7 @@ static int recv_post(struct verbs_cqe *e)
 				      DMA_FROM_DEVICE);
 	return ib_post_recv(vl->qp, &wr, NULL);
 }
+ALLOW_ERROR_INJECTION(verbs_recv_post, ERRNO);
 
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -252,7 +256,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		again = sanx_wire_arrived(link, vl->rx.buf + pos, wc->byte_len);
 	if (!again)
 		return;
-	if (recv_post(e))
+	if (verbs_recv_post(e))
 		sanx_wire_failed(link, SANX_WIRE_LOST);
 	else
 		sanx_wire_received(link);
@@ -306,12 +310,12 @@ static int setup_recvs(struct verbs_link *vl, struct ib_device *dev)
 	if (err)
 		free_pages_exact(buf, bytes);
 	for (i = 0; i < SANX_WIRE_RECVS && !err; i++)
-		err = recv_post(&vl->recv[i]);
+		err = verbs_recv_post(&vl->recv[i]);
 	return err;
 }
 
 /* One work request and one receive more than used, for ib_drain_qp(). */
-static int setup_qp(struct verbs_link *vl)
+static noinline int verbs_setup_qp(struct verbs_link *vl)
 {
 	struct ib_qp_init_attr attr = {
 		.send_cq	= vl->cq,
@@ -339,6 +343,7 @@ static int setup_qp(struct verbs_link *vl)
 		vl->qp = vl->id->qp;
 	return err;
 }
+ALLOW_ERROR_INJECTION(verbs_setup_qp, ERRNO);
 
 static int setup_objects(struct verbs_link *vl, struct ib_device *dev)
 {
@@ -360,7 +365,7 @@ static int setup_objects(struct verbs_link *vl, struct ib_device *dev)
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	vl->cq = cq;
-	return setup_qp(vl);
+	return verbs_setup_qp(vl);
 }
 
 /* iWARP has no writes with immediate data. */
@@ -404,6 +409,7 @@ int verbs_setup(struct verbs_link *vl)
 		err = setup_engine(vl, dev);
 	return err ?: setup_recvs(vl, dev);
 }
+ALLOW_ERROR_INJECTION(verbs_setup, ERRNO);
 
 /**
  * verbs_stop() - sanx_wire_ops.stop
