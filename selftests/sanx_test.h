@@ -160,13 +160,16 @@ static inline ssize_t fill(const FIXTURE_VARIANT(stream) *v, int fd)
 static inline int listen_any(const FIXTURE_VARIANT(stream) *v, int backlog,
 			     struct address *a)
 {
-	int fd = server_socket(v);
+	int fd = server_socket(v), err;
 
 	address_make(a, variant_address(v), 0);
 	if (fd < 0)
 		return fd;
-	if (bind(fd, &a->sa, a->len) || listen(fd, backlog))
-		return -errno;
+	if (bind(fd, &a->sa, a->len) || listen(fd, backlog)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
 	local_address(fd, a);
 	return fd;
 }
