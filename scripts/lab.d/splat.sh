@@ -18,25 +18,32 @@ SPLAT_PATTERN+='|BUG [a-zA-Z0-9_-]+ \(|BUG kmalloc-|RTNL: assertion failed|Attem
 # own.  The callbacks of siw's sockets take sk_callback_lock with read_lock(), also
 # where tcp_sendmsg() runs them from the backlog, with softirqs enabled (in 6.12 and
 # mainline).  Lockdep reports that (inversion), or, if it happened before, the first
-# that takes the lock under slock (order).  A report ends with the call trace: on
-# x86 with a mark, else with the last address.
+# that takes the lock under slock (order).  On x86, fault injection into a function
+# (CONFIG_FAIL_FUNCTION) takes a random number in the breakpoint, which is like an NMI
+# (random).  A report ends with the call trace: on x86 with a mark, else with the last
+# address.
 known_bugs() {
 	awk 'BEGIN {
 			reader = "siw_(qp_llp_data_ready|qp_llp_write_space" \
 				"|cm_llp_data_ready|cm_llp_state_change" \
 				"|rtr_data_ready)[+]"
 			inversion = "clock-AF_INET6?[)][^ ]*, at: " reader
+			random = "INITIAL USE} -> {IN-NMI} .*batched_entropy_u[0-9]+[.]lock" \
+				".*should_fail_ex[+][^+]*should_fail[+][^+]*" \
+				"fei_kprobe_handler[+]"
 			order = "SOFTIRQ-irq-unsafe at:[^:]*_raw_read_lock[+][^+]*" reader
 		}
 		function told() {
 			if (report ~ inversion || report ~ order)
 				print "known bug: siw reads under sk_callback_lock"
+			else if (report ~ random)
+				print "known bug: fault injection draws lots in a breakpoint"
 			else
 				printf "%s", report
 			hold = 0
 		}
 		hold && addresses && !/\[<[0-9a-f]+>\]/ { told() }
-		/WARNING: (possible irq lock inversion|SOFTIRQ-safe -> SOFTIRQ-unsafe)/ {
+		/WARNING: (possible irq lock inversion|SOFTIRQ-safe -> SOFTIRQ-unsafe|inconsistent lock state)/ {
 			hold = 1
 			trace = addresses = 0
 			report = ""
