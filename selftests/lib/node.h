@@ -33,6 +33,50 @@ int node_stats(struct node_stats *st);
 int node_ports_deny(bool deny);
 
 /**
+ * struct node_entry - a line of the node map
+ * @addr: the address
+ * @id: the node that has it
+ * @rail: its RDMA address, or NULL if that is @addr
+ */
+struct node_entry {
+	const char	*addr;
+	uint32_t	id;
+	const char	*rail;
+};
+
+/**
+ * node_map_load() - replace the node map
+ * @entry: its lines
+ * @n: how many there are, 30 at most; 0 empties it, and so ends all links
+ *
+ * Return: 0, or -errno.
+ */
+int node_map_load(const struct node_entry *entry, int n);
+
+/* Adds a line, or removes that of an address; 0 or -errno. */
+int node_map_add(const struct node_entry *entry);
+int node_map_del(const char *addr);
+
+/* Adds a port rule that denies a port, or removes it; 0 or -errno. */
+int node_port_deny(uint16_t port);
+int node_port_del(uint16_t port);
+
+/* Ends connections that a port rule denies; 0 or -errno. */
+int node_ports_apply(void);
+
+/* Adds the key of a node, SANX_KEY_LEN times @fill, or removes its keys; 0 or -errno. */
+int node_key_add(uint32_t node, unsigned char fill);
+int node_key_del(uint32_t node);
+
+/**
+ * node_dump() - ask for all of something
+ * @cmd: SANX_CMD_*_GET
+ *
+ * Return: the number of messages, or -errno.
+ */
+int node_dump(int cmd);
+
+/**
  * node_family() - the number of the address family
  *
  * Return: it, or -errno if the module is not loaded.
