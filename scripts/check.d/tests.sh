@@ -10,6 +10,7 @@
 #	cpus: N			needs so many
 #	nodes: N		of a test over several, if not two; long ones only
 #	no siw: WHY		not run over iWARP
+#	only verbs: WHY		run over RDMA only
 #	long: WHY		not in make check; it has a make target of its own
 #	boot: ARGS		for the kernel's command line, of the lab that it is in
 #	last: WHY		behind the others
@@ -20,9 +21,9 @@ LIMIT_ONE=600
 LIMIT_TWO=600
 
 # What make check runs on the emulated debug kernel, which is slow and has two
-# CPUs: what races.  The native one runs everything.  make check-debug runs everything
-# there.
-DEBUG_TESTS="abuse stress stress-verbs"
+# CPUs: what races, and what needs x86.  The native one runs everything.  make
+# check-debug runs everything there.
+DEBUG_TESTS="abuse stress stress-verbs verbs_refuse-verbs"
 
 # cpus_of KERNEL: a native node has one.
 cpus_of() {
@@ -82,7 +83,11 @@ two_names() {
 all_tests() {
 	local name
 	case $1 in
-	one) for name in $(one_names); do echo "one $name"; done ;;
+	one)
+		for name in $(one_names); do
+			[ -n "$(said_of one "$name" 'only verbs')" ] || echo "one $name"
+		done
+		;;
 	verbs) for name in $(one_names); do ! is_socket_test "$name" || echo "verbs $name-verbs"; done ;;
 	siw) for name in $(siw_names); do echo "siw $name-siw"; done ;;
 	two) for name in $(two_names); do echo "two $name"; done ;;
