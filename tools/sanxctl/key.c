@@ -147,24 +147,10 @@ static int keyring_read(const char *description, u8 *key)
  * Change
  */
 
-static int number_arg(const char *text, int base, u32 *number)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, base);
-	if (errno || *end || end == text || *text == '-' || *text == '+' || !value ||
-	    value > UINT32_MAX)
-		return -1;
-	*number = value;
-	return 0;
-}
-
 static int peer_arg(const char *text, u32 *peer)
 {
 	*peer = 0;
-	if (!strcmp(text, "default") || !number_arg(text, 10, peer))
+	if (!strcmp(text, "default") || (parse_number(text, 10, UINT32_MAX, peer) && *peer))
 		return 0;
 	return ctl_fail("\"%s\" is not a peer, expected a node id of 1-4294967295 or default",
 			text);
@@ -241,7 +227,7 @@ static int key_del(struct ctl *ctl, int argc, char **argv)
 		return ctl_fail("PEER is missing, expected a node id or default");
 	if (peer_arg(argv[0], &peer))
 		return -1;
-	if (argc > 1 && number_arg(argv[1], 16, &id))
+	if (argc > 1 && (!parse_number(argv[1], 16, UINT32_MAX, &id) || !id))
 		return ctl_fail("\"%s\" is not the id of a key, expected 8 hex digits",
 				argv[1]);
 	if (argc > 2)

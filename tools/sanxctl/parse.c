@@ -62,21 +62,17 @@ static void *grow(void *table, size_t count, size_t *room, size_t size)
 	return bigger;
 }
 
-/* Decimal digits only. */
-static bool number_parse(const char *text, unsigned long long max, unsigned long long *number)
+bool parse_number(const char *text, int base, u32 max, u32 *number)
 {
-	unsigned long long n = 0;
+	unsigned long long n;
 
-	if (!*text)
+	if (!*text || text[strspn(text, base == 16 ? "0123456789abcdefABCDEF" : "0123456789")])
 		return false;
 
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9')
-			return false;
-		n = n * 10 + *text - '0';
-		if (n > max)
-			return false;
-	}
+	/* ULLONG_MAX if it is more. */
+	n = strtoull(text, NULL, base);
+	if (n > max)
+		return false;
 
 	*number = n;
 	return true;
@@ -224,7 +220,7 @@ static int rail_parse(struct parse_source *src, const char *word, struct node *n
  */
 int nodemap_parse_words(struct parse_source *src, int words, char **word, struct nodemap *map)
 {
-	unsigned long long id;
+	u32 id;
 	struct node node = { };
 	char quoted[QUOTE_LEN];
 	int i;
@@ -232,7 +228,7 @@ int nodemap_parse_words(struct parse_source *src, int words, char **word, struct
 	if (words < 2)
 		return wrong(src, "host %s has no node id, expected HOST NODEID [RDMA-ADDRESS...]",
 			     quote(word[0], quoted));
-	if (!number_parse(word[1], UINT_MAX, &id) || !id)
+	if (!parse_number(word[1], 10, UINT_MAX, &id) || !id)
 		return wrong(src, "node id %s: not a node id, expected 1-4294967295",
 			     quote(word[1], quoted));
 	node.id = id;
@@ -369,9 +365,9 @@ void nodemap_free(struct nodemap *map)
 
 static bool port_parse(const char *text, u16 *port)
 {
-	unsigned long long number;
+	u32 number;
 
-	if (!number_parse(text, USHRT_MAX, &number) || !number)
+	if (!parse_number(text, 10, USHRT_MAX, &number) || !number)
 		return false;
 	*port = number;
 	return true;
@@ -447,7 +443,7 @@ static bool prefix_is_whole(const struct in6_addr *addr, unsigned int len)
 
 static int prefix_parse(struct parse_source *src, char *word, struct port_rule *rule)
 {
-	unsigned long long len = 128;
+	u32 len = 128;
 	char quoted[QUOTE_LEN];
 	char *slash = strchr(word, '/');
 	bool v4, ok;
@@ -458,7 +454,7 @@ static int prefix_parse(struct parse_source *src, char *word, struct port_rule *
 	v4 = ok && IN6_IS_ADDR_V4MAPPED(&rule->prefix);
 	if (slash) {
 		*slash = '/';
-		ok = ok && number_parse(slash + 1, v4 ? 32 : 128, &len);
+		ok = ok && parse_number(slash + 1, 10, v4 ? 32 : 128, &len);
 		len += v4 ? 96 : 0;
 	}
 	if (!ok || !len)
@@ -473,9 +469,9 @@ static int prefix_parse(struct parse_source *src, char *word, struct port_rule *
 
 static int peer_parse(struct parse_source *src, char *word, struct port_rule *rule)
 {
-	unsigned long long node;
+	u32 node;
 
-	if (!number_parse(word, UINT_MAX, &node) || !node)
+	if (!parse_number(word, 10, UINT_MAX, &node) || !node)
 		return prefix_parse(src, word, rule);
 	rule->node = node;
 	return 0;

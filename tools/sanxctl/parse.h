@@ -9,6 +9,7 @@
 #define SANXCTL_PARSE_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <linux/sanx_netlink.h>
@@ -74,6 +75,17 @@ struct parse_source {
 	int (*resolve)(const char *name, struct in6_addr *addrs, int max, const char **why);
 	struct parse_error error;
 };
+
+/**
+ * parse_number() - read a number of nothing but digits
+ * @text: the digits
+ * @base: 10 or 16
+ * @max: the largest that is valid
+ * @number: set on success
+ *
+ * Return: false if @text is something else, or more.
+ */
+bool parse_number(const char *text, int base, u32 max, u32 *number);
 
 int nodemap_parse(struct parse_source *src, FILE *file, struct nodemap *map);
 int nodemap_parse_words(struct parse_source *src, int words, char **word,
