@@ -492,8 +492,9 @@ struct sanx_transport_ops {
 	void (*close)(struct sanx_conn *conn, bool reset);
 
 	/**
-	 * @abort: liveness gave the peer up, and sanx_conn_reset() follows.  If
-	 *	the peer is alive nevertheless, it must get ECONNRESET.
+	 * @abort: liveness gave the peer up, or the administrator ends the
+	 *	connection, and sanx_conn_reset() follows.  A peer that is alive
+	 *	must get ECONNRESET.
 	 *
 	 * close() is called later, and finds nothing left to do.
 	 *

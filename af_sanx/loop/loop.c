@@ -678,19 +678,29 @@ static void loop_close(struct sanx_conn *conn, bool reset)
 	loop_quiesce(conn);
 
 	/* The end that closes second puts the references of the pair. */
-	spin_lock(&loop_close_lock);
+	spin_lock_bh(&loop_close_lock);
 	loop_conn(conn)->closed = true;
 	alone = loop_conn(peer)->closed;
-	spin_unlock(&loop_close_lock);
+	spin_unlock_bh(&loop_close_lock);
 	if (alone) {
 		sanx_conn_put(peer);
 		sanx_conn_put(conn);
 	}
 }
 
+/* The pair has its references until both ends are closed. */
 static void loop_abort(struct sanx_conn *conn)
 {
-	sanx_conn_reset(loop_conn(conn)->peer, ECONNRESET);
+	struct sanx_conn *peer = NULL;
+
+	spin_lock_bh(&loop_close_lock);
+	if (!loop_conn(conn)->closed && loop_conn(conn)->peer)
+		peer = sanx_conn_get(loop_conn(conn)->peer);
+	spin_unlock_bh(&loop_close_lock);
+	if (!peer)
+		return;
+	sanx_conn_reset(peer, ECONNRESET);
+	sanx_conn_put(peer);
 }
 
 static void loop_destroy(struct sanx_conn *conn)
