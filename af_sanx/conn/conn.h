@@ -102,6 +102,9 @@ void sanx_listener_pause(struct sanx_listener *lsk);
 void sanx_listener_stop(struct sanx_listener *lsk);
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk);
 unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
+void sanx_listener_each(const struct net *net,
+			bool (*fn)(struct sanx_conn *conn, void *arg),
+			void *arg);
 
 /* stack.c */
 bool sanx_needs_stack(const struct sock *sk);

@@ -360,6 +360,46 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 	return size;
 }
 
+static bool each_of(const struct sanx_listener *lsk,
+		    bool (*fn)(struct sanx_conn *conn, void *arg), void *arg)
+{
+	struct sanx_conn *conn;
+
+	list_for_each_entry(conn, &lsk->queue, node)
+		if (!fn(conn, arg))
+			return false;
+	list_for_each_entry(conn, &lsk->deferred, node)
+		if (!fn(conn, arg))
+			return false;
+	return true;
+}
+
+/**
+ * sanx_listener_each() - look at all connections that wait for accept()
+ * @net: the namespace
+ * @fn: called for each, under the lock of the table of listeners; returns false to
+ *	end it
+ * @arg: for @fn
+ *
+ * Context: any.
+ */
+void sanx_listener_each(const struct net *net,
+			bool (*fn)(struct sanx_conn *conn, void *arg),
+			void *arg)
+{
+	struct sanx_listener_table *table = table_of(net);
+	const struct sanx_listener *lsk;
+	unsigned int i;
+
+	spin_lock_bh(&table->lock);
+	for (i = 0; i < ARRAY_SIZE(table->heads); i++)
+		hlist_for_each_entry(lsk, &table->heads[i], node)
+			if (!each_of(lsk, fn, arg))
+				goto out;
+out:
+	spin_unlock_bh(&table->lock);
+}
+
 static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 {
 	const struct inet_sock *inet = inet_sk(sk);

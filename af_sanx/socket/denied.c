@@ -35,25 +35,33 @@ struct denied_batch {
 	struct sanx_conn	*conn[32];
 };
 
-static bool collect(const struct sanx_sock *ss, void *arg)
+static bool collect(struct sanx_conn *conn, void *arg)
 {
-	struct sanx_conn *conn = sanx_sock_conn(ss);
 	struct denied_batch *b = arg;
 
-	if (conn && sanx_denied(conn))
+	if (b->n == ARRAY_SIZE(b->conn))
+		return false;
+	if (sanx_denied(conn))
 		b->conn[b->n++] = sanx_conn_get(conn);
-	return b->n < ARRAY_SIZE(b->conn);
+	return true;
+}
+
+static bool collect_of(const struct sanx_sock *ss, void *arg)
+{
+	struct sanx_conn *conn = sanx_sock_conn(ss);
+
+	return !conn || collect(conn, arg);
 }
 
 /**
  * sanx_denied_end() - end the connections that port rules deny by now
  * @net: the namespace
  *
- * Both ends get a reset; the program here gets ECONNABORTED, as from "ss -K".
- * Connections that wait for accept() have no socket, and stay.
+ * Both ends get a reset; the program here gets ECONNABORTED, as from "ss -K", also if
+ * it has not called accept() yet.
  *
- * Resets call the callbacks of sockets, so they are outside of socks.lock.  A
- * connection that was reset is not open, and not found again.
+ * Resets call the callbacks of sockets, so they are outside of socks.lock and of the
+ * listeners' lock.  A connection that was reset is not open, and not found again.
  *
  * Context: process, may sleep.
  * Return: number of ends of connections.
@@ -65,7 +73,9 @@ unsigned int sanx_denied_end(const struct net *net)
 
 	do {
 		b.n = 0;
-		sanx_socks_each(net, collect, &b);
+		/* In this order: accept() moves them from here to there. */
+		sanx_listener_each(net, collect, &b);
+		sanx_socks_each(net, collect_of, &b);
 		for (i = 0; i < b.n; i++) {
 			b.conn[i]->ops->abort(b.conn[i]);
 			sanx_conn_reset(b.conn[i], ECONNABORTED);

@@ -82,13 +82,31 @@ applied() {
 	rules 1 ""
 }
 
-plan 38
+# Connections that wait for accept() have no socket, and end like the others.
+waiting() {
+	local log
+	node1 "pkill -STOP -f '[p]eer .*listen 5005'" </dev/null
+	background 2 "$PEER" -T $((60 * SLOW)) connect 10.77.0.1 5005 hold
+	log=$LAST_LOG
+	says "$log" '^connected'
+	rules 1 "deny in from 2 5005"
+	is "apply: one that waits for accept() is ended" "$(node1 sanxctl ports apply </dev/null)" "1 ended"
+	check "apply: its client is told" says "$log" '^hold: ECONNRESET after'
+	is "apply: none is left that waits" "$(node1 sanxctl ports apply </dev/null)" "0 ended"
+	rules 1 ""
+	node1 "pkill -CONT -f '[p]eer .*listen 5005'" </dev/null
+	goes verbs "the listener goes on" 10.77.0.1 5005
+}
+
+plan 43
 load_verbs
 nodemap_std
 serve 1 5001 both 100000 end
 serve 1 5002 both 100000 end
 serve 1 5003 echo
 serve 1 5004 echo
+serve 1 5005 both 100000 end
 incoming
 outgoing
 applied
+waiting
