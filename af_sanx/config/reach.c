@@ -11,7 +11,8 @@
  * It counts as arriving at the device by which the answer leaves, where rp_filter
  * demands that it arrives.  The device of the link says nothing: links often have a
  * network of their own, to which the addresses of programs do not belong.  Packet
- * filters are not asked (Documentation/trust.rst).
+ * filters, and what they mark, are not asked (Documentation/trust.rst).  Between
+ * addresses for which there is an IPsec policy, connections are TCP.
  */
 #include <linux/inetdevice.h>
 #include <linux/tcp.h>
@@ -38,7 +39,8 @@ static struct net_device *arrival_device(struct net *net,
 {
 	struct net_device *vrf = l3mdev_master_dev_rcu(out);
 
-	if (out->flags & IFF_LOOPBACK)
+	/* A device that goes has left the route to another namespace's. */
+	if (out->flags & IFF_LOOPBACK || !net_eq(dev_net(out), net))
 		return NULL;
 	if (!vrf)
 		return out;
@@ -53,7 +55,8 @@ static struct net_device *arrival_device(struct net *net,
 static struct sk_buff *syn_alloc(const struct sanx_endpoint *local,
 				 const struct sanx_endpoint *remote)
 {
-	struct sk_buff *skb = alloc_skb(SYN_SIZE, GFP_NOWAIT | __GFP_NOWARN);
+	struct sk_buff *skb = alloc_skb(SYN_SIZE, GFP_KERNEL | __GFP_NORETRY |
+						  __GFP_NOWARN);
 	struct tcphdr *th;
 	struct iphdr *iph;
 
@@ -77,22 +80,17 @@ static struct sk_buff *syn_alloc(const struct sanx_endpoint *local,
 	return skb;
 }
 
-static bool arrives_v4(struct net_device *dev, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote)
+static bool arrives_v4(struct net_device *dev, struct sk_buff *skb)
 {
-	struct sk_buff *skb = syn_alloc(local, remote);
 	const struct rtable *rt;
 	bool arrives = false;
 
-	if (!skb)
-		return false;
 	skb->dev = dev;
 	if (!ip_route_input_noref(skb, ip_hdr(skb)->daddr, ip_hdr(skb)->saddr, 0,
 				  dev)) {
 		rt = skb_rtable(skb);
 		arrives = rt && rt->rt_type == RTN_LOCAL;
 	}
-	kfree_skb(skb);
 	return arrives;
 }
 
@@ -169,7 +167,7 @@ static struct dst_entry *answer_v6(struct net *net,
  * @local: where it would go to
  * @remote: where it would come from, of the same address family
  *
- * Context: process.
+ * Context: process, may sleep.
  * Return: true if so; false also if there is no memory to find out.
  */
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
@@ -178,16 +176,20 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 	bool v4 = ipv6_addr_v4mapped(&local->addr), admits;
 	struct dst_entry *answer;
 	struct net_device *dev;
+	struct sk_buff *skb;
 
 	answer = v4 ? answer_v4(net, local, remote) :
 		      answer_v6(net, local, remote);
 	if (IS_ERR(answer))
 		return false;
+	skb = syn_alloc(local, remote);
 	/* The route of a packet that arrives is valid under RCU only. */
 	rcu_read_lock();
-	dev = arrival_device(net, answer->dev);
-	admits = dev && (v4 ? arrives_v4(dev, local, remote) :
-			      arrives_v6(dev, local, remote));
+	dev = skb ? arrival_device(net, answer->dev) : NULL;
+	admits = dev && !dst_xfrm(answer) &&
+		 (v4 ? arrives_v4(dev, skb) : arrives_v6(dev, local, remote));
+	/* With its route. */
+	consume_skb(skb);
 	rcu_read_unlock();
 	dst_release(answer);
 	return admits;
