@@ -103,13 +103,17 @@ static u32 cm_qpn(const struct rdma_cm_id *id, u32 qpn)
 	return rdma_protocol_iwarp(id->device, id->port_num) ? 0 : qpn;
 }
 
-static void param_fill(struct rdma_conn_param *param, const void *hello)
+static void param_fill(struct rdma_conn_param *param, const void *hello,
+		       const struct rdma_cm_id *id)
 {
+	/* Nobody reads, but devices for iWARP may take 0 for a mistake. */
+	u8 reads = rdma_protocol_iwarp(id->device, id->port_num);
+
 	*param = (struct rdma_conn_param){
 		.private_data		= hello,
 		.private_data_len	= SANX_WIRE_HELLO,
-		.responder_resources	= 1,
-		.initiator_depth	= 1,
+		.responder_resources	= reads,
+		.initiator_depth	= reads,
 		.retry_count		= RETRIES,
 		.rnr_retry_count	= RNR_RETRIES,
 	};
@@ -127,7 +131,7 @@ static int cm_prepare(struct verbs_link *vl, struct rdma_conn_param *param,
 	err = sanx_wire_hello(vl->wl.link, hello);
 	if (err)
 		return err;
-	param_fill(param, hello);
+	param_fill(param, hello, vl->id);
 	vl->live = true;
 	return 0;
 }

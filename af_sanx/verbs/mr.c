@@ -22,6 +22,7 @@
  * struct verbs_mr - a memory region (sanx_wire_map.priv)
  * @dev: the device
  * @mr: the region
+ * @buf: the memory
  * @n: number of pages
  * @dir: direction of the DMA mapping
  * @dma: DMA address of each page; NULL if the device uses virtual addresses
@@ -30,6 +31,7 @@
 struct verbs_mr {
 	struct ib_device	*dev;
 	struct ib_mr		*mr;
+	void			*buf;
 	u32			n;
 	enum dma_data_direction	dir;
 	u64			*dma;
@@ -112,14 +114,34 @@ static int mr_map(struct verbs_mr *m, void *buf, u64 addr)
 	return 0;
 }
 
+/*
+ * The device may still write the memory: nobody else may get it.  The owner frees
+ * its references of the pages, and these stay.
+ */
+static void mr_lose(struct verbs_mr *m, int err)
+{
+	u32 i;
+
+	for (i = 0; i < m->n; i++)
+		get_page(buf_page(m->buf, i));
+	pr_err_ratelimited("%s does not release a memory region: %d; %u pages are lost\n",
+			   dev_name(&m->dev->dev), err, m->n);
+}
+
 static void mr_free(struct verbs_mr *m)
 {
-	ib_dereg_mr(m->mr);
+	int err = ib_dereg_mr(m->mr);
+
+	if (err) {
+		mr_lose(m, err);
+		return;
+	}
 	mr_dma_unmap(m);
 	kfree(m);
 }
 
-static struct verbs_mr *mr_alloc(struct verbs_link *vl, u32 size, bool remote)
+static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size,
+				 bool remote)
 {
 	struct verbs_mr *m = kzalloc(sizeof(*m), GFP_KERNEL);
 	int err;
@@ -127,6 +149,7 @@ static struct verbs_mr *mr_alloc(struct verbs_link *vl, u32 size, bool remote)
 	if (!m)
 		return ERR_PTR(-ENOMEM);
 	m->dev = vl->pd->device;
+	m->buf = buf;
 	m->n = DIV_ROUND_UP(size, PAGE_SIZE);
 	m->dir = remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	m->mr = ib_alloc_mr(vl->pd, IB_MR_TYPE_MEM_REG, m->n);
@@ -154,7 +177,7 @@ static struct verbs_mr *mr_alloc(struct verbs_link *vl, u32 size, bool remote)
 int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	      u32 size, bool remote, u64 addr)
 {
-	struct verbs_mr *m = mr_alloc(verbs_link_of(wl), size, remote);
+	struct verbs_mr *m = mr_alloc(verbs_link_of(wl), buf, size, remote);
 	int err;
 
 	if (IS_ERR(m))
