@@ -44,12 +44,13 @@ MODULE_PARM_DESC(hold_up_ms, "debug kernels only: what is done about a link that
 #endif
 
 /*
- * Work on sanx_link_wq (link_end()) waits for connections to be released.
- * Connections are released on sanx_lconn_wq, so there are two workqueues.
+ * Work on sanx_link_wq (link_end()) waits for connections to be released, which
+ * happens on sanx_lconn_wq, and for requests, which sanx_accept_wq serves.  So there
+ * are three workqueues.
  *
  * Memory reclaim may wait for bytes that a connection sends, and the connection
- * may wait for work on either queue, above all for another link.  So both
- * queues have a rescuer, and work that a sender may wait for allocates memory
+ * may wait for work on any of them, above all for another link.  So all have a
+ * rescuer, and work that a sender may wait for allocates memory
  * without I/O (sanx_memalloc_save()).
  */
 struct workqueue_struct *sanx_link_wq;

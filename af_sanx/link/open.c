@@ -45,8 +45,12 @@ static void request_queue(struct sanx_request *o)
 
 	spin_lock_bh(&link->requests_lock);
 	list_add_tail(&o->node, &link->requests);
-	spin_unlock_bh(&link->requests_lock);
+	/*
+	 * Under the lock: once the request is seen in the list, it may be dropped, and
+	 * the link freed with its last user.
+	 */
 	queue_delayed_work(sanx_accept_wq, &link->serve, 0);
+	spin_unlock_bh(&link->requests_lock);
 }
 
 /**
@@ -153,8 +157,7 @@ static bool open_reachable(const struct sanx_request *o,
 	if (link->group->peer == link->self)
 		return sanx_addr_is_local(net, &local->addr) ||
 		       sanx_node_has_addr(net, link->self, &local->addr);
-	return sanx_addr_is_local(net, &local->addr) &&
-	       sanx_route_admits(net, local, remote);
+	return sanx_route_admits(net, local, remote);
 }
 
 /*
