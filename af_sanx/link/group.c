@@ -510,8 +510,8 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 	if (!lnet->running)
 		goto out;
 	link = ERR_PTR(-EACCES);
-	if (sanx_node_self(lnet->net) != hello->to ||
-	    !sanx_node_has_rail(lnet->net, hello->from, &ask->remote))
+	if (!sanx_node_has_rail(lnet->net, hello->from, &ask->remote) ||
+	    sanx_node_self(lnet->net) != hello->to)
 		goto out;
 	link = ERR_PTR(-EKEYREJECTED);
 	if (!sanx_key_valid(lnet->net, hello->from, auth->key))
