@@ -5,6 +5,7 @@
  * The limits are those of the node that is asked: sysctls net.sanx.
  */
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/sizes.h>
 
 #include "internal.h"
@@ -92,19 +93,23 @@ static bool claim(atomic_long_t *account, u32 pages, u64 most)
 }
 
 /* Half is for those who have nothing yet. */
-static bool claim_both(struct sanx_group *g, u32 pages, enum sanx_claim what)
+static bool claim_both(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
+	struct sanx_group *g = link->group;
 	u64 most = (u64)READ_ONCE(sanx_mem_mb) * (SZ_1M / PAGE_SIZE);
 	u32 percent = READ_ONCE(sanx_net(g->lnet->net)->mem_peer_percent);
+	u32 most_percent = READ_ONCE(sanx_net(&init_net)->mem_peer_percent);
 
 	if (what == SANX_CLAIM_GROWN)
 		most /= 2;
 	if (!claim(&memory, pages, most))
 		return false;
 	/* A node's connections to itself are its own programs' only. */
-	if (g->peer == sanx_node_self(g->lnet->net))
+	if (g->peer == link->self)
 		percent = 100;
-	if (claim(&g->first->memory, pages, most * percent / 100))
+	else
+		percent = min(percent, most_percent);
+	if (claim(&g->first->memory, pages, div_u64(most * percent, 100)))
 		return true;
 	atomic_long_sub(pages, &memory);
 	return false;
@@ -112,7 +117,7 @@ static bool claim_both(struct sanx_group *g, u32 pages, enum sanx_claim what)
 
 /**
  * sanx_bounds_memory() - may a peer's connections have more memory?
- * @g: a lane of the peer
+ * @link: a link to the peer
  * @pages: number of pages
  * @what: what they are for
  *
@@ -122,14 +127,16 @@ static bool claim_both(struct sanx_group *g, u32 pages, enum sanx_claim what)
  * Context: any.
  * Return: true if so, and they count until sanx_bounds_memory_put().
  */
-bool sanx_bounds_memory(struct sanx_group *g, u32 pages, enum sanx_claim what)
+bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
-	if (what == SANX_CLAIM_SENT) {
+	struct sanx_group *g = link->group;
+
+	if (what == SANX_CLAIM_LEAST) {
 		atomic_long_add(pages, &memory);
 		atomic_long_add(pages, &g->first->memory);
 		return true;
 	}
-	if (claim_both(g, pages, what))
+	if (claim_both(link, pages, what))
 		return true;
 	sanx_stat_add(g->lnet->net, SANX_STAT_MEMORY_REFUSED, 1);
 	/* Rings that do not grow are no news. */

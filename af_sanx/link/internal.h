@@ -448,14 +448,14 @@ struct sanx_link {
 
 /**
  * enum sanx_claim - what memory is for, and so, how much of it there may be
- * @SANX_CLAIM_SENT: a send buffer for bytes that were sent and may be lost; it is
- *	never refused, because a connection would be
+ * @SANX_CLAIM_LEAST: the smallest send buffer with which a connection can go on; there
+ *	is no limit, as programs pay for it
  * @SANX_CLAIM_SNDBUF: a send buffer
  * @SANX_CLAIM_RING: a ring as large as the program asked for
  * @SANX_CLAIM_GROWN: a larger ring: half of what there may be is for the others
  */
 enum sanx_claim {
-	SANX_CLAIM_SENT,
+	SANX_CLAIM_LEAST,
 	SANX_CLAIM_SNDBUF,
 	SANX_CLAIM_RING,
 	SANX_CLAIM_GROWN,
@@ -504,6 +504,7 @@ struct sanx_lring {
  * @parked: a RESUME that arrived while the connection was on another link;
  *	lnet.lock and tx_lock
  * @lost: when it was suspended, in jiffies; lnet.lock
+ * @passed: links that have come up since, on which it was not resumed; lnet.lock
  * @id: our id
  * @peer_id: the peer's id
  * @resume_key: &struct sanx_auth.resume of the link that it was opened on
@@ -529,6 +530,8 @@ struct sanx_lring {
  *	tx_lock
  * @bound: bytes that SO_SNDBUF permits in @sndbuf; no lock
  * @most: bytes that the device and the memory permit in @sndbuf; no lock
+ * @short_until: until when a larger @sndbuf is not tried, in jiffies, or 0;
+ *	conn.tx_mutex
  * @announced: stream offset up to which bytes may be sent; bytes behind it are
  *	held back (hold.c of the core); tx_lock
  * @end: stream offset behind the last byte taken from the program, except for
@@ -577,6 +580,7 @@ struct sanx_lconn {
 	bool			waiting;
 	struct sanx_request	*parked;
 	unsigned long		lost;
+	unsigned int		passed;
 	u32			id;
 	u32			peer_id;
 	siphash_key_t		resume_key;
@@ -596,6 +600,7 @@ struct sanx_lconn {
 	struct list_head	longs;
 	u32			bound;
 	u32			most;
+	unsigned long		short_until;
 	u64			announced;
 	u64			end;
 	struct list_head	spill;
@@ -694,7 +699,7 @@ void sanx_group_try(struct sanx_group *g, unsigned int n);
 bool sanx_bounds_link(struct sanx_group *g);
 unsigned long sanx_bounds_request(struct sanx_group *g);
 bool sanx_bounds_conn(struct sanx_group *g);
-bool sanx_bounds_memory(struct sanx_group *g, u32 pages, enum sanx_claim claim);
+bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what);
 void sanx_bounds_memory_put(struct sanx_group *g, u32 pages);
 void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
 
@@ -883,6 +888,7 @@ u32 sanx_long_cutoff(const struct sanx_link *link);
 void sanx_long_tune(struct sanx_link *link);
 
 /* sndbuf.c */
+u32 sanx_sndbuf_least(const struct sanx_lconn *lc);
 u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len);
 u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
 void sanx_sndbuf_bound(struct sanx_lconn *lc);

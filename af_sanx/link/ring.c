@@ -71,9 +71,9 @@ int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 	struct sanx_group *g = link->group;
 	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
 
-	if (!sanx_bounds_memory(g, pages, claim))
+	if (!sanx_bounds_memory(link, pages, claim))
 		return -ENOMEM;
-	if (ring_alloc(ring, size, lc->conn.memcg, claim != SANX_CLAIM_SENT &&
+	if (ring_alloc(ring, size, lc->conn.memcg, claim != SANX_CLAIM_LEAST &&
 		       claim != SANX_CLAIM_SNDBUF)) {
 		sanx_bounds_memory_put(g, pages);
 		return -ENOMEM;

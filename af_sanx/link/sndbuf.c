@@ -38,6 +38,8 @@
  * Bytes while the peer has no ring; about what TCP takes on a new connection.
  */
 #define SNDBUF_MIN	65536U
+/* After a larger buffer was refused, in jiffies. */
+#define SHORT_TIME	HZ
 
 static u32 sndbuf_used(const struct sanx_lconn *lc)
 {
@@ -67,6 +69,18 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 	size = min3(size, READ_ONCE(lc->bound), READ_ONCE(lc->most));
 	/* Bytes that went in frames need room here if the link is lost. */
 	return max_t(u32, size, roundup_pow_of_two(sndbuf_used(lc) + 1));
+}
+
+/**
+ * sanx_sndbuf_least() - size without which a connection cannot go on
+ * @lc: a connection
+ *
+ * Context: any.
+ * Return: bytes, a power of two.
+ */
+u32 sanx_sndbuf_least(const struct sanx_lconn *lc)
+{
+	return roundup_pow_of_two(max_t(u32, sndbuf_used(lc) + 1, PAGE_SIZE));
 }
 
 /* Should the send buffer be replaced by a larger one when it is empty? */
@@ -211,6 +225,21 @@ bool sanx_sndbuf_reclaim(struct sanx_lconn *lc)
 	return lc->sndbuf.buf;
 }
 
+/* Without a send buffer, less is better than none, and the least is always granted. */
+static int sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
+			struct sanx_lring *ring, u32 size)
+{
+	u32 least = sanx_sndbuf_least(lc);
+
+	for (; size > least; size /= 2) {
+		if (!sanx_lring_alloc(ring, size, lc, link, SANX_CLAIM_SNDBUF))
+			return 0;
+		if (lc->sndbuf.buf)
+			return -ENOMEM;
+	}
+	return sanx_lring_alloc(ring, least, lc, link, SANX_CLAIM_LEAST);
+}
+
 /**
  * sanx_sndbuf_make() - make a send buffer, or a larger one, if needed
  * @lc: an attached connection
@@ -234,6 +263,10 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 
 	if (lc->draining && !sndbuf_used(lc))
 		WRITE_ONCE(lc->draining, false);
+	if (unlikely(lc->short_until && time_after(jiffies, lc->short_until))) {
+		lc->short_until = 0;
+		WRITE_ONCE(lc->most, SANX_RING_MAX);
+	}
 	if (likely(sndbuf_good(lc, len)))
 		return 0;
 	link = sanx_lconn_link_get(lc);
@@ -241,7 +274,7 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		return lc->sndbuf.buf ? 0 : -EAGAIN;
 	WRITE_ONCE(lc->most, sanx_lring_max(link));
 	size = sanx_sndbuf_size(lc, len);
-	err = sanx_lring_alloc(&ring, size, lc, link, SANX_CLAIM_SNDBUF);
+	err = sndbuf_alloc(lc, link, &ring, size);
 	if (!err)
 		err = sanx_lring_map(&ring, link, (u64)lc->id << 32);
 	if (err)
@@ -253,8 +286,10 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 	sanx_link_user_put(link);
 	if (!lc->sndbuf.buf)
 		return err;
-	/* The smaller buffer suffices.  Do not try again for a larger one. */
-	if (err == -ENOMEM)
+	/* The smaller buffer suffices.  Do not try again for a larger one too soon. */
+	if (err == -ENOMEM) {
 		WRITE_ONCE(lc->most, lc->sndbuf.size);
+		lc->short_until = (jiffies + SHORT_TIME) | 1;
+	}
 	return 0;
 }

@@ -17,7 +17,7 @@
  * not ask for a connection that it opened.
  *
  * lnet.lock guards group.suspended, .n_suspended, .tries, .resumed and
- * .presence, and lconn.wait, .lost and .parked.
+ * .presence, and lconn.wait, .lost, .passed and .parked.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -35,6 +35,13 @@
  * know of it.
  */
 #define RESUME_MAX	(10 * HZ)
+/*
+ * RESUME_MAX begins anew with each link.  So that a peer whose links come and go does
+ * not keep for ever what it does not resume, the time in all is limited, too, once so
+ * many links have come up: to what TCP spends on retransmissions.
+ */
+#define RESUME_LINKS	10
+#define RESUME_IN_ALL	(15 * 60 * HZ)
 /*
  * How long links may be rejected for want of AF_SANX, in jiffies: presence.h.
  */
@@ -54,7 +61,11 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 	int err;
 
 	err = sanx_lring_alloc(&ring, sanx_sndbuf_size(lc, 0), lc, link,
-			       SANX_CLAIM_SENT);
+			       SANX_CLAIM_SNDBUF);
+	/* The size is one that the peer may have chosen. */
+	if (err)
+		err = sanx_lring_alloc(&ring, sanx_sndbuf_least(lc), lc, link,
+				       SANX_CLAIM_LEAST);
 	spin_lock_bh(&link->tx_lock);
 	if (err) {
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
@@ -207,6 +218,7 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_rings_drop(lc);
 		sanx_lring_unmap(&lc->sndbuf);
 		lc->lost = jiffies;
+		lc->passed = 0;
 		list_add_tail(&lc->wait, &g->suspended);
 		if (!g->n_suspended++) {
 			g->tries = 0;
@@ -325,16 +337,31 @@ static void suspend_ask(struct sanx_lconn *lc, struct sanx_link *link)
 }
 
 /*
+ * Has the connector had its time to resume?  There is a link.  Its request may have to
+ * wait behind others (sanx_bounds_request()).
+ */
+static bool suspend_expired(const struct sanx_group *g,
+			    const struct sanx_lconn *lc)
+{
+	unsigned long since = lc->lost;
+
+	if (!list_empty_careful(&g->out->requests))
+		return false;
+	if (time_after(g->resumed, since))
+		since = g->resumed;
+	return time_after(READ_ONCE(g->out->heard), since + RESUME_MAX) ||
+	       (lc->passed > RESUME_LINKS &&
+		time_after(jiffies, lc->lost + RESUME_IN_ALL));
+}
+
+/*
  * Asks for a connection that we opened if there is a link, and ends a
  * connection whose time is over.
  */
 static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 {
 	bool closed = sanx_lconn_is_closed(&lc->state);
-	unsigned long since = lc->lost;
 
-	if (time_after(g->resumed, since))
-		since = g->resumed;
 	/*
 	 * The liveness timer has to run: the program may have set options, or
 	 * sent.
@@ -345,8 +372,7 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 		sanx_suspend_reset(lc, ETIMEDOUT);
 	else if (g->out && !sanx_lconn_accepted(lc))
 		suspend_ask(lc, g->out);
-	else if (g->out && time_after(READ_ONCE(g->out->heard),
-				      since + RESUME_MAX))
+	else if (g->out && suspend_expired(g, lc))
 		sanx_suspend_reset(lc, ECONNRESET);
 }
 
@@ -361,9 +387,13 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
  */
 void sanx_suspend_link_up(struct sanx_group *g, struct sanx_link *link)
 {
+	struct sanx_lconn *lc;
+
 	lockdep_assert_held(&g->lnet->lock);
 	if (g->instance != link->instance)
 		sanx_suspend_reset_all(g, ECONNRESET);
+	list_for_each_entry(lc, &g->suspended, wait)
+		lc->passed++;
 	g->instance = link->instance;
 	g->resumed = jiffies;
 	g->tries = 0;
