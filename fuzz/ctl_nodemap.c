@@ -9,9 +9,8 @@
  * "sanxctl nodemap show" does and read again.  What is refused has a message and a
  * line of the file.
  */
-#include "fuzz/fuzz.h"
+#include "fuzz/ctl_file.h"
 #include "tools/sanxctl/addr.h"
-#include "tools/sanxctl/parse.h"
 
 static int resolve(const char *name, struct in6_addr *addrs, int max, const char **why)
 {
@@ -31,7 +30,7 @@ static int resolve(const char *name, struct in6_addr *addrs, int max, const char
 
 static int parse(const void *text, size_t size, struct nodemap *map, struct parse_source *src)
 {
-	FILE *file = size ? fmemopen((void *)text, size, "r") : fopen("/dev/null", "r");
+	FILE *file = ctl_file(text, size);
 	int rc;
 
 	*map = (struct nodemap){ };
@@ -39,21 +38,6 @@ static int parse(const void *text, size_t size, struct nodemap *map, struct pars
 	rc = nodemap_parse(src, file, map);
 	fclose(file);
 	return rc;
-}
-
-static void check_error(const struct parse_source *src, const uint8_t *text, size_t size)
-{
-	unsigned int lines = 1;
-	const char *c;
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		lines += text[i] == '\n';
-	fuzz_assert(src->error.line && src->error.line <= lines);
-	fuzz_assert(*src->error.text);
-	/* Nothing that could control a terminal. */
-	for (c = src->error.text; *c; c++)
-		fuzz_assert(*c >= ' ' && *c <= '~');
 }
 
 static void check_node(const struct node *node)
@@ -124,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct nodemap map;
 
 	if (parse(data, size, &map, &src)) {
-		check_error(&src, data, size);
+		ctl_check_error(&src, data, size);
 	} else {
 		check_map(&map);
 		try_again(&map);

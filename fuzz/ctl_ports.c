@@ -6,13 +6,12 @@
  * when it is written as the man page says and read again.  What is refused has a
  * message and a line of the file.
  */
-#include "fuzz/fuzz.h"
+#include "fuzz/ctl_file.h"
 #include "tools/sanxctl/addr.h"
-#include "tools/sanxctl/parse.h"
 
 static int parse(const void *text, size_t size, struct ports *ports, struct parse_source *src)
 {
-	FILE *file = size ? fmemopen((void *)text, size, "r") : fopen("/dev/null", "r");
+	FILE *file = ctl_file(text, size);
 	int rc;
 
 	*ports = (struct ports){ };
@@ -20,21 +19,6 @@ static int parse(const void *text, size_t size, struct ports *ports, struct pars
 	rc = ports_parse(src, file, ports);
 	fclose(file);
 	return rc;
-}
-
-static void check_error(const struct parse_source *src, const uint8_t *text, size_t size)
-{
-	unsigned int lines = 1;
-	const char *c;
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		lines += text[i] == '\n';
-	fuzz_assert(src->error.line && src->error.line <= lines);
-	fuzz_assert(*src->error.text);
-	/* Nothing that could control a terminal. */
-	for (c = src->error.text; *c; c++)
-		fuzz_assert(*c >= ' ' && *c <= '~');
 }
 
 static void check_rule(const struct port_rule *rule)
@@ -107,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t i;
 
 	if (parse(data, size, &ports, &src)) {
-		check_error(&src, data, size);
+		ctl_check_error(&src, data, size);
 	} else {
 		for (i = 0; i < ports.count; i++)
 			check_rule(&ports.rule[i]);
