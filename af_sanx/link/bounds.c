@@ -121,8 +121,8 @@ static bool claim_both(struct sanx_link *link, u32 pages, enum sanx_claim what)
  * @pages: number of pages
  * @what: what they are for
  *
- * As with TCP under pressure (tcp_mem), connections go on with what they have, and
- * those without memory wait.
+ * As with TCP under pressure (tcp_mem), connections go on with what they have.
+ * SANX_CLAIM_LEAST is never refused.
  *
  * Context: any.
  * Return: true if so, and they count until sanx_bounds_memory_put().

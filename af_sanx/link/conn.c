@@ -358,7 +358,7 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 		return;
 	}
 	if (lc->parked)
-		sanx_request_requeue(lc->parked);
+		sanx_request_queue(lc->parked);
 	sanx_long_drop(lc);
 	sanx_rings_unmap(lc);
 	sanx_lring_unmap(&lc->sndbuf);

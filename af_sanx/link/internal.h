@@ -324,7 +324,7 @@ struct sanx_request {
  * @opens: SANX_OPENS_MAX requests
  *
  * @tx_lock: guards @state, @why and all fields behind them except @heard,
- *	@swept, @users, @unused and the work items; also, for connections on
+ *	@swept, @users, @unused, @requests and the work items; also, for connections on
  *	this link, the fields that &struct sanx_lconn lists.  Reads without it
  *	are hints.
  * @state: changed by sanx_link_set_state() only
@@ -530,7 +530,7 @@ struct sanx_lring {
  *	tx_lock
  * @bound: bytes that SO_SNDBUF permits in @sndbuf; no lock
  * @most: bytes that the device and the memory permit in @sndbuf; no lock
- * @short_until: until when a larger @sndbuf is not tried, in jiffies, or 0;
+ * @most_until: until when memory limits @most, in jiffies; 0 if it does not;
  *	conn.tx_mutex
  * @announced: stream offset up to which bytes may be sent; bytes behind it are
  *	held back (hold.c of the core); tx_lock
@@ -600,7 +600,7 @@ struct sanx_lconn {
 	struct list_head	longs;
 	u32			bound;
 	u32			most;
-	unsigned long		short_until;
+	unsigned long		most_until;
 	u64			announced;
 	u64			end;
 	struct list_head	spill;
@@ -758,7 +758,7 @@ void sanx_ask_work(struct work_struct *work);
 
 /* open.c */
 int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f);
-void sanx_request_requeue(struct sanx_request *o);
+void sanx_request_queue(struct sanx_request *o);
 void sanx_request_work(struct work_struct *work);
 void sanx_request_hurry(struct sanx_link *link);
 void sanx_request_put(struct sanx_request *o);
@@ -888,7 +888,8 @@ u32 sanx_long_cutoff(const struct sanx_link *link);
 void sanx_long_tune(struct sanx_link *link);
 
 /* sndbuf.c */
-u32 sanx_sndbuf_least(const struct sanx_lconn *lc);
+int sanx_sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
+		      struct sanx_lring *ring, u32 size);
 u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len);
 u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
 void sanx_sndbuf_bound(struct sanx_lconn *lc);

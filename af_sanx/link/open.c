@@ -39,7 +39,13 @@ void sanx_request_put(struct sanx_request *o)
 	sanx_link_user_put(link);
 }
 
-static void request_queue(struct sanx_request *o)
+/**
+ * sanx_request_queue() - have a request served, or a parked one served again
+ * @o: the request, not answered; sanx_request_work() owns it afterwards
+ *
+ * Context: any.
+ */
+void sanx_request_queue(struct sanx_request *o)
 {
 	struct sanx_link *link = o->link;
 
@@ -51,17 +57,6 @@ static void request_queue(struct sanx_request *o)
 	 */
 	queue_delayed_work(sanx_accept_wq, &link->serve, 0);
 	spin_unlock_bh(&link->requests_lock);
-}
-
-/**
- * sanx_request_requeue() - have a parked request served again
- * @o: the request, not answered; sanx_request_work() owns it afterwards
- *
- * Context: any.
- */
-void sanx_request_requeue(struct sanx_request *o)
-{
-	request_queue(o);
 }
 
 /**
@@ -98,7 +93,7 @@ static void open_reject(struct sanx_request *o)
 }
 
 /**
- * sanx_request_take() - queue an OPEN or RESUME that has arrived, or reject it
+ * sanx_request_take() - queue an OPEN or RESUME that has arrived
  * @link: the link
  * @f: the frame
  *
@@ -121,7 +116,7 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 	if (!err) {
 		list_del_init(&o->node);
 		refcount_inc(&link->users);
-		request_queue(o);
+		sanx_request_queue(o);
 	}
 	sanx_xmit_unlock(link);
 	/* A link that is going down cannot carry the answer. */

@@ -322,7 +322,7 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 		 * request is lost.  sanx_request_work() drops the request.
 		 */
 		if (lc->parked)
-			sanx_request_requeue(lc->parked);
+			sanx_request_queue(lc->parked);
 		lc->parked = o;
 		sanx_link_kill_locked(link, SANX_END_LOST);
 		err = -EINPROGRESS;

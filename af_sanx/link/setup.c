@@ -332,7 +332,7 @@ static const char *setup_check(struct sanx_lnet *lnet,
 		return "it is of another version of the protocol";
 	if (parsed)
 		return "it is malformed";
-	/* First, because the other takes a look at the routes for each host. */
+	/* Before our own id: that looks each host of the map up in the routes. */
 	if (!sanx_node_has_rail(lnet->net, hello->from, &ask->remote))
 		return "the node map does not have its node at that address";
 	if (hello->to != sanx_node_self(lnet->net))

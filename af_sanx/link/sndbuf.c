@@ -38,8 +38,8 @@
  * Bytes while the peer has no ring; about what TCP takes on a new connection.
  */
 #define SNDBUF_MIN	65536U
-/* After a larger buffer was refused, in jiffies. */
-#define SHORT_TIME	HZ
+/* Delay before a larger buffer is requested again, in jiffies. */
+#define SNDBUF_AGAIN	HZ
 
 static u32 sndbuf_used(const struct sanx_lconn *lc)
 {
@@ -69,18 +69,6 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 	size = min3(size, READ_ONCE(lc->bound), READ_ONCE(lc->most));
 	/* Bytes that went in frames need room here if the link is lost. */
 	return max_t(u32, size, roundup_pow_of_two(sndbuf_used(lc) + 1));
-}
-
-/**
- * sanx_sndbuf_least() - size without which a connection cannot go on
- * @lc: a connection
- *
- * Context: any.
- * Return: bytes, a power of two.
- */
-u32 sanx_sndbuf_least(const struct sanx_lconn *lc)
-{
-	return roundup_pow_of_two(max_t(u32, sndbuf_used(lc) + 1, PAGE_SIZE));
 }
 
 /* Should the send buffer be replaced by a larger one when it is empty? */
@@ -225,11 +213,21 @@ bool sanx_sndbuf_reclaim(struct sanx_lconn *lc)
 	return lc->sndbuf.buf;
 }
 
-/* Without a send buffer, less is better than none, and the least is always granted. */
-static int sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
-			struct sanx_lring *ring, u32 size)
+/**
+ * sanx_sndbuf_alloc() - allocate memory for a send buffer, or a larger one
+ * @lc: the connection; if it has no send buffer, less memory is better than none,
+ *	and what it cannot go on without is not limited
+ * @link: its link
+ * @ring: gets the memory
+ * @size: bytes, as sanx_sndbuf_size() says
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int sanx_sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
+		      struct sanx_lring *ring, u32 size)
 {
-	u32 least = sanx_sndbuf_least(lc);
+	u32 least = roundup_pow_of_two(max_t(u32, sndbuf_used(lc) + 1, PAGE_SIZE));
 
 	for (; size > least; size /= 2) {
 		if (!sanx_lring_alloc(ring, size, lc, link, SANX_CLAIM_SNDBUF))
@@ -263,8 +261,8 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 
 	if (lc->draining && !sndbuf_used(lc))
 		WRITE_ONCE(lc->draining, false);
-	if (unlikely(lc->short_until && time_after(jiffies, lc->short_until))) {
-		lc->short_until = 0;
+	if (unlikely(lc->most_until && time_after(jiffies, lc->most_until))) {
+		lc->most_until = 0;
 		WRITE_ONCE(lc->most, SANX_RING_MAX);
 	}
 	if (likely(sndbuf_good(lc, len)))
@@ -274,7 +272,7 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		return lc->sndbuf.buf ? 0 : -EAGAIN;
 	WRITE_ONCE(lc->most, sanx_lring_max(link));
 	size = sanx_sndbuf_size(lc, len);
-	err = sndbuf_alloc(lc, link, &ring, size);
+	err = sanx_sndbuf_alloc(lc, link, &ring, size);
 	if (!err)
 		err = sanx_lring_map(&ring, link, (u64)lc->id << 32);
 	if (err)
@@ -289,7 +287,7 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 	/* The smaller buffer suffices.  Do not try again for a larger one too soon. */
 	if (err == -ENOMEM) {
 		WRITE_ONCE(lc->most, lc->sndbuf.size);
-		lc->short_until = (jiffies + SHORT_TIME) | 1;
+		lc->most_until = (jiffies + SNDBUF_AGAIN) | 1;
 	}
 	return 0;
 }

@@ -60,12 +60,7 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 	struct sanx_lring ring = {};
 	int err;
 
-	err = sanx_lring_alloc(&ring, sanx_sndbuf_size(lc, 0), lc, link,
-			       SANX_CLAIM_SNDBUF);
-	/* The size is one that the peer may have chosen. */
-	if (err)
-		err = sanx_lring_alloc(&ring, sanx_sndbuf_least(lc), lc, link,
-				       SANX_CLAIM_LEAST);
+	err = sanx_sndbuf_alloc(lc, link, &ring, sanx_sndbuf_size(lc, 0));
 	spin_lock_bh(&link->tx_lock);
 	if (err) {
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
@@ -225,7 +220,7 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 			presence_renew(&g->presence);
 		}
 		if (lc->parked)
-			sanx_request_requeue(lc->parked);
+			sanx_request_queue(lc->parked);
 		lc->parked = NULL;
 		mod_delayed_work(sanx_link_wq, &g->retry, 0);
 	}
