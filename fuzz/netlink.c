@@ -17,7 +17,6 @@
 #include "netlink/internal.h"
 #include "netlink/netlink_gen.h"
 #include "sim/sim.h"
-#include "socket/socket.h"
 
 #define INPUT_MAX	4096
 /* More than the dumps of such an input need. */
@@ -28,28 +27,6 @@
 static struct fuzz_input input;
 static struct net *net;
 static struct sock the_sock;
-
-/* Of af_sanx/socket/, which is not here: there are no sockets. */
-
-struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
-{
-	return NULL;
-}
-
-bool sanx_denied(const struct sanx_conn *conn)
-{
-	return false;
-}
-
-unsigned int sanx_denied_end(const struct net *unused)
-{
-	return 0;
-}
-
-void sanx_socks_each(const struct net *unused,
-		     bool (*fn)(const struct sanx_sock *ss, void *arg), void *arg)
-{
-}
 
 static unsigned int replies;
 
@@ -242,6 +219,7 @@ static void try_load(u8 get, u8 load)
 static void run(void *unused)
 {
 	fuzz_assert(!sanx_netns_init());
+	fuzz_assert(!sanx_listeners_init());
 	net = sim_net_new(1);
 	the_sock.sim_net = net;
 	while (input.size)
@@ -252,6 +230,7 @@ static void run(void *unused)
 	nlmsg_free(dump(SANX_CMD_LINK_GET, PIECE_SIZE));
 	nlmsg_free(dump(SANX_CMD_SOCKET_GET, PIECE_SIZE));
 	sim_net_exit(net);
+	sanx_listeners_exit();
 	sanx_netns_exit();
 	rcu_barrier();
 }

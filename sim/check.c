@@ -144,4 +144,5 @@ void sim_check(void)
 	list_for_each_entry(p, &sim_pairs, list)
 		check_pair(p);
 	sim_wire_check();
+	sim_rules_check();
 }

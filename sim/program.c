@@ -121,6 +121,8 @@ static struct sim_pair *pair_new(int from, int to)
 	if (sim_nodes[from].unmapped == to || sim_nodes[to].unmapped == from ||
 	    sim_nodes[from].unmapped == from || sim_nodes[to].unmapped == to)
 		p->excuse = "a node is not mapped";
+	if (sim_nodes[from].denied == to || sim_nodes[to].denied == from)
+		p->excuse = "a port rule";
 	list_add_tail(&p->list, &sim_pairs);
 	n_pairs++;
 	return p;

@@ -5,6 +5,7 @@
 
 #include <net/sanx_wire.h>
 
+#include "config/config.h"
 #include "conn/conn.h"
 #include "sim/shim/report.h"
 
@@ -29,6 +30,7 @@
  * @hostile: the node that says anything at all; SIM_HOSTILE_ALL; 0 for none
  * @lies: it does so once in so many messages
  * @config: a node map changes once in so many steps; 0 for never
+ * @rules: a port rule comes and goes with one in so many connections; 0 for never
  * @keyed: the nodes share a key
  * @rekey: all nodes replace it once in so many steps; 0 for never
  * @deaf: for some seconds once, a node refuses links as if it had no AF_SANX,
@@ -62,6 +64,7 @@ struct sim_plan {
 	int		hostile;
 	unsigned int	lies;
 	unsigned int	config;
+	unsigned int	rules;
 	bool		keyed;
 	unsigned int	rekey;
 	unsigned int	deaf;
@@ -91,6 +94,8 @@ struct sim_plan {
  * @boot: counts its restarts
  * @deaf: its device answers requests for links, and nobody listens yet
  * @unmapped: the node that its node map lacks, itself if rails are missing, or 0
+ * @denied: the node that a port rule denies, or 0
+ * @applied: this rule, once connections that it denies have ended; else empty
  */
 struct sim_node {
 	int			id;
@@ -101,6 +106,8 @@ struct sim_node {
 	unsigned int		boot;
 	bool			deaf;
 	int			unmapped;
+	int			denied;
+	struct sanx_port_rule	applied;
 };
 
 /**
@@ -191,6 +198,16 @@ void sim_excuse(int a, int b, const char *why);
 void sim_programs_free(void);
 void sim_programs_dump(void);
 void sim_programs_node_down(int node);
+
+/* rules.c */
+struct sanx_sock;
+void sim_socks_add(struct sanx_sock *ss);
+void sim_socks_del(struct sanx_sock *ss);
+void sim_rule_set(struct sim_node *n, const struct sanx_port_rule *rule);
+void sim_rule_apply(struct sim_node *n, const struct sanx_port_rule *rule);
+void sim_rule_soon(int node);
+int sim_rule_due(void);
+void sim_rules_check(void);
 
 /* check.c */
 void sim_check(void);

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "program.h"
+#include "socket/socket.h"
 
 /**
  * struct sim_sock - a socket
@@ -14,20 +15,18 @@
  * @sock: the socket
  * @node: its node
  * @net: the namespace of the node when it was made
- * @conn: its connection, or NULL
+ * @ss: AF_SANX's part, as far as it is used here
  * @fell_back: it would be TCP now
  * @killed: its program was killed
- * @lsk: for listening
  */
 struct sim_sock {
 	struct tcp_sock		tp;
 	struct socket		sock;
 	int			node;
 	struct net		*net;
-	struct sanx_conn	*conn;
+	struct sanx_sock	ss;
 	bool			fell_back;
 	bool			killed;
-	struct sanx_listener	lsk;
 	struct rcu_head		rcu;
 };
 
@@ -49,7 +48,7 @@ struct tcp_sock *sim_sock_tp(struct sim_sock *s)
 
 struct sanx_conn *sim_sock_conn(struct sim_sock *s)
 {
-	return s->conn;
+	return s->ss.conn;
 }
 
 void sock_put(struct sock *sk)
@@ -82,18 +81,27 @@ static void sock_fill(struct sim_sock *s)
 	s->tp.notsent_lowat = U32_MAX;
 }
 
-/**
- * sim_socket() - socket()
- * @node: where
- */
-struct sim_sock *sim_socket(int node)
+static struct sim_sock *sock_new(int node)
 {
 	struct sim_sock *s = calloc(1, sizeof(*s));
 
 	s->node = node;
 	s->net = sim_nodes[node].net;
 	sock_fill(s);
-	sanx_listener_init(&s->lsk, s->net);
+	s->ss.sk = sk_of(s);
+	sanx_listener_init(&s->ss.lsk, s->net);
+	return s;
+}
+
+/**
+ * sim_socket() - socket()
+ * @node: where
+ */
+struct sim_sock *sim_socket(int node)
+{
+	struct sim_sock *s = sock_new(node);
+
+	sim_socks_add(&s->ss);
 	sanx_netuse_get(s->net);
 	return s;
 }
@@ -128,21 +136,26 @@ int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog)
 	lock_sock(sk);
 	inet_sk(sk)->inet_sport = htons(port);
 	sk->sk_max_ack_backlog = backlog;
-	sanx_listener_add(&s->lsk, sk, true);
+	sanx_listener_add(&s->ss.lsk, sk, true);
 	WRITE_ONCE(sk->sk_state, TCP_LISTEN);
-	sanx_listener_add(&s->lsk, sk, false);
-	sanx_listener_watch(&s->lsk);
+	sanx_listener_add(&s->ss.lsk, sk, false);
+	sanx_listener_watch(&s->ss.lsk);
 	release_sock(sk);
 	return 0;
 }
 
 static struct sim_sock *accepted(struct sim_sock *l, struct sanx_conn *conn)
 {
-	struct sim_sock *s = sim_socket(l->node);
+	struct sim_sock *s = sock_new(l->node);
 
+	sim_rule_soon(l->node);
 	sanx_conn_attach(conn, sk_of(s));
 	/* As in accept_conn() and start(). */
-	smp_store_release(&s->conn, conn);
+	smp_store_release(&s->ss.conn, conn);
+	sim_socks_add(&s->ss);
+	sanx_netuse_get(s->net);
+	/* As in accept_conn(). */
+	sanx_listener_taken(&l->ss.lsk, conn);
 	return s;
 }
 
@@ -159,7 +172,7 @@ struct sim_sock *sim_accept(struct sim_sock *l, long timeo)
 
 	add_wait_queue(sk_sleep(sk_of(l)), &wait);
 	for (;;) {
-		conn = sanx_listener_take(&l->lsk);
+		conn = sanx_listener_take(&l->ss.lsk);
 		if (conn || !timeo)
 			break;
 		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
@@ -171,7 +184,7 @@ struct sim_sock *sim_accept(struct sim_sock *l, long timeo)
 static bool connecting(const struct sim_sock *s)
 {
 	return !READ_ONCE(s->fell_back) &&
-	       READ_ONCE(s->conn->state) == SANX_CONN_CONNECTING;
+	       READ_ONCE(s->ss.conn->state) == SANX_CONN_CONNECTING;
 }
 
 /* In the connect thread: the socket becomes TCP. */
@@ -210,6 +223,7 @@ static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 	remote.port = htons(port);
 	conn = sanx_conn_alloc(ops, s->net, &local, &remote, NULL);
 	sanx_transport_put(ops);
+	sim_rule_soon(s->node);
 	return conn;
 }
 
@@ -222,7 +236,7 @@ static int start(struct sim_sock *s, struct sanx_conn *conn)
 	sanx_rxq_init(&conn->rx, NULL, conn->rx_max);
 	sanx_conn_attach(conn, sk);
 	/* As in accept_conn() and start(). */
-	smp_store_release(&s->conn, conn);
+	smp_store_release(&s->ss.conn, conn);
 	err = sanx_conn_connect(conn, refused);
 	if (!err && READ_ONCE(conn->state) != SANX_CONN_REFUSED)
 		return 0;
@@ -426,7 +440,7 @@ static ssize_t send_all(struct sim_sock *s, struct sanx_conn *conn,
 ssize_t sim_send(struct sim_sock *s, struct iov_iter *from, int flags,
 		 long timeo)
 {
-	struct sanx_conn *conn = s->conn;
+	struct sanx_conn *conn = s->ss.conn;
 	u64 lent = 0;
 	ssize_t n;
 
@@ -538,7 +552,7 @@ static ssize_t recv_some(struct sim_sock *s, struct sanx_conn *conn,
 ssize_t sim_recv(struct sim_sock *s, struct iov_iter *to, int flags,
 		 long timeo)
 {
-	struct sanx_conn *conn = s->conn;
+	struct sanx_conn *conn = s->ss.conn;
 	ssize_t n;
 	int err;
 
@@ -568,7 +582,7 @@ int sim_shutdown(struct sim_sock *s, int how)
 	int err;
 
 	lock_sock(sk_of(s));
-	err = sanx_conn_shutdown(s->conn, how);
+	err = sanx_conn_shutdown(s->ss.conn, how);
 	release_sock(sk_of(s));
 	return err;
 }
@@ -582,9 +596,9 @@ void sim_cork(struct sim_sock *s, bool on)
 		s->tp.nonagle |= TCP_NAGLE_CORK;
 	else
 		s->tp.nonagle &= ~TCP_NAGLE_CORK;
-	WRITE_ONCE(s->conn->hold.cork, on);
+	WRITE_ONCE(s->ss.conn->hold.cork, on);
 	if (!on)
-		sanx_hold_pull(s->conn);
+		sanx_hold_pull(s->ss.conn);
 }
 
 static void sock_put_rcu(struct rcu_head *rcu)
@@ -603,20 +617,21 @@ void sim_close(struct sim_sock *s, bool abort)
 	struct sanx_conn *conn;
 
 	lock_sock(sk);
-	sanx_listener_pause(&s->lsk);
-	conn = s->conn;
+	sanx_listener_pause(&s->ss.lsk);
+	conn = s->ss.conn;
 	if (conn)
 		sanx_conn_detach(conn);
 	release_sock(sk);
 	if (conn)
 		sanx_conn_close(conn, abort);
+	sim_socks_del(&s->ss);
 	sanx_netuse_put(s->net, false);
 	WRITE_ONCE(sk->sk_state, TCP_CLOSE);
-	sanx_listener_stop(&s->lsk);
+	sanx_listener_stop(&s->ss.lsk);
 	if (conn) {
 		sanx_conn_stop(conn);
 		sanx_conn_put(conn);
 	}
-	sanx_listener_destroy(&s->lsk);
+	sanx_listener_destroy(&s->ss.lsk);
 	call_rcu(&s->rcu, sock_put_rcu);
 }

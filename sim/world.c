@@ -67,6 +67,7 @@ static void plan_trouble(struct sim_plan *p)
 	p->restart = PICK(0, 0, 2000, 10000);
 	p->fault = PICK(0, 0, 100);
 	p->config = PICK(0, 0, 0, 2000);
+	p->rules = PICK(0, 0, 0, 0, 2, 8);
 	p->rekey = p->keyed ? PICK(0, 500, 3000) : 0;
 	p->deaf = PICK(0, 0, 2000);
 	p->setups = PICK(0, 0, 0, 2);
@@ -95,7 +96,7 @@ static void plan_draw(struct sim_plan *p)
 	if (sim_fuzz)
 		p->hostile = SIM_HOSTILE_ALL;
 	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart &&
-		   !p->config && !p->rekey && !p->deaf;
+		   !p->config && !p->rules && !p->rekey && !p->deaf;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
@@ -294,6 +295,29 @@ static void config(void *arg)
 	sim_restarting--;
 }
 
+/* A port rule comes, is applied perhaps, and goes. */
+static void deny(void *arg)
+{
+	struct sim_node *n = arg;
+	struct sanx_port_rule rule = {
+		.first = 1, .last = U16_MAX, .ways = sim_rnd(4),
+		.node = 1 + sim_rnd(sim_plan.nodes),
+	};
+
+	sim_mem_refuse(0);
+	n->denied = rule.node;
+	sim_excuse(n->id, rule.node, "a port rule");
+	sim_rule_set(n, &rule);
+	if (!sim_chance(4))
+		sim_rule_apply(n, &rule);
+	sim_mem_refuse(sim_plan.refuse);
+	sim_sleep(1 + sim_rnd(20 * NSEC_PER_MSEC), "a port rule");
+	n->applied = (struct sanx_port_rule){ 0 };
+	n->denied = 0;
+	sim_rule_set(n, NULL);
+	sim_restarting--;
+}
+
 static void rekey_each(void (*change)(struct sim_node *n, u8 nr), u8 nr)
 {
 	unsigned int i, first = sim_rnd(sim_plan.nodes);
@@ -359,6 +383,7 @@ static void disturb(void)
 {
 	const struct sim_plan *p = &sim_plan;
 	struct sim_node *n;
+	int node;
 
 	if (sim_chance(p->restart) && !sim_restarting) {
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
@@ -369,6 +394,12 @@ static void disturb(void)
 		n = &sim_nodes[1 + sim_rnd(p->nodes)];
 		sim_restarting++;
 		sim_spawn(n->id, "config", config, n);
+	}
+	node = sim_rule_due();
+	if (node && !sim_restarting) {
+		n = &sim_nodes[node];
+		sim_restarting++;
+		sim_spawn(n->id, "deny", deny, n);
 	}
 	if (sim_chance(p->rekey) && !sim_restarting) {
 		sim_restarting++;
@@ -449,6 +480,7 @@ void sim_world(u64 seed, u64 steps)
 	sim_restarting = 0;
 	sim_peace = false;
 	sim_hostile_reset();
+	sim_rule_due();
 	sim_set_clock(sim_plan.clock);
 	sim_call(-1, "start", start_all, NULL);
 	sim_set_pace(sim_plan.pace);

@@ -485,7 +485,16 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 	conn->work.work.func = refused;
 	err = conn_event_locked(conn, SANX_EV_CONNECT);
 	conn->started = ktime_get_ns();
-	return err ?: conn->ops->connect(conn);
+	err = err ?: conn->ops->connect(conn);
+	/*
+	 * The state was stored before the rules are loaded.  Pairs with smp_mb() in
+	 * sanx_denied_end(), which finds this connection unless this finds the rules.
+	 */
+	smp_mb();
+	if (!err && !sanx_port_allowed(conn->net, SANX_WAY_OUT,
+				       &conn->remote.addr, conn->remote.port))
+		sanx_conn_deny(conn);
+	return err;
 }
 
 /**
@@ -589,6 +598,25 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 	spin_unlock_bh(&conn->lock);
 	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 0))
 		sanx_conn_put(conn);
+}
+
+/**
+ * sanx_conn_deny() - end a connection that port rules deny by now
+ * @conn: a connection that connects, or is open
+ *
+ * One that still connects becomes TCP, as if the rules had been there.  Both ends of
+ * one that is open get a reset; the program here gets ECONNABORTED.
+ *
+ * Context: any; no lock of the core held.
+ */
+void sanx_conn_deny(struct sanx_conn *conn)
+{
+	/* In this order: it may be established meanwhile. */
+	sanx_conn_refused(conn, SANX_FALLBACK_PORT);
+	if (!sanx_conn_open(conn))
+		return;
+	conn->ops->abort(conn);
+	sanx_conn_reset(conn, ECONNABORTED);
 }
 
 /**
@@ -905,7 +933,8 @@ static bool conn_close_wait(const struct sanx_conn *conn)
  * @err: errno (positive) for the program.  ECONNRESET becomes EPIPE after the
  *	peer's end of stream and before ours, as in TCP.
  *
- * Does nothing if the connection is dead already.
+ * Does nothing if the connection is dead already, or was refused: its socket is
+ * TCP's then.
  *
  * Context: any.
  */
@@ -915,7 +944,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	struct sock *sk;
 
 	spin_lock_bh(&conn->lock);
-	if (sanx_state_next(conn->state, SANX_EV_DIE) < 0) {
+	if (conn->state == SANX_CONN_REFUSED ||
+	    sanx_state_next(conn->state, SANX_EV_DIE) < 0) {
 		spin_unlock_bh(&conn->lock);
 		return;
 	}

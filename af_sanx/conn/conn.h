@@ -76,6 +76,7 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_detach(struct sanx_conn *conn);
 int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
 int sanx_conn_give_up(struct sanx_conn *conn);
+void sanx_conn_deny(struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
 bool sanx_lock_sock_soon(struct sock *sk);
@@ -101,6 +102,7 @@ void sanx_listener_watch(struct sanx_listener *lsk);
 void sanx_listener_pause(struct sanx_listener *lsk);
 void sanx_listener_stop(struct sanx_listener *lsk);
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk);
+void sanx_listener_taken(struct sanx_listener *lsk, struct sanx_conn *conn);
 unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
 void sanx_listener_each(const struct net *net,
 			bool (*fn)(struct sanx_conn *conn, void *arg),

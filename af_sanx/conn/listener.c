@@ -6,6 +6,12 @@
  * The native socket listens too.  So the port is taken, and plain TCP clients
  * find it.
  *
+ * sanx_listener_each() finds each connection that came in, from the moment it is
+ * established until a socket shows it: in the queue of its listener, then in
+ * table->taken.  Port rules are checked under the same lock.  So of a connection and
+ * a rule that denies it, one sees the other: if sanx_listener_each() did not find the
+ * connection, then the connection comes later, and finds the rule.
+ *
  * Each namespace has a table of its listeners.  table->lock guards it, all fields
  * of a struct sanx_listener but @table, @watch and @end, conn->node while it is in
  * a list of a listener, and writes of conn->deferred.  conn->lock is inside it.
@@ -31,12 +37,15 @@
  * @refs: references: the namespace's, and one of each of its sockets
  * @lock: see above
  * @heads: &struct sanx_listener by port
+ * @taken: connections that accept() took and that no socket shows yet, by
+ *	sanx_conn.node
  * @rcu: frees the table
  */
 struct sanx_listener_table {
 	refcount_t		refs;
 	spinlock_t		lock; /* guards: see above */
 	struct hlist_head	heads[1 << TABLE_BITS];
+	struct list_head	taken;
 	struct rcu_head		rcu;
 };
 
@@ -291,8 +300,8 @@ void sanx_listener_news(struct sanx_conn *conn)
  *
  * Context: process or softirq.
  * Return: 0 if the connection is established at this end; -ECONNREFUSED if no
- * AF_SANX socket listens there; -EAGAIN if the backlog is full, or if listen()
- * or close() of the listener has not finished.
+ * AF_SANX socket listens there, or a port rule denies the connection; -EAGAIN if
+ * the backlog is full, or if listen() or close() of the listener has not finished.
  */
 int sanx_conn_incoming(struct sanx_conn *conn)
 {
@@ -304,7 +313,8 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 
 	spin_lock_bh(&table->lock);
 	lsk = lookup(table, &conn->local, &conn->remote);
-	if (!lsk)
+	if (!lsk || !sanx_port_allowed(conn->net, SANX_WAY_IN,
+				       &conn->remote.addr, conn->local.port))
 		goto out;
 	err = -EAGAIN;
 	/* One more than the backlog, as in sk_acceptq_is_full() of TCP. */
@@ -375,7 +385,8 @@ static bool each_of(const struct sanx_listener *lsk,
 }
 
 /**
- * sanx_listener_each() - look at all connections that wait for accept()
+ * sanx_listener_each() - look at all connections that came in and that no socket
+ * shows
  * @net: the namespace
  * @fn: called for each, under the lock of the table of listeners; returns false to
  *	end it
@@ -389,6 +400,7 @@ void sanx_listener_each(const struct net *net,
 {
 	struct sanx_listener_table *table = table_of(net);
 	const struct sanx_listener *lsk;
+	struct sanx_conn *conn;
 	unsigned int i;
 
 	spin_lock_bh(&table->lock);
@@ -396,6 +408,9 @@ void sanx_listener_each(const struct net *net,
 		hlist_for_each_entry(lsk, &table->heads[i], node)
 			if (!each_of(lsk, fn, arg))
 				goto out;
+	list_for_each_entry(conn, &table->taken, node)
+		if (!fn(conn, arg))
+			break;
 out:
 	spin_unlock_bh(&table->lock);
 }
@@ -618,6 +633,8 @@ void sanx_listener_pause(struct sanx_listener *lsk)
  * sanx_listener_take() - take the connection that has waited longest
  * @lsk: of a listening socket
  *
+ * sanx_listener_taken() must follow.
+ *
  * Context: any; takes the lock of the table.
  * Return: a connection, whose reference is now the caller's, or NULL.
  */
@@ -630,11 +647,26 @@ struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 	spin_lock_bh(&lsk->table->lock);
 	conn = list_first_entry_or_null(&lsk->queue, struct sanx_conn, node);
 	if (conn) {
-		list_del_init(&conn->node);
+		list_move_tail(&conn->node, &lsk->table->taken);
 		lsk->queued--;
 	}
 	spin_unlock_bh(&lsk->table->lock);
 	return conn;
+}
+
+/**
+ * sanx_listener_taken() - a connection that was taken is shown by a socket, or is
+ * closed
+ * @lsk: its listener
+ * @conn: the connection, as sanx_listener_take() returned it
+ *
+ * Context: any; takes the lock of the table.
+ */
+void sanx_listener_taken(struct sanx_listener *lsk, struct sanx_conn *conn)
+{
+	spin_lock_bh(&lsk->table->lock);
+	list_del_init(&conn->node);
+	spin_unlock_bh(&lsk->table->lock);
 }
 
 /**
@@ -658,6 +690,7 @@ static int __net_init listener_net_init(struct net *net)
 		return -ENOMEM;
 	refcount_set(&ln->table->refs, 1);
 	spin_lock_init(&ln->table->lock);
+	INIT_LIST_HEAD(&ln->table->taken);
 	return 0;
 }
 

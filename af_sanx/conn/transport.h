@@ -247,9 +247,9 @@ enum sanx_room {
  * @short_until: until then no memory is requested to send more, in jiffies
  * @rx_stamp: wall-clock time when bytes last arrived, in ns; 0 if the program
  *	did not ask for it (SO_TIMESTAMP)
- * @node: in the accept queue of a listener or in sanx_listener.deferred,
- *	guarded by the lock of the listener table; later in sanx_sock.old,
- *	guarded by lock_sock()
+ * @node: in the accept queue of a listener, in sanx_listener.deferred or in
+ *	sanx_listener_table.taken, guarded by the lock of the listener table; later
+ *	in sanx_sock.old, guarded by lock_sock()
  * @deferred: the listener, while accept() must not find this connection yet;
  *	written under the lock of the listener table, read under RCU
  * @retry: connects again after a full backlog; for a connection that came in,
@@ -346,7 +346,7 @@ struct sanx_transport_ops {
 	 * calling exactly one of sanx_conn_established(), sanx_conn_refused()
 	 * and sanx_conn_busy(), in this call or later, in any context.  After
 	 * sanx_conn_busy(), connect() is called again.  close() may be called
-	 * before there is an answer.
+	 * before there is an answer, and a port rule may have refused it.
 	 *
 	 * Context: process, lock_sock() held; must not wait for the peer.
 	 * Return: 0, or -errno if no answer will come.  -ENOMEM goes to the

@@ -112,9 +112,6 @@ static int loop_connect(struct sanx_conn *conn)
 	u32 size;
 	int err;
 
-	if (!sanx_port_allowed(conn->net, SANX_WAY_IN, &conn->local.addr,
-			       conn->remote.port))
-		return -ECONNREFUSED;
 	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local,
 				       &memcg);
 	if (!size)

@@ -48,8 +48,8 @@ static int accept_wait(struct sanx_sock *ss, long *timeo)
 }
 
 /*
- * Makes @newsock the socket of @conn, and takes the caller's reference of
- * @conn, also on failure.
+ * Makes @newsock the socket of @conn, as sanx_listener_take() returned it, and
+ * takes the caller's reference of @conn, also on failure.
  * Return: 0 or -errno.
  */
 static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
@@ -80,11 +80,14 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	 */
 	smp_store_release(&ss->conn, conn);
 	sanx_socks_add(ss);
+	/* In this order: sanx_denied_end() looks there first. */
+	sanx_listener_taken(&lss->lsk, conn);
 	return 0;
 
 err_native:
 	sock_release(native);
 err_conn:
+	sanx_listener_taken(&lss->lsk, conn);
 	sanx_conn_close(conn, true);
 	/* Its TCP_DEFER_ACCEPT work may still be queued. */
 	sanx_conn_stop(conn);
