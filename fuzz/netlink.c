@@ -216,6 +216,19 @@ static void try_load(u8 get, u8 load)
 	nlmsg_free(was);
 }
 
+/* Rules say who the peer is in one way, as files of rules do. */
+static void check_rules(void)
+{
+	struct sanx_ports *ports;
+	unsigned int i;
+
+	rcu_read_lock();
+	ports = rcu_dereference(sanx_net(net)->ports);
+	for (i = 0; ports && i < ports->n; i++)
+		fuzz_assert(!ports->rule[i].node || !ports->rule[i].prefix_len);
+	rcu_read_unlock();
+}
+
 static void run(void *unused)
 {
 	fuzz_assert(!sanx_netns_init());
@@ -224,6 +237,7 @@ static void run(void *unused)
 	the_sock.sim_net = net;
 	while (input.size)
 		request();
+	check_rules();
 	try_load(SANX_CMD_NODEMAP_GET, SANX_CMD_NODEMAP_LOAD);
 	try_load(SANX_CMD_PORTS_GET, SANX_CMD_PORTS_LOAD);
 	nlmsg_free(dump(SANX_CMD_KEY_GET, PIECE_SIZE));

@@ -328,6 +328,11 @@ static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
 	rule->allow = nla_get_u32(tb[SANX_A_PORT_RULE_ACTION]) ==
 		      SANX_PORT_ACTION_ALLOW;
 	rule_parse_peer(rule, tb);
+	if (rule->node && tb[SANX_A_PORT_RULE_PREFIX]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port rule has a node and a prefix, expected one of them");
+		return -EINVAL;
+	}
 	if (!tb[SANX_A_PORT_RULE_FIRST] && !tb[SANX_A_PORT_RULE_LAST])
 		return 0;
 	if (!tb[SANX_A_PORT_RULE_FIRST]) {
