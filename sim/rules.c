@@ -27,6 +27,7 @@ void sim_socks_del(struct sanx_sock *ss)
 
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
 {
+	/* As in af_sanx/socket/stream.c: pairs with smp_store_release() in sock.c. */
 	return smp_load_acquire(&ss->conn);
 }
 

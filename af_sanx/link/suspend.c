@@ -23,25 +23,13 @@
 #include <linux/slab.h>
 
 #include "internal.h"
+#include "patience.h"
 
 /*
  * How long a connection that its program has closed waits for a link, in
  * jiffies.  TCP limits this by its retries.
  */
 #define CLOSED_MAX	(60 * HZ)
-/*
- * How long an acceptor waits for the connector's RESUME, in jiffies.  The time
- * ends with a frame of the peer: while the new link is silent, the peer may not
- * know of it.
- */
-#define RESUME_MAX	(10 * HZ)
-/*
- * RESUME_MAX begins anew with each link.  So that a peer whose links come and go does
- * not keep for ever what it does not resume, the time in all is limited, too, once so
- * many links have come up: to what TCP spends on retransmissions.
- */
-#define RESUME_LINKS	10
-#define RESUME_IN_ALL	(15 * 60 * HZ)
 /*
  * How long links may be rejected for want of AF_SANX, in jiffies: presence.h.
  */
@@ -338,15 +326,15 @@ static void suspend_ask(struct sanx_lconn *lc, struct sanx_link *link)
 static bool suspend_expired(const struct sanx_group *g,
 			    const struct sanx_lconn *lc)
 {
-	unsigned long since = lc->lost;
+	const struct sanx_patience p = {
+		.lost	= lc->lost,
+		.up	= g->resumed,
+		.heard	= READ_ONCE(g->out->heard),
+		.links	= lc->passed,
+		.asking	= !list_empty_careful(&g->out->requests),
+	};
 
-	if (!list_empty_careful(&g->out->requests))
-		return false;
-	if (time_after(g->resumed, since))
-		since = g->resumed;
-	return time_after(READ_ONCE(g->out->heard), since + RESUME_MAX) ||
-	       (lc->passed > RESUME_LINKS &&
-		time_after(jiffies, lc->lost + RESUME_IN_ALL));
+	return sanx_patience_over(&p, jiffies);
 }
 
 /*
