@@ -45,8 +45,8 @@ static unsigned int max_orphans_max = 1048576;
 static unsigned int mem_mb_max = 1 << 30;
 
 /*
- * sysctl net.sanx.mem_mb: the most memory of rings and send buffers of connections with
- * other nodes, of all namespaces, in MiB.  Only the initial one can change it, as
+ * sysctl net.sanx.mem_mb: the most memory of connections with other nodes, their rings
+ * and send buffers, of all namespaces, in MiB.  Only the initial one can change it, as
  * others may belong to users.
  */
 unsigned int sanx_mem_mb;

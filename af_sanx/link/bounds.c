@@ -10,8 +10,16 @@
 
 #include "internal.h"
 
-/* Pages of rings and send buffers, of all peers. */
+/*
+ * Pages that the structures of a connection take, with its registrations and its first
+ * ring.  Those of its socket are TCP's.
+ */
+#define CONN_PAGES	DIV_ROUND_UP(4096, PAGE_SIZE)
+
+/* Pages of connections, rings and send buffers, of all peers. */
 static atomic_long_t memory;
+/* Connections, of all peers. */
+static atomic_long_t conns;
 
 static void bounds_refused(const struct sanx_group *g)
 {
@@ -61,29 +69,6 @@ unsigned long sanx_bounds_request(struct sanx_group *g)
 	return nsecs_to_jiffies(ns) + 1;
 }
 
-/**
- * sanx_bounds_conn() - may a peer have one more connection?
- * @g: the lane that it asks in; connections that a restarted peer has forgotten
- *	do not count any more
- *
- * Where a peer has too many, further ones are TCP.  It may get a few more, by asking
- * in several lanes at once.
- *
- * Context: process.
- * Return: true if so.
- */
-bool sanx_bounds_conn(struct sanx_group *g)
-{
-	const struct sanx_net *sn = sanx_net(g->lnet->net);
-
-	if (atomic_read(&g->first->conns) < READ_ONCE(sn->conns_peer))
-		return true;
-	bounds_refused(g);
-	pr_notice_ratelimited("node %u asks for one connection more: net.sanx.conns_peer is reached\n",
-			      g->peer);
-	return false;
-}
-
 static bool claim(atomic_long_t *account, u32 pages, u64 most)
 {
 	if (atomic_long_add_return(pages, account) <= most)
@@ -92,24 +77,47 @@ static bool claim(atomic_long_t *account, u32 pages, u64 most)
 	return false;
 }
 
-/* Half is for those who have nothing yet. */
-static bool claim_both(struct sanx_link *link, u32 pages, enum sanx_claim what)
+/**
+ * struct shares - the most memory that there may be, in pages
+ * @all: of connections with all peers
+ * @peer: of those with one peer
+ */
+struct shares {
+	u64	all;
+	u64	peer;
+};
+
+static struct shares shares_of(const struct sanx_link *link)
 {
-	struct sanx_group *g = link->group;
-	u64 most = (u64)READ_ONCE(sanx_mem_mb) * (SZ_1M / PAGE_SIZE);
+	const struct sanx_group *g = link->group;
+	struct shares s = {
+		.all = (u64)READ_ONCE(sanx_mem_mb) * (SZ_1M / PAGE_SIZE),
+	};
 	u32 percent = READ_ONCE(sanx_net(g->lnet->net)->mem_peer_percent);
 	u32 most_percent = READ_ONCE(sanx_net(&init_net)->mem_peer_percent);
 
-	if (what == SANX_CLAIM_GROWN)
-		most /= 2;
-	if (!claim(&memory, pages, most))
-		return false;
 	/* A node's connections to itself are its own programs' only. */
 	if (g->peer == link->self)
 		percent = 100;
 	else
 		percent = min(percent, most_percent);
-	if (claim(&g->first->memory, pages, div_u64(most * percent, 100)))
+	s.peer = div_u64(s.all * percent, 100);
+	return s;
+}
+
+/* Half is for those who have nothing yet. */
+static bool claim_both(struct sanx_link *link, u32 pages, enum sanx_claim what)
+{
+	struct sanx_group *g = link->group;
+	struct shares s = shares_of(link);
+
+	if (what == SANX_CLAIM_GROWN) {
+		s.all /= 2;
+		s.peer /= 2;
+	}
+	if (!claim(&memory, pages, s.all))
+		return false;
+	if (claim(&g->first->memory, pages, s.peer))
 		return true;
 	atomic_long_sub(pages, &memory);
 	return false;
@@ -157,6 +165,71 @@ void sanx_bounds_memory_put(struct sanx_group *g, u32 pages)
 {
 	atomic_long_sub(pages, &g->first->memory);
 	atomic_long_sub(pages, &memory);
+}
+
+static bool one_too_many(const struct sanx_group *g, const char *which)
+{
+	bounds_refused(g);
+	pr_notice_ratelimited("node %u asks for one connection more: %s is reached\n",
+			      g->peer, which);
+	return false;
+}
+
+/**
+ * sanx_bounds_conn() - may a peer have one more connection?
+ * @link: the link that it asks on; connections that a restarted peer has forgotten
+ *	do not count any more
+ *
+ * Where a peer has too many, further ones are TCP.  It may get a few more, by asking
+ * in several lanes at once.  The connections alone do not take more memory than there
+ * may be.
+ *
+ * Context: process.
+ * Return: true if so.
+ */
+bool sanx_bounds_conn(struct sanx_link *link)
+{
+	struct sanx_group *g = link->group;
+	const struct sanx_net *sn = sanx_net(g->lnet->net);
+	u64 has = atomic_read(&g->first->conns);
+	struct shares s = shares_of(link);
+
+	if (has >= READ_ONCE(sn->conns_peer))
+		return one_too_many(g, "net.sanx.conns_peer");
+	if ((has + 1) * CONN_PAGES > s.peer ||
+	    (atomic_long_read(&conns) + 1) * CONN_PAGES > s.all)
+		return one_too_many(g, "net.sanx.mem_mb or mem_peer_percent");
+	return true;
+}
+
+/**
+ * sanx_bounds_conn_add() - a peer has one more connection
+ * @g: a lane of the peer
+ *
+ * Its structures count as memory.  They are never refused here: our own programs may
+ * connect, and pay for it.
+ *
+ * Context: any.
+ */
+void sanx_bounds_conn_add(struct sanx_group *g)
+{
+	atomic_inc(&g->first->conns);
+	atomic_long_add(1, &conns);
+	atomic_long_add(CONN_PAGES, &g->first->memory);
+	atomic_long_add(CONN_PAGES, &memory);
+}
+
+/**
+ * sanx_bounds_conn_del() - a peer has one connection less
+ * @g: a lane of the peer
+ *
+ * Context: any.
+ */
+void sanx_bounds_conn_del(struct sanx_group *g)
+{
+	sanx_bounds_memory_put(g, CONN_PAGES);
+	atomic_long_sub(1, &conns);
+	atomic_dec(&g->first->conns);
 }
 
 /**

@@ -204,13 +204,13 @@ int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
 	if (err < 0)
 		return err;
 	/* Before it can be released. */
-	atomic_inc(&g->first->conns);
+	sanx_bounds_conn_add(g);
 	err = sanx_rings_init(lc);
 	if (!err)
 		err = attach_publish(lc, link, phase);
 	if (!err)
 		return 0;
-	atomic_dec(&g->first->conns);
+	sanx_bounds_conn_del(g);
 	xa_erase_bh(&g->ids, lc->id);
 	sanx_rings_destroy(lc);
 	return err;
@@ -345,7 +345,7 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 
 	spin_unlock_bh(&link->tx_lock);
 	xa_erase_bh(&link->group->ids, lc->id);
-	atomic_dec(&link->group->first->conns);
+	sanx_bounds_conn_del(link->group);
 	/*
 	 * The worker may wait for memory for a ring, with a reference.  Nobody
 	 * needs a ring now, and the namespace may be gone by then.

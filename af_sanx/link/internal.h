@@ -124,7 +124,8 @@ struct sanx_lnet {
  * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
  *	in other lanes: not used
  * @first: lane 0, with a reference in other lanes; constant
- * @memory: in lane 0: pages of rings and send buffers, in all lanes; no lock
+ * @memory: in lane 0: pages of connections, rings and send buffers, in all lanes; no
+ *	lock
  * @setups: in lane 0: set-ups that the peer asked for, in all lanes; no lock
  * @requests: in lane 0: OPENs and RESUMEs of the peer in all lanes; no lock
  * @conns: in lane 0: connections in all lanes, attached or suspended
@@ -698,7 +699,9 @@ void sanx_group_try(struct sanx_group *g, unsigned int n);
 /* bounds.c */
 bool sanx_bounds_link(struct sanx_group *g);
 unsigned long sanx_bounds_request(struct sanx_group *g);
-bool sanx_bounds_conn(struct sanx_group *g);
+bool sanx_bounds_conn(struct sanx_link *link);
+void sanx_bounds_conn_add(struct sanx_group *g);
+void sanx_bounds_conn_del(struct sanx_group *g);
 bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what);
 void sanx_bounds_memory_put(struct sanx_group *g, u32 pages);
 void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);

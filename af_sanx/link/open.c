@@ -238,7 +238,7 @@ static int open_serve(const struct sanx_request *o)
 		sanx_bounds_unreachable(o->link->group, &local.addr);
 		return SANX_REJECT_DENIED;
 	}
-	if (!sanx_bounds_conn(o->link->group))
+	if (!sanx_bounds_conn(o->link))
 		return SANX_REJECT_DENIED;
 	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
 	if (!size)

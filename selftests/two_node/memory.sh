@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Memory of rings and send buffers is limited, in all and for each peer.
+# Memory of connections, rings and send buffers is limited, in all and for each peer.
 # kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
@@ -36,11 +36,34 @@ short() {
 	check "$1: some had to do without" at_least 1 memory_refused 1
 }
 
-plan 12
+# crowd N: so many connections of node 2, that stay.
+crowd() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		background 2 "$PEER" -T $((60 * SLOW)) connect 10.77.0.1 5003 ping 1 hold
+		says "$LAST_LOG" '^connected' || return 1
+	done
+}
+
+# Two pages are for two connections, which have no rings; what comes next is TCP.
+structures() {
+	limits 1 1
+	remember 1
+	crowd 5
+	is "structures: so many over verbs, others refused" \
+		"$(moved 1 conns_verbs) $(moved 1 requests_refused)" "2 3"
+	limits 1 100
+	crowd 3
+	is "structures: more memory, more connections" "$(moved 1 conns_verbs)" 5
+	nodes "pkill -f '[p]eer .*5003'" || true
+}
+
+plan 14
 load_verbs
 nodemap_std
 serve 1 5001 both 1M end
 serve 1 5002 both 100000 end
+serve 1 5003 echo
 DEFAULT=$(node1 cat /proc/sys/net/sanx/mem_mb </dev/null)
 check "an eighth of the memory" [ "$DEFAULT" -ge 16 ]
 plenty
@@ -52,4 +75,5 @@ limits 2 100
 remember 1
 check "one stream alone" peer 2 connect 10.77.0.1 5002 both 100000 shut end
 check "one stream alone: has memory" [ "$(moved 1 memory_refused)" = 0 ]
+structures
 limits "$DEFAULT" 50
