@@ -213,7 +213,9 @@ static void refused(struct kthread_work *work)
 static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 				  u16 from)
 {
-	const struct sanx_transport_ops *ops = sanx_transport_get(false);
+	/* A link of a node to itself is for addresses that loop does not take. */
+	bool loop = to == s->node && sim_chance(2);
+	const struct sanx_transport_ops *ops = sanx_transport_get(loop);
 	struct sanx_endpoint local, remote;
 	struct sanx_conn *conn;
 

@@ -206,12 +206,14 @@ extern struct module sim_module;
 
 static inline void __module_get(struct module *m)
 {
-	m->refs++;
+	if (m)
+		m->refs++;
 }
 
 static inline bool try_module_get(struct module *m)
 {
-	m->refs++;
+	if (m)
+		m->refs++;
 	return true;
 }
 
