@@ -2,11 +2,12 @@
 /*
  * Connections of every kind, at random, for as long as one likes.
  *
- *	soak [-tk] [-s SEED] [-T LIMIT] serve PORT
- *	soak [-tk] [-s SEED] [-T LIMIT] [-d SECONDS] [-c CLIENTS] call PORT ADDRESS...
+ *	soak [-tkf] [-s SEED] [-T LIMIT] serve PORT
+ *	soak [-tkf] [-s SEED] [-T LIMIT] [-d SECONDS] [-c CLIENTS] call PORT ADDRESS...
  *
  * Sockets are AF_SANX's, or with -t plain TCP's, which is the oracle.  With -k nobody is
- * killed: User Mode Linux 6.12 panics when a fork() is interrupted so.
+ * killed: User Mode Linux 6.12 panics when a fork() is interrupted so.  With -f the
+ * kernel has no memory now and then, so that a connection may break.
  *
  * The server on PORT is steady: what its clients meet with is what was agreed
  * on with the first bytes, and anything else is an error.  That on PORT + 1 is
@@ -94,7 +95,7 @@ static int seconds = 60, limit = 60, clients = 4;
 static int port;
 static struct address addresses[16];
 static int n_addresses;
-static bool tcp, spare;
+static bool tcp, spare, faults;
 
 /* What this process is doing. */
 static const char *role = "", *doing = "start";
@@ -130,6 +131,13 @@ static void set_limit(int more)
 	alarm(limit + more);
 }
 
+/* Errors of a connection for which there was no memory, see af_sanx(7). */
+static bool no_memory(int err)
+{
+	return err == ECONNRESET || err == EPIPE || err == ETIMEDOUT ||
+	       err == ENOMEM || err == ENOBUFS;
+}
+
 /* Are these what TCP gives to the peer of a process that is killed? */
 static bool killed(int err)
 {
@@ -138,6 +146,8 @@ static bool killed(int err)
 
 static bool expected(int err, bool server)
 {
+	if (faults && no_memory(err))
+		return true;
 	if (req.flags & (server ? CLIENT_DIES : SERVER_DIES) && killed(err))
 		return true;
 	if (!server && mortal && (killed(err) || err == ECONNREFUSED))
@@ -1069,11 +1079,13 @@ static void options(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "+tks:T:d:c:")) != -1) {
+	while ((opt = getopt(argc, argv, "+tkfs:T:d:c:")) != -1) {
 		if (opt == 't')
 			tcp = true;
 		else if (opt == 'k')
 			spare = true;
+		else if (opt == 'f')
+			faults = true;
 		else if (opt == 's')
 			seed = strtoul(optarg, NULL, 0);
 		else if (opt == 'T')
