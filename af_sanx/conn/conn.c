@@ -114,6 +114,8 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	kthread_init_delayed_work(&conn->retry, conn_retry_work);
 	/* sanx_conn_connect() sets the function. */
 	kthread_init_delayed_work(&conn->work, NULL);
+	if (ops->init)
+		ops->init(conn);
 	return conn;
 }
 
@@ -484,17 +486,20 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 
 	conn->work.work.func = refused;
 	err = conn_event_locked(conn, SANX_EV_CONNECT);
-	conn->started = ktime_get_ns();
-	err = err ?: conn->ops->connect(conn);
+	if (err)
+		return err;
 	/*
-	 * The state was stored before the rules are loaded.  Pairs with smp_mb() in
+	 * Store the state before loading the rules.  Pairs with smp_mb() in
 	 * sanx_denied_end(), which finds this connection unless this finds the rules.
 	 */
 	smp_mb();
-	if (!err && !sanx_port_allowed(conn->net, SANX_WAY_OUT,
-				       &conn->remote.addr, conn->remote.port))
-		sanx_conn_deny(conn);
-	return err;
+	if (!sanx_port_allowed(conn->net, SANX_WAY_OUT, &conn->remote.addr,
+			       conn->remote.port)) {
+		sanx_conn_refused(conn, SANX_FALLBACK_PORT);
+		return 0;
+	}
+	conn->started = ktime_get_ns();
+	return conn->ops->connect(conn);
 }
 
 /**

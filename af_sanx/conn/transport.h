@@ -339,6 +339,14 @@ struct sanx_transport_ops {
 	bool		counts_unsent;
 
 	/**
+	 * @init: initialise the transport's own structure of a new connection.
+	 * May be NULL.
+	 *
+	 * Context: process.
+	 */
+	void (*init)(struct sanx_conn *conn);
+
+	/**
 	 * @connect: ask the peer for a connection.
 	 *
 	 * @conn is CONNECTING, its endpoints are set, and conn->rx_max is the

@@ -229,6 +229,11 @@ static struct pernet_operations link_net_ops = {
 	.size	= sizeof(struct sanx_lnet),
 };
 
+static void link_init(struct sanx_conn *conn)
+{
+	sanx_lconn_init(sanx_lconn_of(conn));
+}
+
 static int link_connect(struct sanx_conn *conn)
 {
 	return sanx_group_connect(sanx_lconn_of(conn));
@@ -239,6 +244,7 @@ struct sanx_transport_ops sanx_link_transport = {
 	.conn_size	= sizeof(struct sanx_lconn),
 	.stat		= SANX_STAT_CONNS_VERBS,
 	.piece		= PAYLOAD_PIECE,
+	.init		= link_init,
 	.connect	= link_connect,
 	.send		= sanx_lconn_send,
 	.announce	= sanx_lconn_announce,

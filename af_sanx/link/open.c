@@ -199,7 +199,6 @@ static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	int err;
 
-	sanx_lconn_init(lc);
 	lc->peer_id = o->peer_id;
 	conn->rx_max = size;
 	sanx_window_open(lc, &o->win);
