@@ -93,15 +93,33 @@ static bool streams(const struct sanx_lconn *lc)
 	       lc->state.rx != SANX_LCONN_RX_CLOSED;
 }
 
-static void check_pair(const struct sim_pair *p)
+/*
+ * A connection of a node that says nothing untrue is with one instance of its peer,
+ * whatever that peer says.
+ */
+static void check_instance(struct sim_end *e, const struct sanx_lconn *lc)
+{
+	static const char what[] = "instance of a peer";
+	u64 instance = lc->link->instance;
+	int node = e->node;
+
+	if (sim_plan.hostile == SIM_HOSTILE_ALL || sim_plan.hostile == node)
+		return;
+	e->instance = e->instance ?: instance;
+	check(what, e->instance == instance);
+}
+
+static void check_pair(struct sim_pair *p)
 {
 	const struct sanx_lconn *lc[2];
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		lc[i] = lconn_of(&p->end[i]);
-		if (lc[i])
-			check_receiver(p->end[i].node, lc[i]);
+		if (!lc[i])
+			continue;
+		check_receiver(p->end[i].node, lc[i]);
+		check_instance(&p->end[i], lc[i]);
 	}
 	if (!streams(lc[0]) || !streams(lc[1]) ||
 	    sim_hostile(p->end[0].node, p->end[1].node))
@@ -112,8 +130,53 @@ static void check_pair(const struct sim_pair *p)
 	}
 }
 
+/* CLOSE waits for payload that is pending (xmit_todo()), so a reset drops it. */
+static void check_pending(int node, const struct sanx_link *link)
+{
+	static const char what[] = "what a reset leaves";
+	const struct sanx_lconn *lc;
+
+	list_for_each_entry(lc, &link->conns, node)
+		check(what, lc->state.tx != SANX_LCONN_TX_RESET ||
+		      !(lc->pending & LCONN_P_DATA));
+}
+
+/* Has everything that an end sent been processed at the other one? */
+static bool is_heard(const struct wire_end *e)
+{
+	return e->exec == e->tail && e->peer->in_head == e->peer->in_tail &&
+	       !e->peer->running;
+}
+
+/* Does the node have no request of its peer on this link, and owe no answer? */
+static bool has_answered(const struct sanx_link *link)
+{
+	const struct sanx_lconn *lc;
+	const struct sanx_request *o;
+	u32 n = 0;
+
+	list_for_each_entry(o, &link->opens_free, node)
+		n++;
+	if (n != SANX_OPENS_MAX)
+		return false;
+	list_for_each_entry(lc, &link->conns, node)
+		if (sanx_lconn_is_answering(&lc->state))
+			return false;
+	return true;
+}
+
+static void check_requests(int node, const struct wire_end *e)
+{
+	static const char what[] = "requests without an answer";
+	const struct sanx_link *link = e->wl.link;
+
+	if (link->opening && is_heard(e) && is_heard(e->peer) &&
+	    has_answered(e->peer->wl.link))
+		check(what, !link->opening);
+}
+
 /**
- * sim_check_link() - check the credits of a link that is up
+ * sim_check_link() - check a link that is up: its credits and its connections
  * @e: an end
  */
 void sim_check_link(const struct wire_end *e)
@@ -128,10 +191,12 @@ void sim_check_link(const struct wire_end *e)
 		return;
 	check(what, c->limit - c->sent <= c->peer_recvs);
 	check(what, c->posted - c->advertised <= c->recvs);
+	check_pending(node, link);
 	if (sim_hostile(e->node, e->to))
 		return;
 	check(what, (s32)(p->advertised - c->limit) >= 0);
 	check(what, (s32)(c->sent - (p->posted - p->recvs)) >= 0);
+	check_requests(node, e);
 }
 
 /**
@@ -139,7 +204,7 @@ void sim_check_link(const struct wire_end *e)
  */
 void sim_check(void)
 {
-	const struct sim_pair *p;
+	struct sim_pair *p;
 
 	list_for_each_entry(p, &sim_pairs, list)
 		check_pair(p);

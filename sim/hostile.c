@@ -16,13 +16,16 @@ static struct old_frame {
 } old[OLD_FRAMES];
 
 static unsigned int n_old;
+/* By what its instance differs from the true one. */
+static u64 reborn_as;
 
 /**
- * sim_hostile_reset() - forget frames of the world before
+ * sim_hostile_reset() - forget what was said in the world before
  */
 void sim_hostile_reset(void)
 {
 	n_old = 0;
+	reborn_as = 0;
 }
 
 static bool now(const struct wire_end *e)
@@ -236,12 +239,32 @@ static void prove(struct sanx_link *link, u8 *hello)
 }
 
 /**
+ * sim_hostile_reborn() - a hostile node says that it has restarted
+ *
+ * It remembers its connections, and wants to continue them.
+ */
+void sim_hostile_reborn(void)
+{
+	reborn_as = sim_rnd64();
+	sim_note("a node says that it has restarted", reborn_as, 0);
+	sim_wire_kill_node(sim_plan.hostile);
+}
+
+static void be_reborn(struct sanx_link *link, u8 *hello)
+{
+	((struct sanx_hello *)hello)->instance ^= cpu_to_le64(reborn_as);
+	prove(link, hello);
+}
+
+/**
  * sim_hostile_hello() - a hello is sent
  * @e: the end that sends it
  * @hello: SANX_WIRE_HELLO bytes
  */
 void sim_hostile_hello(const struct wire_end *e, u8 *hello)
 {
+	if (sim_plan.hostile == e->node && reborn_as)
+		be_reborn(e->wl.link, hello);
 	if (!now(e))
 		return;
 	flip(hello, SANX_WIRE_HELLO);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "link/internal.h"
 #include "program.h"
 
 LIST_HEAD(sim_pairs);
@@ -346,7 +347,7 @@ static bool reads_on(struct sim_end *e)
 {
 	struct sim_end *o = other(e);
 
-	if (e->failed || e->deaf)
+	if (e->failed || e->deaf || sim_sock_killed(e->s))
 		return false;
 	/* It knows that nothing more will come, and closes. */
 	if (e->half == 0 && o->started && !o->writing &&
@@ -536,6 +537,44 @@ void sim_programs_kill(int node)
 		e->early = true;
 		sim_sock_kill(e->s);
 	}
+}
+
+/* Does the peer have to say yet that the connection goes on? */
+static bool resumes(const struct sim_end *e)
+{
+	struct sanx_conn *conn;
+
+	if (!e->s || sim_sock_killed(e->s))
+		return false;
+	conn = sim_sock_conn(e->s);
+	return conn && conn->ops == &sanx_link_transport &&
+	       sanx_lconn_is_lost(&sanx_lconn_of(conn)->state) &&
+	       sanx_lconn_of(conn)->state.phase != SANX_LCONN_SUSPENDED;
+}
+
+/**
+ * sim_programs_regret() - a program resets a connection that is being resumed
+ *
+ * That takes few steps, so it rarely happens by chance.
+ */
+void sim_programs_regret(void)
+{
+	struct sim_pair *p;
+	struct sim_end *e;
+	int i;
+
+	list_for_each_entry(p, &sim_pairs, list)
+		for (i = 0; i < 2; i++) {
+			e = &p->end[i];
+			if (!resumes(e))
+				continue;
+			excuse_pair(p, "a program gave up");
+			e->stop = true;
+			e->early = true;
+			e->abort = true;
+			sim_sock_kill(e->s);
+			return;
+		}
 }
 
 /* Does the node have a program? */

@@ -28,6 +28,7 @@
  * @rcvbuf: SO_RCVBUF or 0
  * @keepalive: SO_KEEPALIVE
  * @pause_at: it idles for long when it has sent so many bytes
+ * @instance: of the peer, as it said when the connection was first looked at
  * @sent: bytes that send() took
  * @offering: bytes of the send() that runs
  * @received: bytes that it read
@@ -62,6 +63,7 @@ struct sim_end {
 	u32			rcvbuf;
 	bool			keepalive;
 	u32			pause_at;
+	u64			instance;
 	u64			sent;
 	u32			offering;
 	u64			received;

@@ -29,6 +29,7 @@
  * @restart: a node restarts once in so many steps; 0 for never
  * @hostile: the node that says anything at all; SIM_HOSTILE_ALL; 0 for none
  * @lies: it does so once in so many messages
+ * @reborn: it says that it has restarted once in so many steps; 0 for never
  * @config: a node map changes once in so many steps; 0 for never
  * @rules: a port rule comes and goes with one in so many connections; 0 for never
  * @keyed: the nodes share a key
@@ -36,9 +37,12 @@
  * @deaf: for some seconds once, a node refuses links as if it had no AF_SANX,
  *	once in so many steps; 0 for never
  * @setups: net.sanx.setups_peer, 0 for none
+ * @regret: where a connection is being resumed, its program resets it once in so
+ *	many steps; 0 for never
  * @requests: net.sanx.requests_peer, 0 for none
  * @mem_mb: net.sanx.mem_mb, 0 for plenty
  * @clock: most ns that a step takes
+ * @slow: name of what is overtaken by everything else, or NULL
  * @conns: connections that programs try to have
  * @bulk: programs often send many bytes at a time
  * @hasty: programs often close while the other end still sends
@@ -63,15 +67,18 @@ struct sim_plan {
 	unsigned int	restart;
 	int		hostile;
 	unsigned int	lies;
+	unsigned int	reborn;
 	unsigned int	config;
 	unsigned int	rules;
 	bool		keyed;
 	unsigned int	rekey;
 	unsigned int	deaf;
 	unsigned int	setups;
+	unsigned int	regret;
 	unsigned int	requests;
 	unsigned int	mem_mb;
 	unsigned int	clock;
+	const char	*slow;
 	unsigned int	conns;
 	unsigned int	fault;
 	bool		bulk;
@@ -192,6 +199,7 @@ struct sanx_conn *sim_sock_conn(struct sim_sock *s);
 /* program.c */
 void sim_programs_start(void);
 void sim_programs_look(void);
+void sim_programs_regret(void);
 void sim_programs_end(void);
 bool sim_programs_done(void);
 void sim_excuse(int a, int b, const char *why);
@@ -214,6 +222,7 @@ void sim_check(void);
 
 /* hostile.c */
 void sim_hostile_reset(void);
+void sim_hostile_reborn(void);
 
 /* main.c; UBSan calls it */
 void __ubsan_on_report(void);

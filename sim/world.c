@@ -71,6 +71,7 @@ static void plan_trouble(struct sim_plan *p)
 	p->rules = PICK(0, 0, 0, 0, 2, 8);
 	p->rekey = p->keyed ? PICK(0, 500, 3000) : 0;
 	p->deaf = PICK(0, 0, 2000);
+	p->regret = PICK(0, 0, 20, 200);
 	p->setups = PICK(0, 0, 0, 2);
 	p->requests = PICK(0, 0, 20, 200);
 	p->mem_mb = PICK(0, 0, 1, 2);
@@ -78,6 +79,24 @@ static void plan_trouble(struct sim_plan *p)
 		return;
 	p->hostile = 1 + sim_rnd(p->nodes);
 	p->lies = PICK(3, 20, 100, 400);
+	p->reborn = PICK(0, 100, 300);
+	if (!p->reborn)
+		return;
+	/* Connections that other lies end are not there to be resumed. */
+	p->lies = PICK(0, 400);
+	if (sim_chance(2))
+		p->slow = "link_up_work";
+}
+
+/* The work of a link is the most that can come too early or too late. */
+static const char *plan_slow(void)
+{
+	static const char *const names[] = { "link_up_work", "link_end",
+		"sanx_request_work", "sanx_suspend_work", "sanx_rings_work",
+		"sanx_spill_work", "arrival", "completion" };
+	u32 n = sim_rnd(2 * ARRAY_SIZE(names));
+
+	return n < ARRAY_SIZE(names) ? names[n] : NULL;
 }
 
 static void plan_draw(struct sim_plan *p)
@@ -91,6 +110,7 @@ static void plan_draw(struct sim_plan *p)
 	p->keyed = sim_chance(2);
 	p->bulk = sim_chance(6);
 	p->clock = PICK(1024, 1024, 1024, 20000, 200000);
+	p->slow = plan_slow();
 	plan_wire(p);
 	if (!sim_chance(8))
 		plan_trouble(p);
@@ -415,6 +435,10 @@ static void disturb(void)
 		sim_restarting++;
 		sim_spawn(n->id, "deaf", deaf, n);
 	}
+	if (sim_chance(p->reborn))
+		sim_hostile_reborn();
+	if (sim_chance(p->regret))
+		sim_programs_regret();
 	if (sim_chance(50))
 		sim_programs_look();
 }
@@ -485,6 +509,7 @@ void sim_world(u64 seed, u64 steps)
 	sim_hostile_reset();
 	sim_rule_due();
 	sim_set_clock(sim_plan.clock);
+	sim_set_slow(sim_plan.slow);
 	sim_call(-1, "start", start_all, NULL);
 	sim_set_pace(sim_plan.pace);
 	sim_mem_refuse(sim_plan.refuse);

@@ -26,7 +26,7 @@ sim_worlds() {
 # sim_bites: whoever changes a line that a defect was in adapts the defect.
 sim_bites() {
 	local patch log=$LOGS/bites.log rc=0
-	for patch in "$SANX_TREE"/sim/bites/*.patch "$SANX_TREE"/sim/bites/open/*.patch; do
+	for patch in "$SANX_TREE"/sim/bites/*.patch; do
 		patch --dry-run -f -s -p1 -d "$SANX_TREE" <"$patch" || rc=1
 	done >"$log" 2>&1
 	if [ "$rc" = 0 ]; then

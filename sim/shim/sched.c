@@ -17,6 +17,7 @@ static unsigned int n_ready, most_ready;
 static struct sim_task *all_tasks, *free_tasks;
 static unsigned int pace;
 static u64 clock_ns;
+static const char *slow_name;
 
 /**
  * sim_ready() - let an entry run
@@ -77,6 +78,17 @@ void sim_set_pace(unsigned int points)
 void sim_set_clock(unsigned int ns)
 {
 	clock_ns = ns;
+}
+
+/**
+ * sim_set_slow() - what is overtaken by everything else
+ * @name: of entries; or NULL
+ *
+ * As an interrupt, or work of another priority, on a CPU that has much to do.
+ */
+void sim_set_slow(const char *name)
+{
+	slow_name = name;
 }
 
 static void give_way(struct sim_task *t)
@@ -300,6 +312,15 @@ static void let_time_pass(void)
 		sim_now += (r >> 44) % 2000000;
 }
 
+static struct sim_entry *next_entry(void)
+{
+	struct sim_entry *e = ready[sim_rnd(n_ready)];
+
+	if (slow_name && !strcmp(e->name, slow_name) && !sim_chance(16))
+		e = ready[sim_rnd(n_ready)];
+	return e;
+}
+
 /**
  * sim_step_now() - let one entry go on until it gives way
  * Return: false if nothing is ready.
@@ -316,7 +337,7 @@ bool sim_step_now(void)
 		return false;
 	sim_steps++;
 	let_time_pass();
-	e = ready[sim_rnd(n_ready)];
+	e = next_entry();
 	sim_unready(e);
 	starts = e->fn;
 	t = task_of(e);

@@ -125,6 +125,7 @@ void sim_preempt(void);
 void sim_yield(void);
 void sim_set_pace(unsigned int points);
 void sim_set_clock(unsigned int ns);
+void sim_set_slow(const char *name);
 void sim_wait(struct sim_waiters *w, const char *why);
 void sim_wake(struct sim_waiters *w);
 void sim_block(const char *why);
