@@ -730,7 +730,6 @@ void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
 void sanx_xmit_request(struct sanx_lconn *lc);
 void sanx_xmit_announce(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
-void sanx_xmit_leave(struct sanx_lconn *lc);
 void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
 
 /* ack.c */

@@ -15,7 +15,7 @@
  *
  * link->tx_lock guards lc->txgen.
  */
-#include "internal.h"
+#include "xmit.h"
 
 /**
  * sanx_window_ok() - can we send to a connection of the peer?
@@ -135,7 +135,7 @@ static bool window_leave(struct sanx_lconn *lc)
 	more = !window_quiet(lc) || !sanx_xmit_ok(link) ||
 	       !sanx_txq_lower(&lc->conn.tx, SANX_RING_FIRST);
 	if (!more)
-		sanx_xmit_leave(lc);
+		sanx_emit_leave(link, lc);
 out:
 	sanx_xmit_unlock(link);
 	return more;

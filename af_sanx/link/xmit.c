@@ -412,18 +412,6 @@ void sanx_xmit_enable(struct sanx_lconn *lc)
 }
 
 /**
- * sanx_xmit_leave() - send LEAVE: give the peer's ring back
- * @lc: an attached connection, with nothing pending
- *
- * Context: tx_lock held, after sanx_xmit_ok(), and released with
- * sanx_xmit_unlock().
- */
-void sanx_xmit_leave(struct sanx_lconn *lc)
-{
-	sanx_emit_leave(lc->link, lc);
-}
-
-/**
  * sanx_xmit_announce() - send all bytes that were taken, also those held back
  * @lc: a connection that is, or was, attached
  *
