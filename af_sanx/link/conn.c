@@ -357,8 +357,8 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 		sanx_suspend_release(lc);
 		return;
 	}
-	if (lc->parked)
-		sanx_request_queue(lc->parked);
+	if (lc->resume_req)
+		sanx_request_queue(lc->resume_req);
 	sanx_long_drop(lc);
 	sanx_rings_unmap(lc);
 	sanx_lring_unmap(&lc->sndbuf);

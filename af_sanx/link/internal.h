@@ -281,7 +281,7 @@ struct sanx_slot {
  * @f: the header, without a body; its type tells OPEN from RESUME
  * @reject: enum sanx_reject, while in link.rejects
  *
- * A request is in a list, or sanx_request_work() owns it, or lconn.parked refers to
+ * A request is in a list, or sanx_request_work() owns it, or lconn.resume_req refers to
  * it.  The lock of the list guards all fields while it is in one.
  */
 struct sanx_request {
@@ -502,7 +502,7 @@ struct sanx_lring {
  *	and sanx_lconn_frame() load it with acquire semantics.
  * @wait: in group.waiters or group.suspended; lnet.lock
  * @waiting: is in group.waiters; lnet.lock
- * @parked: a RESUME that arrived while the connection was on another link;
+ * @resume_req: a RESUME that arrived while the connection was on another link;
  *	lnet.lock and tx_lock
  * @lost: when it was suspended, in jiffies; lnet.lock
  * @passed: links that have come up since, on which it was not resumed; lnet.lock
@@ -579,7 +579,7 @@ struct sanx_lconn {
 	struct sanx_link	*link;
 	struct list_head	wait;
 	bool			waiting;
-	struct sanx_request	*parked;
+	struct sanx_request	*resume_req;
 	unsigned long		lost;
 	unsigned int		passed;
 	u32			id;

@@ -40,7 +40,7 @@ void sanx_request_put(struct sanx_request *o)
 }
 
 /**
- * sanx_request_queue() - have a request served, or a parked one served again
+ * sanx_request_queue() - have a request served, or one that had to wait served again
  * @o: the request, not answered; sanx_request_work() owns it afterwards
  *
  * Context: any.

@@ -11,7 +11,7 @@
  *
  * The peer may send RESUME before this node has noticed that the old link is
  * lost.  Its RESUME proves that the old link is lost, so that link is taken
- * down.  The request waits in lc->parked until the link is down: frames that
+ * down.  The request waits in lc->resume_req until the link is down: frames that
  * arrived on it count, and then none can arrive any more.
  *
  * lnet.lock serialises all attempts to attach a suspended connection.  lc->link
@@ -298,9 +298,9 @@ static bool serve_known(struct sanx_lconn *lc, const struct sanx_request *o)
 
 /*
  * Return: 0 if the connection is suspended and can be attached; -EINPROGRESS if
- * the request waits in lc->parked until it is; -EPROTO if the token is not that
+ * the request waits in lc->resume_req until it is; -EPROTO if the token is not that
  * of the node that opened it, the connection is on the link of the request, or
- * another request of that link is parked already; else the reason to refuse.
+ * another request of that link waits there already; else the reason to refuse.
  */
 static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 {
@@ -314,16 +314,16 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 		err = -EPROTO;
 	} else if (!suspended &&
 		   (link == o->link ||
-		    (lc->parked && lc->parked->link == o->link))) {
+		    (lc->resume_req && lc->resume_req->link == o->link))) {
 		err = -EPROTO;
 	} else if (!suspended) {
 		/*
 		 * The peer asks on another link, so the link of the earlier
 		 * request is lost.  sanx_request_work() drops the request.
 		 */
-		if (lc->parked)
-			sanx_request_queue(lc->parked);
-		lc->parked = o;
+		if (lc->resume_req)
+			sanx_request_queue(lc->resume_req);
+		lc->resume_req = o;
 		sanx_link_kill_locked(link, SANX_END_LOST);
 		err = -EINPROGRESS;
 	}
@@ -361,7 +361,7 @@ static int serve_attach(struct sanx_lconn *lc, const struct sanx_request *o)
  * @o: its request
  *
  * Context: process; takes lnet.lock, tx_lock.
- * Return: 0 if @o is done with; -EINPROGRESS if @o was parked, will be served
+ * Return: 0 if @o is done with; -EINPROGRESS if @o waits in lc->resume_req, will be served
  * again, and does not belong to the caller any more; else the reason to refuse.
  */
 int sanx_resume_serve(struct sanx_request *o)

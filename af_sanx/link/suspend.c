@@ -17,7 +17,7 @@
  * not ask for a connection that it opened.
  *
  * lnet.lock guards group.suspended, .n_suspended, .tries, .resumed and
- * .presence, and lconn.wait, .lost, .passed and .parked.
+ * .presence, and lconn.wait, .lost, .passed and .resume_req.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -207,9 +207,9 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 			g->tries = 0;
 			presence_renew(&g->presence);
 		}
-		if (lc->parked)
-			sanx_request_queue(lc->parked);
-		lc->parked = NULL;
+		if (lc->resume_req)
+			sanx_request_queue(lc->resume_req);
+		lc->resume_req = NULL;
 		mod_delayed_work(sanx_link_wq, &g->retry, 0);
 	}
 	mutex_unlock(&g->lnet->lock);
