@@ -27,7 +27,7 @@ static void ask_arm(struct sanx_link *link, unsigned long delay)
 	 * changed the state, so it must not be queued in any later state.
 	 */
 	if (link->state == SANX_LINK_UP)
-		queue_delayed_work(sanx_link_wq, &link->patience, delay);
+		queue_delayed_work(sanx_link_wq, &link->open_timeout, delay);
 }
 
 /**
@@ -114,14 +114,14 @@ static struct sanx_lconn *ask_next(struct sanx_link *link)
 
 /**
  * sanx_ask_work() - give up late OPENs
- * @work: link.patience
+ * @work: link.open_timeout
  *
  * Context: process.
  */
 void sanx_ask_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
-					      struct sanx_link, patience);
+					      struct sanx_link, open_timeout);
 	struct sanx_lconn *lc;
 
 	while ((lc = ask_next(link))) {

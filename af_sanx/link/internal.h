@@ -325,9 +325,9 @@ struct sanx_request {
  * @opens: SANX_OPENS_MAX requests
  *
  * @tx_lock: guards @state, @why and all fields behind them except @heard,
- *	@swept, @users, @unused, @requests and the work items; also, for connections on
- *	this link, the fields that &struct sanx_lconn lists.  Reads without it
- *	are hints.
+ *	@last_sweep, @users, @unused, @requests and the work items; also, for
+ *	connections on this link, the fields that &struct sanx_lconn lists.  Reads
+ *	without it are hints.
  * @state: changed by sanx_link_set_state() only
  * @why: why the link ends, once it is SANX_LINK_DYING
  * @free: &struct sanx_slot
@@ -362,7 +362,7 @@ struct sanx_request {
  * @heard: when the last frame arrived, in jiffies; no lock
  * @asked: when the first PING after @heard was requested, in jiffies; not after
  *	@heard if none was
- * @swept: when connections were last checked by sanx_lconn_sweep(), in jiffies;
+ * @last_sweep: when connections were last checked by sanx_lconn_sweep(), in jiffies;
  *	used by @beat only
  * @users: users that end before the wire's part is freed: attached connections,
  *	requests that are not answered, callers of sanx_lconn_link_get(), and one
@@ -373,7 +373,7 @@ struct sanx_request {
  * @up: tells the group that the link is up
  * @beat: the heartbeat
  * @ack: asks for acknowledgments that a sender waits for
- * @patience: gives up late OPENs
+ * @open_timeout: gives up late OPENs
  * @requests_lock: guards @requests; may be taken under any tx_lock
  * @requests: &struct sanx_request to be served, in the order of their arrival
  * @serve: serves them, on sanx_accept_wq
@@ -432,7 +432,7 @@ struct sanx_link {
 
 	unsigned long		heard;
 	unsigned long		asked;
-	unsigned long		swept;
+	unsigned long		last_sweep;
 	refcount_t		users;
 	struct completion	unused;
 
@@ -440,7 +440,7 @@ struct sanx_link {
 	struct work_struct	up;
 	struct delayed_work	beat;
 	struct delayed_work	ack;
-	struct delayed_work	patience;
+	struct delayed_work	open_timeout;
 	spinlock_t		requests_lock; /* guards: see above */
 	struct list_head	requests;
 	struct delayed_work	serve;

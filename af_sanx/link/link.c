@@ -303,8 +303,8 @@ static void link_beat(struct work_struct *work)
 	if (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
 	    !link->rtt_ns)
 		sanx_link_ask(link);
-	if (time_after(jiffies, link->swept + SWEEP_EVERY)) {
-		link->swept = jiffies;
+	if (time_after(jiffies, link->last_sweep + SWEEP_EVERY)) {
+		link->last_sweep = jiffies;
 		sanx_lconn_sweep(link);
 	}
 	sanx_xmit_unlock(link);
@@ -371,7 +371,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
-	link->swept = jiffies;
+	link->last_sweep = jiffies;
 	link->asked = link->heard;
 	link->acked_at = link->heard;
 	refcount_set(&link->users, 1);
@@ -380,7 +380,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 	INIT_WORK(&link->up, link_up_work);
 	INIT_DELAYED_WORK(&link->beat, link_beat);
 	INIT_DELAYED_WORK(&link->ack, sanx_ack_work);
-	INIT_DELAYED_WORK(&link->patience, sanx_ask_work);
+	INIT_DELAYED_WORK(&link->open_timeout, sanx_ask_work);
 	spin_lock_init(&link->requests_lock);
 	INIT_DELAYED_WORK(&link->serve, sanx_request_work);
 	INIT_WORK(&link->end, link_end);
@@ -492,7 +492,7 @@ static void end_starts(struct sanx_link *link)
 	cancel_work_sync(&link->up);
 	cancel_delayed_work_sync(&link->beat);
 	cancel_delayed_work_sync(&link->ack);
-	cancel_delayed_work_sync(&link->patience);
+	cancel_delayed_work_sync(&link->open_timeout);
 	sanx_group_link_ends(link);
 }
 
