@@ -307,17 +307,17 @@ static bool send_ready(struct sanx_conn *conn, enum sanx_room which)
 }
 
 static long send_sleep(wait_queue_entry_t *wait, enum sanx_room which,
-		       long *patience, long timeo)
+		       long *window_wait, long timeo)
 {
 	long left;
 
 	if (which == SANX_ROOM_SPARE)
 		return wait_woken(wait, TASK_INTERRUPTIBLE, timeo);
-	left = wait_woken(wait, TASK_INTERRUPTIBLE, min(*patience, timeo));
-	left = *patience - min(*patience, timeo) + left;
+	left = wait_woken(wait, TASK_INTERRUPTIBLE, min(*window_wait, timeo));
+	left = *window_wait - min(*window_wait, timeo) + left;
 	if (timeo != MAX_SCHEDULE_TIMEOUT)
-		timeo = max(timeo - (*patience - left), 0L);
-	*patience = left;
+		timeo = max(timeo - (*window_wait - left), 0L);
+	*window_wait = left;
 	return timeo;
 }
 
@@ -327,7 +327,7 @@ static int send_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo,
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	enum sanx_room first = SANX_ROOM_WINDOW;
 	struct sock *sk = sk_of(s);
-	long patience = SANX_PATIENCE;
+	long window_wait = SANX_WINDOW_WAIT;
 	int err = 0;
 
 	if (!*timeo) {
@@ -339,7 +339,7 @@ static int send_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo,
 		want_room(sk);
 		if (send_ready(conn, *which))
 			break;
-		if (!patience) {
+		if (!window_wait) {
 			*which = SANX_ROOM_SPARE;
 			first = SANX_ROOM_SPARE;
 			break;
@@ -352,7 +352,7 @@ static int send_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo,
 			err = -EINTR;
 			break;
 		}
-		*timeo = send_sleep(&wait, *which, &patience, *timeo);
+		*timeo = send_sleep(&wait, *which, &window_wait, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	WRITE_ONCE(conn->room_first, first);

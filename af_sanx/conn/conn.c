@@ -57,7 +57,7 @@ static void conn_start_clocks(struct sanx_conn *conn)
 	WRITE_ONCE(conn->tx_time, jiffies);
 	WRITE_ONCE(conn->rx_time, jiffies);
 	WRITE_ONCE(conn->ack_time, jiffies);
-	WRITE_ONCE(conn->drain_time, jiffies - SANX_PATIENCE);
+	WRITE_ONCE(conn->drain_time, jiffies - SANX_WINDOW_WAIT);
 }
 
 /**

@@ -16,7 +16,7 @@
  * in tcp_mem, no such memory is allocated.
  *
  * A stream whose reader keeps up should not use it.  So a blocking sender first
- * waits for SANX_PATIENCE, unless the last such wait was in vain.  No sender
+ * waits for SANX_WINDOW_WAIT, unless the last such wait was in vain.  No sender
  * gets the memory if the peer has read within that time.
  *
  * As over TCP, a sender must find room after poll() reported it, although the
@@ -85,16 +85,16 @@ void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay)
 }
 
 /*
- * Has the peer read within SANX_PATIENCE?  If so, the sender is woken when that
+ * Has the peer read within SANX_WINDOW_WAIT?  If so, the sender is woken when that
  * time is over.
  */
 static bool sanx_conn_draining(struct sanx_conn *conn)
 {
 	u32 past = (u32)jiffies - READ_ONCE(conn->drain_time);
 
-	if (past >= SANX_PATIENCE)
+	if (past >= SANX_WINDOW_WAIT)
 		return false;
-	sanx_conn_recheck(conn, SANX_PATIENCE - past);
+	sanx_conn_recheck(conn, SANX_WINDOW_WAIT - past);
 	return true;
 }
 

@@ -632,7 +632,7 @@ bool sanx_mem_charge(u32 pages);
 void sanx_mem_uncharge(u32 pages);
 
 /* Jiffies that a sender waits for the reader before it uses SANX_ROOM_SPARE. */
-#define SANX_PATIENCE	(msecs_to_jiffies(2) + 1)
+#define SANX_WINDOW_WAIT	(msecs_to_jiffies(2) + 1)
 
 /* liveness.c */
 void sanx_conn_quiet(struct sanx_conn *conn);

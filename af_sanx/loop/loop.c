@@ -566,7 +566,7 @@ static void loop_consumed(struct sanx_conn *conn)
 	if (loop_grant(conn))
 		sanx_conn_tx_ready(peer);
 	else
-		sanx_conn_recheck(peer, SANX_PATIENCE);
+		sanx_conn_recheck(peer, SANX_WINDOW_WAIT);
 }
 
 /*

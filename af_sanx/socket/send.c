@@ -53,21 +53,21 @@ static int send_wake(struct wait_queue_entry *wait, unsigned int mode, int sync,
 
 /*
  * Sleeps until a wake-up or the end of the timeout.  A sender that asks for
- * SANX_ROOM_WINDOW sleeps at most for the rest of @patience, in jiffies.
+ * SANX_ROOM_WINDOW sleeps at most for the rest of @window_wait, in jiffies.
  * Return: the rest of @timeo, in jiffies.
  */
 static long send_sleep(struct wait_queue_entry *wait, enum sanx_room which,
-		       long *patience, long timeo)
+		       long *window_wait, long timeo)
 {
 	long left;
 
 	if (which == SANX_ROOM_SPARE)
 		return wait_woken(wait, TASK_INTERRUPTIBLE, timeo);
-	left = wait_woken(wait, TASK_INTERRUPTIBLE, min(*patience, timeo));
-	left = *patience - min(*patience, timeo) + left;
+	left = wait_woken(wait, TASK_INTERRUPTIBLE, min(*window_wait, timeo));
+	left = *window_wait - min(*window_wait, timeo) + left;
 	if (timeo != MAX_SCHEDULE_TIMEOUT)
-		timeo = max(timeo - (*patience - left), 0L);
-	*patience = left;
+		timeo = max(timeo - (*window_wait - left), 0L);
+	*window_wait = left;
 	return timeo;
 }
 
@@ -86,7 +86,7 @@ static int send_look(struct sanx_sock *ss, struct sanx_conn *conn,
  * Waits for room or for a change of state, without tx_mutex.
  * @timeo: rest of the timeout in jiffies; 0 not to wait
  * @which: the kind of room that was refused; set to SANX_ROOM_SPARE if the peer
- *	did not read for SANX_PATIENCE
+ *	did not read for SANX_WINDOW_WAIT
  *
  * The next blocking sender starts with conn->room_first: SANX_ROOM_SPARE if
  * this wait was in vain, otherwise SANX_ROOM_WINDOW.
@@ -98,7 +98,7 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 	struct sock *sk = ss->sk;
 	DEFINE_WAIT_FUNC(wait, send_wake);
 	enum sanx_room first = SANX_ROOM_WINDOW;
-	long patience = SANX_PATIENCE;
+	long window_wait = SANX_WINDOW_WAIT;
 	int err = 0;
 
 	if (!*timeo)
@@ -108,7 +108,7 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 		sanx_want_room(sk);
 		if (send_ready(ss, conn, *which))
 			break;
-		if (!patience) {
+		if (!window_wait) {
 			*which = SANX_ROOM_SPARE;
 			first = SANX_ROOM_SPARE;
 			break;
@@ -121,7 +121,7 @@ static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
 			err = sock_intr_errno(*timeo);
 			break;
 		}
-		*timeo = send_sleep(&wait, *which, &patience, *timeo);
+		*timeo = send_sleep(&wait, *which, &window_wait, *timeo);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	WRITE_ONCE(conn->room_first, first);
