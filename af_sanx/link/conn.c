@@ -49,7 +49,7 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	INIT_WORK(&lc->move, sanx_spill_work);
 	INIT_WORK(&lc->work, release_work);
 	INIT_DELAYED_WORK(&lc->grow, sanx_rings_work);
-	lc->most = SANX_RING_MAX;
+	lc->sndbuf_mem_max = SANX_RING_MAX;
 	lc->state = (struct sanx_lconn_state){};
 }
 

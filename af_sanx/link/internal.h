@@ -529,9 +529,10 @@ struct sanx_lring {
  *	the address pairs with the acquire load in sndbuf_good().
  * @longs: &struct sanx_long, payload in flight from the program's own pages;
  *	tx_lock
- * @bound: bytes that SO_SNDBUF permits in @sndbuf; no lock
- * @most: bytes that the device and the memory permit in @sndbuf; no lock
- * @most_until: until when memory limits @most, in jiffies; 0 if it does not;
+ * @sndbuf_user_max: bytes that SO_SNDBUF permits in @sndbuf; no lock
+ * @sndbuf_mem_max: bytes that the device and the memory permit in @sndbuf; no lock
+ * @sndbuf_mem_until: until when memory limits @sndbuf_mem_max, in jiffies; 0 if it
+ *	does not;
  *	conn.tx_mutex
  * @announced: stream offset up to which bytes may be sent; bytes behind it are
  *	held back (hold.c of the core); tx_lock
@@ -599,9 +600,9 @@ struct sanx_lconn {
 	unsigned int		full_rings;
 	struct sanx_lring	sndbuf;
 	struct list_head	longs;
-	u32			bound;
-	u32			most;
-	unsigned long		most_until;
+	u32			sndbuf_user_max;
+	u32			sndbuf_mem_max;
+	unsigned long		sndbuf_mem_until;
 	u64			announced;
 	u64			end;
 	struct list_head	spill;
@@ -894,7 +895,7 @@ int sanx_sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
 		      struct sanx_lring *ring, u32 size);
 u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len);
 u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
-void sanx_sndbuf_bound(struct sanx_lconn *lc);
+void sanx_sndbuf_set_user_max(struct sanx_lconn *lc);
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
 void sanx_sndbuf_await(struct sanx_lconn *lc);

@@ -145,7 +145,7 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 
 	/* Coalesced bytes come between announced ones, and are few. */
 	if (held != SANX_HELD_COALESCED)
-		sanx_sndbuf_bound(lc);
+		sanx_sndbuf_set_user_max(lc);
 	if (sanx_spill_any(lc))
 		return flags & SANX_MSG_SPARE ?
 		       sanx_spill_send(lc, from, len, flags) : -EAGAIN;
@@ -218,7 +218,7 @@ u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which)
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	u32 room = 0;
 
-	sanx_sndbuf_bound(lc);
+	sanx_sndbuf_set_user_max(lc);
 	/*
 	 * While bytes are spilled there is none, and sanx_spill_work() wakes
 	 * the sender.

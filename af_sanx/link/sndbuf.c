@@ -17,11 +17,11 @@
  *
  * The size is that of the peer's ring.  Without a ring it follows the bytes
  * that are about to be sent, and the size of the ring that there was before
- * memory was reclaimed (txgen.left_win).  SO_SNDBUF (lc->bound), or the
- * device and the memory that there was (lc->most), may make it less.  A larger
- * buffer replaces it only when it is empty, because a device may read it.  A
- * buffer that is too small and was full once takes no more bytes until it is
- * empty (lc->draining).
+ * memory was reclaimed (txgen.left_win).  SO_SNDBUF (lc->sndbuf_user_max), or
+ * the device and the memory that there was (lc->sndbuf_mem_max), may make it
+ * less.  A larger buffer replaces it only when it is empty, because a device may
+ * read it.  A buffer that is too small and was full once takes no more bytes
+ * until it is empty (lc->draining).
  *
  * A byte is kept until it is acknowledged (ack.c).
  *
@@ -66,7 +66,7 @@ u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len)
 		size = clamp_t(size_t, roundup_pow_of_two(len ?: 1),
 			       clamp(lc->txgen.left_win.size, SNDBUF_MIN,
 				     most), most);
-	size = min3(size, READ_ONCE(lc->bound), READ_ONCE(lc->most));
+	size = min3(size, READ_ONCE(lc->sndbuf_user_max), READ_ONCE(lc->sndbuf_mem_max));
 	/* Bytes that went in frames need room here if the link is lost. */
 	return max_t(u32, size, roundup_pow_of_two(sndbuf_used(lc) + 1));
 }
@@ -76,8 +76,8 @@ static bool sndbuf_outgrown(const struct sanx_lconn *lc)
 {
 	return READ_ONCE(lc->txgen.win.size) &&
 	       lc->sndbuf.size < min3(READ_ONCE(lc->txgen.win.size),
-				      READ_ONCE(lc->bound),
-				      READ_ONCE(lc->most));
+				      READ_ONCE(lc->sndbuf_user_max),
+				      READ_ONCE(lc->sndbuf_mem_max));
 }
 
 /**
@@ -91,18 +91,18 @@ u32 sanx_sndbuf_cap(const struct sanx_lconn *lc)
 {
 	if (!lc->sndbuf.buf)
 		return sanx_sndbuf_size(lc, 0);
-	return min(lc->sndbuf.size, READ_ONCE(lc->bound));
+	return min(lc->sndbuf.size, READ_ONCE(lc->sndbuf_user_max));
 }
 
 /**
- * sanx_sndbuf_bound() - read SO_SNDBUF into lc->bound
+ * sanx_sndbuf_set_user_max() - read SO_SNDBUF into lc->sndbuf_user_max
  * @lc: the connection
  *
  * Context: any.
  */
-void sanx_sndbuf_bound(struct sanx_lconn *lc)
+void sanx_sndbuf_set_user_max(struct sanx_lconn *lc)
 {
-	WRITE_ONCE(lc->bound, sanx_conn_sndbuf(&lc->conn));
+	WRITE_ONCE(lc->sndbuf_user_max, sanx_conn_sndbuf(&lc->conn));
 }
 
 /**
@@ -261,16 +261,16 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 
 	if (lc->draining && !sndbuf_used(lc))
 		WRITE_ONCE(lc->draining, false);
-	if (unlikely(lc->most_until && time_after(jiffies, lc->most_until))) {
-		lc->most_until = 0;
-		WRITE_ONCE(lc->most, SANX_RING_MAX);
+	if (unlikely(lc->sndbuf_mem_until && time_after(jiffies, lc->sndbuf_mem_until))) {
+		lc->sndbuf_mem_until = 0;
+		WRITE_ONCE(lc->sndbuf_mem_max, SANX_RING_MAX);
 	}
 	if (likely(sndbuf_good(lc, len)))
 		return 0;
 	link = sanx_lconn_link_get(lc);
 	if (!link)
 		return lc->sndbuf.buf ? 0 : -EAGAIN;
-	WRITE_ONCE(lc->most, sanx_lring_max(link));
+	WRITE_ONCE(lc->sndbuf_mem_max, sanx_lring_max(link));
 	size = sanx_sndbuf_size(lc, len);
 	err = sanx_sndbuf_alloc(lc, link, &ring, size);
 	if (!err)
@@ -286,8 +286,8 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		return err;
 	/* The smaller buffer suffices.  Do not try again for a larger one too soon. */
 	if (err == -ENOMEM) {
-		WRITE_ONCE(lc->most, lc->sndbuf.size);
-		lc->most_until = (jiffies + SNDBUF_AGAIN) | 1;
+		WRITE_ONCE(lc->sndbuf_mem_max, lc->sndbuf.size);
+		lc->sndbuf_mem_until = (jiffies + SNDBUF_AGAIN) | 1;
 	}
 	return 0;
 }
