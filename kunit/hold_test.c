@@ -78,18 +78,18 @@ static void coalesced_full(struct sanx_piece_sent *p)
 
 static void window_almost_half(struct sanx_piece_sent *p)
 {
-	p->most = p->held + LEN + 1;
+	p->held_max = p->held + LEN + 1;
 }
 
 static void window_half(struct sanx_piece_sent *p)
 {
-	p->most = p->held + LEN;
+	p->held_max = p->held + LEN;
 }
 
 static void held_wraps(struct sanx_piece_sent *p)
 {
 	p->held = U32_MAX;
-	p->most = U32_MAX;
+	p->held_max = U32_MAX;
 }
 
 static void not_small(struct sanx_piece_sent *p)
@@ -139,7 +139,7 @@ static struct sanx_piece_sent piece(enum kind kind)
 {
 	return (struct sanx_piece_sent){
 		.len = LEN,
-		.most = MOST,
+		.held_max = MOST,
 		.small = SMALL,
 		.more = kind == CORK,
 		.quick = kind == QUICK,
@@ -203,7 +203,7 @@ static void hold_sizes(struct kunit *test)
 	for (kind = 0; kind < KINDS; kind++) {
 		for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 			p = piece(kind);
-			p.most = U32_MAX;
+			p.held_max = U32_MAX;
 			p.len = sizes[i];
 			KUNIT_EXPECT_EQ_MSG(test, sanx_hold_rule(&p),
 					    kind == CORK && sizes[i] == SMALL ?

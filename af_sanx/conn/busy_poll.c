@@ -51,16 +51,16 @@ void sanx_busy_poll_start(struct sanx_busy_poll *w,
 {
 	u64 ns = busy_poll_asked(sk);
 
-	w->most = 0;
+	w->ns_max = 0;
 	w->ns = 0;
 	if (!ns) {
 		if (num_online_cpus() == 1)
 			return;
-		w->most = READ_ONCE(sanx_net(conn->net)->spin_us) *
+		w->ns_max = READ_ONCE(sanx_net(conn->net)->spin_us) *
 			  NSEC_PER_USEC;
-		if (!w->most)
+		if (!w->ns_max)
 			return;
-		ns = min(READ_ONCE(conn->busy_poll_ns), w->most);
+		ns = min(READ_ONCE(conn->busy_poll_ns), w->ns_max);
 	}
 	w->ns = min_t(u64, ns, jiffies64_to_nsecs(min_t(long, timeo, HZ * 60)));
 	w->start = local_clock();
@@ -84,7 +84,7 @@ bool sanx_busy_poll_again(const struct sanx_busy_poll *w)
 
 /**
  * sanx_busy_poll_adapt() - adapt the time of the next wait, after a sleep
- * @w: as filled by sanx_busy_poll_start(), with @most not 0
+ * @w: as filled by sanx_busy_poll_start(), with @ns_max not 0
  * @conn: the connection
  *
  * conn->busy_poll_ns has no lock: concurrent readers of a connection may
@@ -97,8 +97,8 @@ void sanx_busy_poll_adapt(const struct sanx_busy_poll *w,
 {
 	u32 ns = READ_ONCE(conn->busy_poll_ns);
 
-	if (local_clock() - w->start <= w->most)
-		ns = clamp(2 * ns, BUSY_POLL_NS_MIN, w->most);
+	if (local_clock() - w->start <= w->ns_max)
+		ns = clamp(2 * ns, BUSY_POLL_NS_MIN, w->ns_max);
 	else
 		ns = ns / 2 < BUSY_POLL_NS_MIN ? 0 : ns / 2;
 	WRITE_ONCE(conn->busy_poll_ns, ns);

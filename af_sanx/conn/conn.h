@@ -167,13 +167,13 @@ int sanx_urg_recv(struct sanx_conn *conn, const struct sock *sk,
  * struct sanx_busy_poll - a wait that may begin with busy polling: busy_poll.c
  * @start: when it began, local_clock() in ns
  * @ns: how long to poll, in ns, or 0
- * @most: limit of @ns that the connection adapts to, in ns, or 0 if the program
+ * @ns_max: limit of @ns that the connection adapts to, in ns, or 0 if the program
  *	has set the time itself, or there is no polling
  */
 struct sanx_busy_poll {
 	u64	start;
 	u64	ns;
-	u32	most;
+	u32	ns_max;
 };
 
 /* busy_poll.c */

@@ -154,7 +154,7 @@ static enum sanx_held hold_ask(struct sanx_conn *conn, size_t len, int flags)
 	struct sanx_piece_sent piece = {
 		.len = len,
 		.held = READ_ONCE(hold->state) ? hold->bytes : 0,
-		.most = hold->most,
+		.held_max = hold->held_max,
 		.small = conn->ops->piece,
 		.urgent = flags & MSG_OOB,
 		.more = flags & MSG_MORE,
@@ -346,7 +346,7 @@ void sanx_hold_init(struct sanx_conn *conn)
 {
 	struct sanx_hold *hold = &conn->hold;
 
-	hold->most = U32_MAX;
+	hold->held_max = U32_MAX;
 	sanx_pace_init(&hold->pace);
 	hrtimer_init(&hold->timer, CLOCK_MONOTONIC,
 		     HRTIMER_MODE_REL_PINNED_SOFT);

@@ -111,7 +111,7 @@ enum sanx_hold_end {
  * struct sanx_piece_sent - a send(), as far as the rule needs it
  * @len: its bytes
  * @held: bytes before it that are held back, and would be announced with it
- * @most: bytes that may be held back at once in this connection
+ * @held_max: bytes that may be held back at once in this connection
  * @small: bytes from which a piece is not coalesced, because the announcement
  *	costs little compared with it
  * @urgent: its last byte is urgent
@@ -125,7 +125,7 @@ enum sanx_hold_end {
 struct sanx_piece_sent {
 	size_t	len;
 	u32	held;
-	u32	most;
+	u32	held_max;
 	u32	small;
 	bool	urgent;
 	bool	more;
@@ -146,7 +146,7 @@ static inline enum sanx_held sanx_hold_rule(const struct sanx_piece_sent *p)
 {
 	u64 held = (u64)p->held + p->len;
 
-	if (p->urgent || held >= p->most)
+	if (p->urgent || held >= p->held_max)
 		return SANX_HELD_NONE;
 	if (p->more)
 		return held < SANX_CORK_BYTES ? SANX_HELD_CORKED :

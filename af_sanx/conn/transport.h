@@ -153,7 +153,7 @@ struct sanx_liveness_report {
  * @cork: the program has set TCP_CORK.  A copy, because kernel users change the
  *	flag of the sock without a call to AF_SANX.  No lock.
  * @bytes: bytes held back, unless @state is NONE; written under tx_mutex
- * @most: bytes that may be held back at once; set by the transport before bytes
+ * @held_max: bytes that may be held back at once; set by the transport before bytes
  *	are sent
  * @cork_since: when the first corked byte was, in jiffies; written under
  *	tx_mutex
@@ -165,7 +165,7 @@ struct sanx_hold {
 	u8			armed;
 	bool			cork;
 	u32			bytes;
-	u32			most;
+	u32			held_max;
 	u32			cork_since;
 	struct sanx_pace	pace;
 };

@@ -101,8 +101,8 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 	sanx_txq_init(&a->tx, b->rx.size);
 	sanx_txq_init(&b->tx, a->rx.size);
 	/* The reader has something to do before the ring is full. */
-	a->hold.most = a->tx.size / 2;
-	b->hold.most = b->tx.size / 2;
+	a->hold.held_max = a->tx.size / 2;
+	b->hold.held_max = b->tx.size / 2;
 }
 
 static int loop_connect(struct sanx_conn *conn)

@@ -107,7 +107,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 	}
 	remove_wait_queue(sk_sleep(ss->sk), &wait);
-	if (!err && poll.most)
+	if (!err && poll.ns_max)
 		sanx_busy_poll_adapt(&poll, conn);
 	return err;
 }
