@@ -151,7 +151,7 @@ static inline ssize_t fill(const FIXTURE_VARIANT(stream) *v, int fd)
 
 	/*
 	 * Over loop it must be longer than a sender waits for a reader that has
-	 * just read: SANX_PATIENCE, 20 ms where a jiffy has 10.
+	 * just read: SANX_WINDOW_WAIT, 20 ms where a jiffy has 10.
 	 */
 	return fill_socket(fd, loop ? A_WHILE / 2 : 2 * A_WHILE);
 }
