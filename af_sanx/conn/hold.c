@@ -84,10 +84,11 @@ static u32 hold_ns(void)
 
 static struct sanx_pace_now hold_now(void)
 {
+	/* Preemption changes the latter, here as anywhere else. */
 	return (struct sanx_pace_now){
 		.ns = hold_ns(),
-		.slept = current->nvcsw,
-		.preempted = current->nivcsw,
+		.slept = READ_ONCE(current->nvcsw),
+		.preempted = READ_ONCE(current->nivcsw),
 	};
 }
 

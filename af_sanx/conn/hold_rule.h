@@ -317,7 +317,8 @@ static inline bool sanx_pace_follows(struct sanx_pace *p,
 				     const struct sanx_pace_now *now,
 				     u32 longest, bool armed)
 {
-	bool near = now->ns - p->last < longest / 4;
+	/* hold_timer() writes it, too. */
+	bool near = now->ns - READ_ONCE(p->last) < longest / 4;
 	bool follows = near || (p->near && p->preempted != now->preempted);
 
 	if (p->slept != now->slept || !longest)
