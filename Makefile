@@ -2,7 +2,7 @@
 # AF_SANX: one short target for each thing that a person does.
 # The modules themselves are described in Kbuild.
 
-# A kernel release, or one of 6.1, 6.12, debug, um; empty is the running kernel.
+# A kernel release, or one of 6.1, 6.12, debug, kcsan, um; empty is the running kernel.
 KVER ?=
 # Which kernels, and which tests, `make selftests` runs.
 KERNEL ?=
@@ -33,7 +33,7 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-debug check-extremes check-python \
+.PHONY: all modules tools install uninstall clean check check-debug kcsan check-extremes check-python \
 	check-programs soak siege \
 	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus try bench bench-nodes demo nodes deps help
 
@@ -82,6 +82,10 @@ fuzz-corpus:
 # From an edit to the verdict, in seconds.
 try:
 	@scripts/try.sh
+
+# Accesses of the modules that race, on two CPUs: every test, or TEST.
+kcsan:
+	@KERNEL=kcsan scripts/check.sh selftests
 
 # Longer than make check may take: every test and variant on the debug kernel.
 check-debug:
@@ -136,6 +140,7 @@ help:
 #H                    [CASE=name] [VARIANT=tcp|loop|fallback|verbs|siw] [LEAKS=1]
 #H make check         every test: gates, KUnit, selftests on four kernels
 #H make check-debug   every selftest on the emulated debug kernel, which takes long
+#H make kcsan         the selftests on two CPUs with KCSAN; TEST=name for one
 #H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
 #H make check-programs databases, web, FTP and SSH servers, MPI, for minutes

@@ -10,7 +10,7 @@
 #	...
 #
 # The nodes have just loaded a fresh af_sanx when a test starts.  $KERNEL is
-# what they run (6.1, 6.12, debug, um), $SANX_LAB their lab.  A test that stands
+# what they run (6.1, 6.12, debug, kcsan, um), $SANX_LAB their lab.  A test that stands
 # alone has a lab made for it: make selftests KERNEL=6.1 TEST=name.
 
 [ -z "${LABLIB:-}" ] || return 0
@@ -33,7 +33,7 @@ export KERNEL RELEASE NODES MODULES
 
 # What waits for a node waits this many times longer on the debug kernels.
 SLOW=1
-[ "$KERNEL" != debug ] || SLOW=5
+[[ $KERNEL != @(debug|kcsan) ]] || SLOW=5
 [ "$KERNEL" != um ] || SLOW=2
 export SLOW
 
@@ -107,8 +107,8 @@ load_sanx() {
 # tunables: every one with what $SANX_TUNE says, one end of what it takes; if that
 # leaves it its meaning, as it would not a heartbeat that is lost before it comes.
 tunables() {
-	# An emulated node with KASAN takes its time to make a link.
-	[ "$KERNEL" != debug ] || echo "link_timeout_ms=15000"
+	# An emulated node with KASAN or KCSAN takes its time to make a link.
+	[[ $KERNEL != @(debug|kcsan) ]] || echo "link_timeout_ms=15000"
 	case ${SANX_TUNE:-} in
 	least) echo "net/sanx/spin_us=0 net/sanx/idle_ms=1 net/sanx/nodelay_us=0 heartbeat_ms=100" \
 		"lanes=1 grow_ms=0 long_min=1" ;;

@@ -97,10 +97,12 @@ all_tests() {
 
 # wanted KIND NAME: is it to run now?
 wanted() {
-	local kernels cpus
+	local kernels cpus kernel=$KERNEL
+	# It is one more debug kernel with two CPUs.
+	[ "$kernel" != kcsan ] || kernel=debug
 	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $2 "* ]] || return 1
 	kernels=$(said_of "$1" "$2" kernels)
-	[[ -z $kernels || " $kernels " == *" $KERNEL "* ]] || return 1
+	[[ -z $kernels || " $kernels " == *" $kernel "* ]] || return 1
 	cpus=$(said_of "$1" "$2" cpus)
 	[ "${cpus:-1}" -le "$(cpus_of "$KERNEL")" ] || return 1
 	[ -z "${TEST:-}" ] || return 0
@@ -147,7 +149,7 @@ ip_version() {
 }
 
 # named_variants NAME: those of $VARIANT, else what the program runs by default.
-# The emulated debug kernel has no use for the oracle: it looks for our mistakes,
+# An emulated debug kernel has no use for the oracle: it looks for our mistakes,
 # not TCP's, and is slow.  Stock 6.12 adds a second CPU to what the native kernel has
 # shown of the same source: that is asked of what runs over loop and verbs.
 named_variants() {
@@ -157,7 +159,7 @@ named_variants() {
 		"$SANX_TREE/selftests/$1.c" "$SANX_TREE/selftests/sanx_test.h" | head -n 1)
 	for all in $all; do
 		case $KERNEL-$all in
-		debug-tcp*) continue ;;
+		debug-tcp* | kcsan-tcp*) continue ;;
 		6.12-tcp* | 6.12-fallback*) [ -z "$few" ] || continue ;;
 		esac
 		echo "$all"

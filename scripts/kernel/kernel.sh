@@ -2,25 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0
 # kernel.sh NAME [release|kdir|vmlinuz|moddir]: where a kernel's parts are.
 #
-# NAME is 6.1, 6.12 (Debian's own), debug or um (built here; um is User Mode
+# NAME is 6.1, 6.12 (Debian's own), debug, kcsan or um (built here; um is User Mode
 # Linux).  What is missing is fetched or built first.  Without a field all are printed as shell variables.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../lib.sh"
 
-name=${1:?usage: kernel.sh 6.1|6.12|debug|um [release|kdir|vmlinuz|moddir]}
+name=${1:?usage: kernel.sh 6.1|6.12|debug|kcsan|um [release|kdir|vmlinuz|moddir]}
 case $name in
 debug) dir=$("$here/build-debug.sh" x86) ;;
+kcsan) dir=$("$here/build-kcsan.sh") ;;
 um) dir=$("$here/build-debug.sh" um) ;;
 6.1 | 6.12) dir=$("$here/stock.sh" "$name") ;;
-*) die "no kernel is called '$name': 6.1, 6.12, debug or um" ;;
+*) die "no kernel is called '$name': 6.1, 6.12, debug, kcsan or um" ;;
 esac
 
 RELEASE=$(cat "$dir/release")
 VMLINUZ=$dir/vmlinuz
 MODDIR=$dir/root/lib/modules/$RELEASE
 case $name in
-debug | um) KDIR=$dir/build ;;
+debug | kcsan | um) KDIR=$dir/build ;;
 *) KDIR=/usr/src/linux-headers-$RELEASE ;;
 esac
 

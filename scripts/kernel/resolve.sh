@@ -3,7 +3,7 @@
 # resolve.sh [KVER] [release|kdir]: which kernel to build modules for.
 #
 # KVER is a release (6.1.0-56-amd64), one of the lab's names (6.1, 6.12, debug,
-# um) or empty: the running kernel, or failing its headers the newest that are
+# kcsan, um) or empty: the running kernel, or failing its headers the newest that are
 # installed.  Prints "RELEASE KDIR", or only the field asked for.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -31,7 +31,7 @@ newest_installed() {
 
 pick() {
 	case $1 in
-	6.1 | 6.12 | debug | um)
+	6.1 | 6.12 | debug | kcsan | um)
 		RELEASE=$("$here/kernel.sh" "$1" release)
 		KDIR=$("$here/kernel.sh" "$1" kdir)
 		return

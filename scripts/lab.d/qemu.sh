@@ -8,20 +8,27 @@ qemu_cmdline() {
 		"random.trust_cpu=on $(common_cmdline "$n")"
 	# A node that measures the counter on a busy host gets it wrong.
 	[ "$ACCEL" != tcg ] || [ "$ICOUNT" = 1 ] || echo "tsc_early_khz=$("$PROGRAMS/tsc")"
-	[ "$KERNEL" = debug ] || return 0
+	[[ $KERNEL == @(debug|kcsan) ]] || return 0
 	# A node slowed by emulation and KASAN is not a stalled one.
 	echo "kmemleak=on kunit.enable=1 hung_task_panic=0 watchdog_thresh=40" \
 		"rcupdate.rcu_cpu_stall_timeout=90 workqueue.watchdog_thresh=90"
-	[ "$PANIC" = 0 ] || echo "panic_on_warn=1"
+	if [ "$KERNEL" = kcsan ]; then
+		# Few accesses are instrumented, so it looks at more of them, and for
+		# longer, because an emulated CPU does less in a microsecond.
+		# A report is not the end of the node.
+		echo "kcsan.skip_watch=100 kcsan.udelay_task=200 kcsan.udelay_interrupt=60"
+	elif [ "$PANIC" != 0 ]; then
+		echo "panic_on_warn=1"
+	fi
 }
 
 # qemu before 8.1 may run an instruction that another CPU is replacing just then
 # as it was before ("accel/tcg: Always lock pages before translation").  Where a
 # static key changes, a node then dies of "Oops: int3".  A kernel without
-# CONFIG_JUMP_LABEL, as the debug kernel is, has nothing to replace.  The CPUs of
+# CONFIG_JUMP_LABEL, as debug and kcsan are, has nothing to replace.  The CPUs of
 # all others take turns in one thread, which is no slower on a small machine.
 tcg_threads() {
-	if [ "$KERNEL" = debug ]; then
+	if [[ $KERNEL == @(debug|kcsan) ]]; then
 		echo multi
 	else
 		echo single

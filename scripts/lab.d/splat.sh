@@ -56,6 +56,27 @@ known_bugs() {
 		END { if (hold) told() }'
 }
 
+# foreign_races: leaves a line in place of KCSAN's reports in which no function of ours
+# takes part.
+foreign_races() {
+	awk 'function told() {
+			if (report ~ /\[(af_sanx|sanx_verbs)\]/)
+				printf "%s", report
+			else
+				print "a race of others: " title
+			title = ""
+		}
+		!title && /BUG: KCSAN: / {
+			title = $0
+			sub(/.*BUG: KCSAN: /, "", title)
+			report = ""
+		}
+		title { report = report $0 "\n" }
+		!title { print }
+		title && /====================/ { told() }
+		END { if (title) told() }'
+}
+
 # node_splat N: print what is new since the last look; status 1 if a splat.
 node_splat() {
 	local n=$1 log=$RUN/node$1.console seen=$RUN/node$1.seen from size
@@ -63,7 +84,8 @@ node_splat() {
 	from=$(cat "$seen" 2>/dev/null || echo 0)
 	size=$(stat -c %s "$log")
 	echo "$size" >"$seen"
-	tail -c "+$((from + 1))" "$log" | head -c "$((size - from))" | known_bugs >"$RUN/node$n.new"
+	tail -c "+$((from + 1))" "$log" | head -c "$((size - from))" | foreign_races |
+		known_bugs >"$RUN/node$n.new"
 	grep -qE "$SPLAT_PATTERN" "$RUN/node$n.new" || return 0
 	echo "--- splat on node$n ($KERNEL) ---"
 	grep -E -B 2 -A 60 -m 1 "$SPLAT_PATTERN" "$RUN/node$n.new"
