@@ -73,6 +73,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = lc->link;
+	bool full;
 	int n = 0;
 
 	if (f->credit == READ_ONCE(conn->tx.limit) &&
@@ -84,6 +85,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 		n = sanx_txq_credit(&conn->tx, f->credit);
 	if (n > 0 && lc->pending & LCONN_P_DATA)
 		sanx_xmit_pend(lc, LCONN_P_DATA);
+	full = lc->full;
 	sanx_xmit_unlock(link);
 	if (n <= 0)
 		return n;
@@ -92,7 +94,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 */
 	if (f->type != SANX_FRAME_RING)
 		WRITE_ONCE(conn->drain_time, jiffies);
-	if (lc->full)
+	if (full)
 		WRITE_ONCE(conn->ack_time, jiffies);
 	else
 		sanx_spill_tx_ready(lc);
