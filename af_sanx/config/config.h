@@ -136,6 +136,7 @@ struct sanx_stats {
  *	connections with one peer may have
  * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
  *	and that a peer has not let go
+ * @cov: KCOV handle of who has made a socket last, or 0; cov.h; no lock
  * @sysctl: the sysctls
  */
 struct sanx_net {
@@ -159,6 +160,7 @@ struct sanx_net {
 	unsigned int			conns_peer;
 	unsigned int			mem_peer_percent;
 	unsigned int			max_orphans;
+	u64				cov;
 	struct ctl_table_header		*sysctl;
 };
 

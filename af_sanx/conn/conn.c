@@ -31,6 +31,7 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
+#include "config/cov.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -715,6 +716,7 @@ static void conn_retry_work(struct kthread_work *work)
 	struct sanx_conn *conn = container_of(work, struct sanx_conn,
 					      retry.work);
 	struct sock *sk = sanx_conn_sk_get(conn);
+	bool cov;
 
 	if (sk && !sanx_lock_sock_soon(sk)) {
 		sock_put(sk);
@@ -725,11 +727,13 @@ static void conn_retry_work(struct kthread_work *work)
 		return;
 	}
 	if (sk) {
+		cov = sanx_cov_start(conn->net);
 		conn->started = ktime_get_ns();
 		if (READ_ONCE(conn->state) == SANX_CONN_CONNECTING &&
 		    !READ_ONCE(conn->detached) && conn->ops->connect(conn))
 			sanx_conn_refused(conn, SANX_FALLBACK_LINK);
 		release_sock(sk);
+		sanx_cov_stop(cov);
 		sock_put(sk);
 	}
 	sanx_conn_put(conn);

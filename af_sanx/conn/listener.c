@@ -28,6 +28,7 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
+#include "config/cov.h"
 #include "internal.h"
 
 #define TABLE_BITS	8
@@ -256,6 +257,7 @@ static void defer_over(struct kthread_work *work)
 {
 	struct sanx_conn *conn = container_of(work, struct sanx_conn,
 					      retry.work);
+	bool cov = sanx_cov_start(conn->net);
 	bool dead = false;
 
 	listener_ready(undefer(conn, &dead));
@@ -264,6 +266,7 @@ static void defer_over(struct kthread_work *work)
 		sanx_conn_put(conn);
 	}
 	sanx_conn_put(conn);
+	sanx_cov_stop(cov);
 }
 
 static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,

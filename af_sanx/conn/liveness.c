@@ -30,6 +30,7 @@
 #include <linux/timer.h>
 #include <net/tcp.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /* Interval of probes while something is on the way to the peer. */
@@ -260,6 +261,7 @@ static void liveness_timer(struct timer_list *t)
 {
 	struct sanx_conn *conn = container_of(t, struct sanx_conn,
 					      liveness.timer);
+	bool cov = sanx_cov_start(conn->net);
 	struct sock *sk;
 	long next = 0;
 
@@ -275,6 +277,7 @@ static void liveness_timer(struct timer_list *t)
 		liveness_arm(conn, next);
 	}
 	sanx_conn_put(conn);
+	sanx_cov_stop(cov);
 }
 
 /**

@@ -17,6 +17,7 @@
  * reclaim() itself checks whether memory is in use.
  */
 #include "config/config.h"
+#include "config/cov.h"
 #include "internal.h"
 
 /* Interval of checks while idle_ms is 0, which turns reclaim off. */
@@ -96,6 +97,7 @@ static void reclaim_work(struct work_struct *work)
 {
 	struct sanx_conn *conn = container_of(to_delayed_work(work),
 					      struct sanx_conn, reclaim.work);
+	bool cov = sanx_cov_start(conn->net);
 	unsigned long delay = reclaim_time(conn);
 
 	if (sanx_conn_open(conn) &&
@@ -104,6 +106,7 @@ static void reclaim_work(struct work_struct *work)
 		sanx_conn_later(conn, &conn->reclaim.work,
 				delay ?: RECLAIM_NEVER);
 	sanx_conn_later_done(conn);
+	sanx_cov_stop(cov);
 }
 
 /**

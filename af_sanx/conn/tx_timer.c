@@ -17,6 +17,7 @@
  */
 #include <linux/timer.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /**
@@ -47,6 +48,7 @@ static void tx_timer_expired(struct timer_list *timer)
 {
 	struct sanx_conn *conn = container_of(timer, struct sanx_conn,
 					      tx_timer);
+	bool cov = sanx_cov_start(conn->net);
 	unsigned long rest;
 
 	/* See above: a caller that found the timer pending. */
@@ -56,6 +58,7 @@ static void tx_timer_expired(struct timer_list *timer)
 		sanx_tx_timer_arm(conn, rest);
 	sanx_conn_tx_look(conn);
 	sanx_conn_put(conn);
+	sanx_cov_stop(cov);
 }
 
 /**

@@ -27,6 +27,7 @@
  *
  * link->tx_lock guards all of it.
  */
+#include "config/cov.h"
 #include "internal.h"
 
 /*
@@ -253,6 +254,7 @@ void sanx_ack_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, ack);
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	const struct sanx_slot *slot;
 
 	spin_lock_bh(&link->tx_lock);
@@ -263,6 +265,7 @@ void sanx_ack_work(struct work_struct *work)
 	else if (slot)
 		sanx_link_ask(link);
 	sanx_xmit_unlock(link);
+	sanx_cov_stop(cov);
 }
 
 /**

@@ -17,6 +17,7 @@
  * SANX_OPENS_MAX requests are unanswered, whichever is longer.  Any answer to
  * an OPEN ends this.
  */
+#include "config/cov.h"
 #include "internal.h"
 
 static void ask_arm(struct sanx_link *link, unsigned long delay)
@@ -122,6 +123,7 @@ void sanx_ask_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, open_timeout);
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	struct sanx_lconn *lc;
 
 	while ((lc = ask_next(link))) {
@@ -129,4 +131,5 @@ void sanx_ask_work(struct work_struct *work)
 		sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
 		sanx_conn_put(&lc->conn);
 	}
+	sanx_cov_stop(cov);
 }

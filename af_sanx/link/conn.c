@@ -17,6 +17,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /*
@@ -27,7 +28,11 @@
 
 static void release_work(struct work_struct *work)
 {
-	sanx_lconn_release(container_of(work, struct sanx_lconn, work));
+	struct sanx_lconn *lc = container_of(work, struct sanx_lconn, work);
+	bool cov = sanx_cov_start(lc->conn.net);
+
+	sanx_lconn_release(lc);
+	sanx_cov_stop(cov);
 }
 
 /**

@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 static void group_timeout(struct work_struct *work);
@@ -435,6 +436,7 @@ static void group_timeout(struct work_struct *work)
 {
 	struct sanx_group *g = container_of(to_delayed_work(work),
 					    struct sanx_group, timer);
+	bool cov = sanx_cov_start(g->lnet->net);
 
 	mutex_lock(&g->lnet->lock);
 	/* The timer is not cancelled when an attempt succeeds. */
@@ -450,6 +452,7 @@ static void group_timeout(struct work_struct *work)
 			group_arm(g, g->deadline);
 	}
 	mutex_unlock(&g->lnet->lock);
+	sanx_cov_stop(cov);
 }
 
 /* Links that peers have asked for and that are not up, of all peers or of one. */

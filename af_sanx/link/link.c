@@ -10,6 +10,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "config/cov.h"
 #include "xmit.h"
 
 static const char *const state_names[__SANX_LINK_STATES] = {
@@ -198,11 +199,14 @@ void sanx_link_came_up(struct sanx_link *link)
 
 static void link_up_work(struct work_struct *work)
 {
+	struct sanx_link *link = container_of(work, struct sanx_link, up);
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 
 	sanx_debug_hold_up();
-	sanx_group_link_up(container_of(work, struct sanx_link, up));
+	sanx_group_link_up(link);
 	memalloc_noio_restore(noio);
+	sanx_cov_stop(cov);
 }
 
 /**
@@ -290,10 +294,12 @@ static void link_beat(struct work_struct *work)
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, beat);
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	unsigned long heard = READ_ONCE(link->heard);
 
 	if (link_silent(link, beat)) {
 		sanx_link_kill(link, SANX_END_LOST);
+		sanx_cov_stop(cov);
 		return;
 	}
 	link_tell_quiet(link);
@@ -309,6 +315,7 @@ static void link_beat(struct work_struct *work)
 	}
 	sanx_xmit_unlock(link);
 	queue_delayed_work(sanx_link_wq, &link->beat, beat);
+	sanx_cov_stop(cov);
 }
 
 /**
@@ -551,6 +558,7 @@ static void end_resources(struct sanx_link *link)
 static void link_end(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(work, struct sanx_link, end);
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 
 	end_starts(link);
@@ -562,4 +570,5 @@ static void link_end(struct work_struct *work)
 	spin_unlock_bh(&link->tx_lock);
 	sanx_group_link_gone(link);
 	memalloc_noio_restore(noio);
+	sanx_cov_stop(cov);
 }

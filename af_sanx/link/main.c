@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <net/netns/generic.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 unsigned int link_timeout_ms = 3000;
@@ -128,6 +129,7 @@ static void net_idle_work(struct work_struct *work)
 {
 	struct sanx_lnet *lnet = container_of(to_delayed_work(work),
 					      struct sanx_lnet, idle);
+	bool cov = sanx_cov_start(lnet->net);
 
 	mutex_lock(&lnet->ctl);
 	if (lnet->busy) {
@@ -140,6 +142,7 @@ static void net_idle_work(struct work_struct *work)
 		net_update(lnet);
 	}
 	mutex_unlock(&lnet->ctl);
+	sanx_cov_stop(cov);
 }
 
 static void net_exit(struct sanx_lnet *lnet)

@@ -19,6 +19,7 @@
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /**
@@ -335,10 +336,12 @@ void sanx_request_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, serve);
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	struct sanx_request *o;
 
 	while ((o = request_next(link))) {
 		request_serve(o);
 		cond_resched();
 	}
+	sanx_cov_stop(cov);
 }

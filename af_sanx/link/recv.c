@@ -10,6 +10,7 @@
  */
 #include <linux/export.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /* The frame that is being processed asks for an answer. */
@@ -179,7 +180,11 @@ static bool recv_done(struct sanx_link *link, int err)
  */
 bool sanx_wire_arrived(struct sanx_link *link, const void *buf, u32 bytes)
 {
-	return recv_done(link, recv_buf(link, buf, bytes));
+	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool again = recv_done(link, recv_buf(link, buf, bytes));
+
+	sanx_cov_stop(cov);
+	return again;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_arrived);
 
@@ -194,7 +199,11 @@ EXPORT_SYMBOL_GPL(sanx_wire_arrived);
  */
 bool sanx_wire_written(struct sanx_link *link, u32 imm, u32 bytes)
 {
-	return recv_done(link, recv_imm(link, imm, bytes));
+	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool again = recv_done(link, recv_imm(link, imm, bytes));
+
+	sanx_cov_stop(cov);
+	return again;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_written);
 
@@ -206,6 +215,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_written);
  */
 void sanx_wire_received(struct sanx_link *link)
 {
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	LIST_HEAD(pages);
 
 	spin_lock_bh(&link->tx_lock);
@@ -217,5 +227,6 @@ void sanx_wire_received(struct sanx_link *link)
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
 	sanx_long_give_back(&pages);
+	sanx_cov_stop(cov);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_received);

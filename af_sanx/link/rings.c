@@ -26,6 +26,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /* Delay before memory for the first ring is requested again, in jiffies. */
@@ -269,6 +270,7 @@ void sanx_rings_work(struct work_struct *work)
 {
 	struct sanx_lconn *lc = container_of(to_delayed_work(work),
 					     struct sanx_lconn, grow);
+	bool cov = sanx_cov_start(lc->conn.net);
 	/*
 	 * Spilled bytes of a block device may wait behind this: sanx_lconn_wq.
 	 */
@@ -285,6 +287,7 @@ void sanx_rings_work(struct work_struct *work)
 	}
 	memalloc_noio_restore(noio);
 	sanx_conn_put(&lc->conn);
+	sanx_cov_stop(cov);
 }
 
 /**

@@ -19,6 +19,7 @@
 #include <linux/sched/mm.h>
 #include <net/ipv6.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /* Reject word: wait for our own request, which is in progress. */
@@ -203,12 +204,14 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
  */
 void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 {
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	int err = setup_reply(link, data, len);
 
 	if (err == -EPROTO)
 		sanx_count_protocol_error(link->group->lnet->net);
 	if (err)
 		sanx_link_kill(link, SANX_END_FAULT);
+	sanx_cov_stop(cov);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_connected);
 
@@ -239,6 +242,7 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 {
 	u32 why = reject_word(data, len);
 	struct sanx_group *g = link->group;
+	bool cov = sanx_cov_start(g->lnet->net);
 
 	mutex_lock(&g->lnet->lock);
 	/* Both sides tried, and the peer's request has precedence. */
@@ -249,6 +253,7 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 		sanx_suspend_refused(g, why == REJECT_NEVER);
 	mutex_unlock(&g->lnet->lock);
 	sanx_link_kill(link, SANX_END_REFUSED);
+	sanx_cov_stop(cov);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
@@ -299,6 +304,7 @@ void sanx_setup_start(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(work, struct sanx_link, start);
 	unsigned int noio = memalloc_noio_save();
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	struct sanx_wire_path path;
 	struct sanx_wire_link *wl;
 	int err;
@@ -313,6 +319,7 @@ void sanx_setup_start(struct work_struct *work)
 		err = sanx_link_wire->connect(wl, &path);
 	if (err)
 		sanx_link_kill(link, SANX_END_LOST);
+	sanx_cov_stop(cov);
 	memalloc_noio_restore(noio);
 }
 
@@ -422,17 +429,20 @@ struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask)
 {
+	struct sanx_link *link = ERR_PTR(-EACCES);
+	bool cov = sanx_cov_start(lnet->net);
 	struct sanx_hello_info info;
 	const char *why;
 	int parsed;
 
 	parsed = sanx_hello_parse(&info, ask->data, ask->len);
 	why = setup_check(lnet, ask, &info, parsed);
-	if (why) {
+	if (why)
 		setup_refused(lnet, &ask->remote, why);
-		return ERR_PTR(-EACCES);
-	}
-	return setup_accept(lnet, wl, ask, &info);
+	else
+		link = setup_accept(lnet, wl, ask, &info);
+	sanx_cov_stop(cov);
+	return link;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request);
 

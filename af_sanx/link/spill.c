@@ -25,6 +25,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 #define SPILL_PIECE	65536U
@@ -339,6 +340,7 @@ static void move_done(struct sanx_lconn *lc, struct sanx_piece *piece, u32 n)
 void sanx_spill_work(struct work_struct *work)
 {
 	struct sanx_lconn *lc = container_of(work, struct sanx_lconn, move);
+	bool cov = sanx_cov_start(lc->conn.net);
 	struct sanx_piece *piece;
 	bool moved = false;
 	u32 n;
@@ -357,6 +359,7 @@ void sanx_spill_work(struct work_struct *work)
 	if (moved)
 		sanx_conn_tx_ready(&lc->conn);
 	sanx_conn_put(&lc->conn);
+	sanx_cov_stop(cov);
 }
 
 /**

@@ -22,6 +22,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "config/cov.h"
 #include "internal.h"
 #include "patience.h"
 
@@ -402,6 +403,7 @@ void sanx_suspend_work(struct work_struct *work)
 {
 	struct sanx_group *g = container_of(to_delayed_work(work),
 					    struct sanx_group, retry);
+	bool cov = sanx_cov_start(g->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 	struct sanx_lconn *lc, *next;
 
@@ -415,4 +417,5 @@ void sanx_suspend_work(struct work_struct *work)
 	}
 	mutex_unlock(&g->lnet->lock);
 	memalloc_noio_restore(noio);
+	sanx_cov_stop(cov);
 }

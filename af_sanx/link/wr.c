@@ -20,6 +20,7 @@
  */
 #include <linux/export.h>
 
+#include "config/cov.h"
 #include "xmit.h"
 
 /**
@@ -234,6 +235,7 @@ void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
 void sanx_wire_sent(struct sanx_link *link, u32 slot)
 {
 	struct sanx_slot *done = &link->slots[slot], *s, *next;
+	bool cov = sanx_cov_start(link->group->lnet->net);
 	LIST_HEAD(pages);
 
 	spin_lock_bh(&link->tx_lock);
@@ -246,5 +248,6 @@ void sanx_wire_sent(struct sanx_link *link, u32 slot)
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
 	sanx_long_give_back(&pages);
+	sanx_cov_stop(cov);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_sent);

@@ -25,6 +25,7 @@
 
 #include "config/config.h"
 #include "conn/trace.h"
+#include "config/cov.h"
 #include "internal.h"
 
 /* Guards fallen, n_fallen, and sanx_sock.node of the sockets in fallen. */
@@ -289,6 +290,7 @@ void sanx_fallback_work(struct kthread_work *work)
 					      work.work);
 	struct sock *sk = sanx_conn_sk_get(conn);
 	struct file *file;
+	bool cov;
 
 	if (sk && !sanx_lock_sock_soon(sk)) {
 		sock_put(sk);
@@ -296,8 +298,10 @@ void sanx_fallback_work(struct kthread_work *work)
 		return;
 	}
 	if (sk) {
+		cov = sanx_cov_start(conn->net);
 		fall_back_late(conn, sk, &file);
 		release_sock(sk);
+		sanx_cov_stop(cov);
 		if (file)
 			fput(file);
 		sock_put(sk);

@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <uapi/linux/sanx.h>
 
+#include "config/cov.h"
 #include "internal.h"
 
 /*
@@ -162,6 +163,7 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 		sanx_label_later(native, ss->sk);
 	drop_native(native, shell);
 	sanx_socks_add(ss);
+	sanx_cov_opener(net);
 	return 0;
 }
 
