@@ -6,6 +6,7 @@
  *	hostile ADDRESS CASE
  *	hostile serves
  *	hostile ADDRESS serve-CASE
+ *	hostile ADDRESS obey OURS
  *
  * It asks the node at ADDRESS for a link, with a queue pair of its own, or waits at
  * its own address until it is asked, does what the case says and prints in one word
@@ -19,6 +20,8 @@
  *	resumed, unknown	RESUME_ACK, RESUME_REJ
  *	reset		a connection was cut off
  *	silent		nothing, for long
+ *
+ * "obey" does what programs tell it over TCP, for make syz: scripts/syzkaller/syz_sanx.h.
  *
  * The nodes that it claims to be and to ask, and the ports, are two_node/hostile.sh's; US
  * and THEM in the environment are other ids for the two.
@@ -213,6 +216,8 @@ static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
 static unsigned int sent, posted;
 static long held = -1;		/* receive of the frame that await() has returned */
 static __u32 ring = RING_SIZE;	/* what we said that ours is */
+/* How long to wait for the other side. */
+static long patience = SOON;
 
 /* The key that the two nodes share: $KEY, in hex digits; or none. */
 static __u8 key[KEY];
@@ -410,7 +415,7 @@ static bool take_answer(struct wire_text *t, __u8 *auth)
  */
 static bool link_ask(const struct hello *h, struct wire_text *t)
 {
-	long end = now_ms() + SOON;
+	long end = now_ms() + patience;
 	struct rdma_conn_param param = {
 		.private_data		= &t->ask,
 		.private_data_len	= sizeof(t->ask),
@@ -545,7 +550,7 @@ static bool was_ended(void)
 static const struct wire_header *await(int type, int other, const char **word)
 {
 	const struct wire_header *h;
-	long end = now_ms() + SOON;
+	long end = now_ms() + patience;
 	struct ibv_wc wc;
 
 	release();
@@ -1322,6 +1327,253 @@ static const char *try_serve(const struct test *t)
 	return memcmp(h + 1, auth_wanted, PROOF) ? "unproven" : serve_frames(t);
 }
 
+/* ---- What others tell it to do: scripts/syzkaller/sanx.txt */
+
+#define OBEY_PORT	6590
+#define OBEY_CLIENTS	8
+#define OBEY_MOST	320
+
+enum { TOLD_ASK = 1, TOLD_ANSWER, TOLD_END, TOLD_FRAME, TOLD_AWAIT, TOLD_WRITE };
+
+/* As in sanx.txt; none of them has holes. */
+struct told_hello {
+	__u32 magic;
+	__u16 version, keys;
+	__u32 from, to;
+	__u16 recvs, inline_max;
+	__u8 lane, rail, features, wrong;
+	__u64 instance;
+};
+
+struct told_write {
+	__s64 at;
+	__u32 len, imm, tells;
+};
+
+/* Offset of the next byte of the last connection. */
+static __u64 told_offset;
+/* Address to be asked at. */
+static const char *told_ours;
+
+static void drop_link(void)
+{
+	if (!id)
+		return;
+	rdma_disconnect(id);
+	if (mr)
+		rdma_dereg_mr(mr);
+	if (recv_mr)
+		rdma_dereg_mr(recv_mr);
+	rdma_destroy_ep(id);
+	id = NULL;
+	mr = NULL;
+	recv_mr = NULL;
+}
+
+static void take_hello(struct hello *h, const struct told_hello *t)
+{
+	*h = (struct hello){
+		.magic = t->magic, .version = t->version, .keys = t->keys,
+		.from = t->from, .to = t->to, .recvs = t->recvs,
+		.inline_max = t->inline_max, .lane = t->lane, .rail = t->rail,
+		.features = t->features, .wrong = t->wrong, .instance = t->instance,
+	};
+}
+
+static bool told_ask(const struct told_hello *t)
+{
+	struct hello h;
+
+	take_hello(&h, t);
+	drop_link();
+	if (link_up(&h))
+		return true;
+	drop_link();
+	return false;
+}
+
+static bool told_answer(const struct told_hello *t)
+{
+	static struct rdma_cm_id *listener;
+	struct pollfd p = { .events = POLLIN };
+	const char *theirs = address, *word;
+	struct hello h;
+
+	take_hello(&h, t);
+	address = told_ours;
+	if (!listener)
+		listener = listen_here();
+	address = theirs;
+	p.fd = listener->channel->fd;
+	drop_link();
+	if (poll(&p, 1, patience) <= 0)
+		return false;
+	if (link_answer(listener, &h) && await(AUTH, AUTH, &word))
+		return true;
+	drop_link();
+	return false;
+}
+
+/* Fills in what only the two ends of a link know. */
+static void complete_header(struct wire_header *h)
+{
+	if (h->conn == htole32(ID))
+		h->conn = htole32(conn);
+	if (h->offset == htole64(UINT64_MAX))
+		h->offset = htole64(told_offset);
+	if (h->credit == htole64(UINT64_MAX))
+		h->credit = htole64(h->type == DATA || h->type == CREDIT || h->type == FIN ?
+				    ring : 0);
+	if (!h->grant)
+		h->grant = htole32(posted);
+	if (h->type == DATA)
+		told_offset = le64toh(h->offset) + le32toh(h->count);
+}
+
+static bool told_frame(const char *bytes, __u32 len)
+{
+	char *buf = sends[sent++ % DEPTH];
+	struct wire_header h;
+	struct ibv_wc wc;
+
+	if (!id)
+		return false;
+	while (ibv_poll_cq(id->send_cq, 1, &wc) > 0)
+		;
+	release();
+	memcpy(buf, bytes, len);
+	if (len >= sizeof(h)) {
+		memcpy(&h, bytes, sizeof(h));
+		complete_header(&h);
+		memcpy(buf, &h, sizeof(h));
+		if (h.type == OPEN) {
+			ring = FIRST;
+			told_offset = 0;
+		}
+	}
+	return len && !rdma_post_send(id, NULL, buf, len, mr, 0);
+}
+
+static bool told_await(__u32 type)
+{
+	const struct wire_header *h;
+	struct wire_open_ack ack;
+	struct wire_open open;
+	const char *word;
+
+	h = id ? await(type, type == OPEN_ACK ? OPEN_REJ : (int)type, &word) : NULL;
+	if (!h)
+		return false;
+	if (h->type == OPEN_ACK || h->type == RING) {
+		memcpy(&ack, h + 1, sizeof(ack));
+		conn = le32toh(ack.conn);
+		window = ack.window;
+		memcpy(conn_key, link_key, sizeof(conn_key));
+	} else if (h->type == OPEN) {
+		memcpy(&open, h + 1, sizeof(open));
+		conn = le32toh(open.conn);
+		window = open.window;
+		ring = FIRST;
+		told_offset = 0;
+	}
+	return true;
+}
+
+static bool told_write(const struct told_write *t)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)sends, .length = t->len };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = t->tells & 1 ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.imm_data = htobe32(conn << 8 | (t->imm & 0xff)),
+	};
+
+	if (!id || t->len > sizeof(sends))
+		return false;
+	sge.lkey = mr->lkey;
+	wr.wr.rdma.remote_addr = le64toh(window.addr) + t->at;
+	wr.wr.rdma.rkey = le32toh(window.rkey);
+	return !ibv_post_send(id->qp, &wr, &bad);
+}
+
+static bool obey_command(__u32 op, const char *arg, __u32 len)
+{
+	struct told_hello hello = { 0 };
+	struct told_write write = { 0 };
+	__u32 type = 0;
+
+	switch (op) {
+	case TOLD_ASK:
+	case TOLD_ANSWER:
+		memcpy(&hello, arg, len < sizeof(hello) ? len : sizeof(hello));
+		return op == TOLD_ASK ? told_ask(&hello) : told_answer(&hello);
+	case TOLD_FRAME:
+		return told_frame(arg, len);
+	case TOLD_AWAIT:
+		memcpy(&type, arg, len < sizeof(type) ? len : sizeof(type));
+		return told_await(type);
+	case TOLD_WRITE:
+		memcpy(&write, arg, len < sizeof(write) ? len : sizeof(write));
+		return told_write(&write);
+	default:
+		drop_link();
+		return true;
+	}
+}
+
+/* One command of a program; false if there is none any more. */
+static bool obey_one(int fd)
+{
+	__u32 head[2], answer;
+	char arg[OBEY_MOST];
+
+	if (recv_exact(fd, head, sizeof(head)) != sizeof(head) || head[1] > sizeof(arg) ||
+	    recv_exact(fd, arg, head[1]) != (ssize_t)head[1])
+		return false;
+	answer = obey_command(head[0], arg, head[1]);
+	return send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) == sizeof(answer);
+}
+
+static int obey_listen(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(OBEY_PORT) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (bind(fd, (struct sockaddr *)&any, sizeof(any)) || listen(fd, OBEY_CLIENTS))
+		die("listen");
+	return fd;
+}
+
+/* All programs share the link: it is one peer. */
+static void obey(const char *ours)
+{
+	struct pollfd p[1 + OBEY_CLIENTS] = { { .fd = obey_listen(), .events = POLLIN } };
+	int i, fd;
+
+	for (i = 1; i <= OBEY_CLIENTS; i++)
+		p[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	told_ours = ours;
+	patience = 150;
+	while (poll(p, 1 + OBEY_CLIENTS, -1) > 0) {
+		for (i = 1; i <= OBEY_CLIENTS; i++) {
+			if (p[i].fd < 0 || !p[i].revents || obey_one(p[i].fd))
+				continue;
+			close(p[i].fd);
+			p[i].fd = -1;
+		}
+		if (!p[0].revents)
+			continue;
+		fd = accept(p[0].fd, NULL, NULL);
+		for (i = 1; i < OBEY_CLIENTS && p[i].fd >= 0; i++)
+			;
+		if (p[i].fd >= 0)
+			close(p[i].fd);
+		p[i].fd = fd;
+	}
+}
+
 #define HELLO(name, ...) \
 	{ "hello-" name, try_hello, .hello = { __VA_ARGS__ } }
 #define OPENING(name, ...) \
@@ -1635,6 +1887,10 @@ static void run(const struct test *tests_of, size_t n, const char *list, int arg
 
 int main(int argc, char **argv)
 {
+	if (argc == 4 && !strcmp(argv[2], "obey")) {
+		address = argv[1];
+		obey(argv[3]);
+	}
 	run(tests, sizeof(tests) / sizeof(*tests), "list", argc, argv);
 	run(serves, sizeof(serves) / sizeof(*serves), "serves", argc, argv);
 	return argc == 2 ? 0 : 2;
