@@ -26,6 +26,9 @@ MINUTES ?=
 # One target of make fuzz; a file that it runs instead of its corpus.
 TARGET ?=
 INPUT ?=
+# A log of make syz that it runs again; 1 for loop.
+REPLAY ?=
+LOOP ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -35,7 +38,7 @@ RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-debug kcsan check-extremes check-python \
 	check-programs soak siege \
-	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus try bench bench-nodes demo nodes deps help
+	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -56,7 +59,7 @@ deps:
 	@scripts/deps.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUTES SEED STEPS MINUTES TARGET INPUT
+export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUTES SEED STEPS MINUTES TARGET INPUT REPLAY LOOP
 
 check:
 	@scripts/check.sh all
@@ -78,6 +81,10 @@ fuzz:
 
 fuzz-corpus:
 	@fuzz/fuzz.sh corpus
+
+# Calls at random on a native debug kernel, guided by what of the modules they cover.
+syz:
+	@scripts/syz.sh
 
 # From an edit to the verdict, in seconds.
 try:
@@ -154,6 +161,8 @@ help:
 #H make fuzz          libFuzzer feeds each parser, and the engine; TARGET=name for one,
 #H                    MINUTES=1 for each; INPUT=file repeats what one input did
 #H make fuzz-corpus   the committed inputs of each fuzz target, in seconds
+#H make syz           calls at random, and a peer, guided by KCOV; MINUTES=60 [SEED=n];
+#H                    REPLAY=file [LOOP=1] runs the programs of a log again
 #H make selftests     on booted nodes; KERNEL=6.1|6.12|debug|um, TEST=name for one
 #H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
 #H make bench-nodes   standard programs over two nodes, by a wall clock; BASELINE=
