@@ -1332,6 +1332,7 @@ static const char *try_serve(const struct test *t)
 #define OBEY_PORT	6590
 #define OBEY_CLIENTS	8
 #define OBEY_MOST	320
+#define OBEY_SECONDS	2
 
 enum { TOLD_ASK = 1, TOLD_ANSWER, TOLD_END, TOLD_FRAME, TOLD_AWAIT, TOLD_WRITE };
 
@@ -1522,7 +1523,11 @@ static bool obey_command(__u32 op, const char *arg, __u32 len)
 	}
 }
 
-/* One command of a program; false if there is none any more. */
+/*
+ * One command of a program; false if there is none any more.  A set-up that the other side
+ * has given up can take the connection manager minutes: then this program ends, and
+ * whoever has started it starts it again.
+ */
 static bool obey_one(int fd)
 {
 	__u32 head[2], answer;
@@ -1531,7 +1536,9 @@ static bool obey_one(int fd)
 	if (recv_exact(fd, head, sizeof(head)) != sizeof(head) || head[1] > sizeof(arg) ||
 	    recv_exact(fd, arg, head[1]) != (ssize_t)head[1])
 		return false;
+	alarm(OBEY_SECONDS);
 	answer = obey_command(head[0], arg, head[1]);
+	alarm(0);
 	return send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) == sizeof(answer);
 }
 
