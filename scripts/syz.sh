@@ -43,7 +43,7 @@ build() {
 	"$OUT/calls" list "${DESC[@]}" >/dev/null
 }
 
-# Programs change these; what they lose is given back every few seconds.
+# Programs change these; what they lose is given back every second.
 # shellcheck disable=SC2016
 GOOD='sanxctl nodemap load - <<-END
 	10.77.0.1 1
@@ -62,7 +62,7 @@ bring_up() {
 	node1 insmod "$MODULES/sanx_verbs.ko" </dev/null || return 1
 	node1 'sysctl -qw net.sanx.setups_peer=100000 net.sanx.idle_ms=200' </dev/null
 	background 2 "while :; do $SANX_TREE/build/selftests/bin/hostile 10.77.0.1 obey 10.77.0.2; sleep 0.1; done"
-	background 1 "while :; do $GOOD; sleep 3; done >/dev/null 2>&1"
+	background 1 "while :; do $GOOD; sleep 1; done >/dev/null 2>&1"
 	sleep 2
 }
 

@@ -21,8 +21,9 @@
 
 /* Calls that may wait at a time. */
 #define THREADS		6
-/* How long a program waits for a call, and at its end for all of them. */
+/* How long a program waits for a call, for the peer, and at its end for all calls. */
 #define CALL_MS		15
+#define PEER_MS		500
 #define END_MS		60
 /* A call that takes so long, interrupted again and again, hangs. */
 #define HANG_MS		60000
@@ -301,7 +302,7 @@ unsigned int exec_prog(struct prog *p)
 		value_args(p, i, results, false, &t->args);
 		start(t, i, find_sys(calls[p->call[i].desc].name)->nr);
 		if (!p->call[i].apart)
-			wait_for(t, CALL_MS);
+			wait_for(t, t->nr == -1 ? PEER_MS : CALL_MS);
 	}
 	if (!wait_for(NULL, END_MS))
 		interrupt_all(p);

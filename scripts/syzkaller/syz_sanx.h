@@ -41,19 +41,25 @@ static int syz_sanx_connect(void)
 	return -1;
 }
 
-/* One command; -1 if the peer is not there. */
+/*
+ * One command; -1 if the peer is not there.  A signal does not end it, because the answer
+ * would then be taken for that of the next one.
+ */
 static long syz_sanx_tell(int fd, uint32_t op, const void *arg, uint32_t len)
 {
 	char cmd[8 + SYZ_SANX_MOST];
 	uint32_t answer;
+	ssize_t n;
 
 	memcpy(cmd, &op, 4);
 	memcpy(cmd + 4, &len, 4);
 	memcpy(cmd + 8, arg, len);
-	if (send(fd, cmd, 8 + len, MSG_NOSIGNAL) != (ssize_t)(8 + len) ||
-	    recv(fd, &answer, sizeof(answer), MSG_WAITALL) != sizeof(answer))
+	if (send(fd, cmd, 8 + len, MSG_NOSIGNAL) != (ssize_t)(8 + len))
 		return -1;
-	return answer;
+	do {
+		n = recv(fd, &answer, sizeof(answer), MSG_WAITALL);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(answer) ? (long)answer : -1;
 }
 
 /*
