@@ -252,7 +252,12 @@ void sim_hostile_reborn(void)
 
 static void be_reborn(struct sanx_link *link, u8 *hello)
 {
-	((struct sanx_hello *)hello)->instance ^= cpu_to_le64(reborn_as);
+	struct sanx_hello h;
+
+	/* In private data of rdma_cm a hello is not aligned. */
+	memcpy(&h, hello, sizeof(h));
+	h.instance ^= cpu_to_le64(reborn_as);
+	memcpy(hello, &h, sizeof(h));
 	prove(link, hello);
 }
 
