@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
+#include "link/link.h"
 #include "loop/loop.h"
 #include "netlink/netlink.h"
 #include "socket/socket.h"
@@ -41,9 +42,12 @@ static int __init sanx_init(void)
 	err = loop ? sanx_transport_register(&sanx_loop_ops) : 0;
 	if (err)
 		goto err_socks;
-	err = sanx_netlink_init();
+	err = sanx_link_init();
 	if (err)
 		goto err_loop;
+	err = sanx_netlink_init();
+	if (err)
+		goto err_link;
 	err = sanx_label_init();
 	if (err)
 		goto err_netlink;
@@ -56,6 +60,8 @@ err_label:
 	sanx_label_exit();
 err_netlink:
 	sanx_netlink_exit();
+err_link:
+	sanx_link_exit();
 err_loop:
 	if (loop)
 		sanx_transport_unregister(&sanx_loop_ops);
@@ -82,6 +88,7 @@ static void __exit sanx_exit(void)
 	sanx_family_exit();
 	sanx_label_exit();
 	sanx_netlink_exit();
+	sanx_link_exit();
 	if (loop)
 		sanx_transport_unregister(&sanx_loop_ops);
 	sanx_fallback_drain();

@@ -40,6 +40,11 @@ static int parse(const void *text, size_t size, struct nodemap *map, struct pars
 	return rc;
 }
 
+static bool same_rail(const struct rail *a, const struct rail *b)
+{
+	return a->tcp == b->tcp && IN6_ARE_ADDR_EQUAL(&a->addr, &b->addr);
+}
+
 static void check_node(const struct node *node)
 {
 	unsigned int i, k;
@@ -47,9 +52,9 @@ static void check_node(const struct node *node)
 	fuzz_assert(node->id && node->line && node->rails <= SANX_MAX_RAILS);
 	fuzz_assert(addr_is_host(&node->addr));
 	for (i = 0; i < node->rails; i++) {
-		fuzz_assert(addr_is_host(&node->rail[i]));
+		fuzz_assert(addr_is_host(&node->rail[i].addr));
 		for (k = 0; k < i; k++)
-			fuzz_assert(!IN6_ARE_ADDR_EQUAL(&node->rail[i], &node->rail[k]));
+			fuzz_assert(!same_rail(&node->rail[i], &node->rail[k]));
 	}
 }
 
@@ -74,7 +79,8 @@ static char *write_map(const struct nodemap *map, size_t *size)
 	for (i = 0; i < map->count; i++) {
 		fprintf(out, "%s %u", addr_format(&map->node[i].addr, addr), map->node[i].id);
 		for (r = 0; r < map->node[i].rails; r++)
-			fprintf(out, " %s", addr_format(&map->node[i].rail[r], addr));
+			fprintf(out, " %s:%s", map->node[i].rail[r].tcp ? "tcp" : "rdma",
+				addr_format(&map->node[i].rail[r].addr, addr));
 		fputc('\n', out);
 	}
 	fclose(out);
@@ -83,8 +89,14 @@ static char *write_map(const struct nodemap *map, size_t *size)
 
 static bool same_node(const struct node *a, const struct node *b)
 {
-	return IN6_ARE_ADDR_EQUAL(&a->addr, &b->addr) && a->id == b->id &&
-	       a->rails == b->rails && !memcmp(a->rail, b->rail, a->rails * sizeof(a->rail[0]));
+	unsigned int i;
+
+	if (!IN6_ARE_ADDR_EQUAL(&a->addr, &b->addr) || a->id != b->id || a->rails != b->rails)
+		return false;
+	for (i = 0; i < a->rails; i++)
+		if (!same_rail(&a->rail[i], &b->rail[i]))
+			return false;
+	return true;
 }
 
 static void try_again(const struct nodemap *map)

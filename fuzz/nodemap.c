@@ -34,6 +34,13 @@ static void take_addr(struct fuzz_input *in, struct in6_addr *addr)
 	addr->s6_addr[15] |= which / 16;
 }
 
+/* An address of many is over TCP, so that the inputs of before keep their meaning. */
+static void take_rail(struct fuzz_input *in, struct sanx_node_info *node, unsigned int r)
+{
+	take_addr(in, &node->rail[r]);
+	node->kind[r] = node->rail[r].s6_addr[15] & 1 ? SANX_WIRE_TCP : SANX_WIRE_RDMA;
+}
+
 static struct sanx_nodemap *take_map(struct fuzz_input *in)
 {
 	unsigned int i, r, n = fuzz_u8(in) % (HOSTS + 1);
@@ -46,7 +53,7 @@ static struct sanx_nodemap *take_map(struct fuzz_input *in)
 		e->node.id = fuzz_u8(in) % 8;
 		take_addr(in, &e->addr);
 		for (r = 0; r < e->node.n_rails; r++)
-			take_addr(in, &e->node.rail[r]);
+			take_rail(in, &e->node, r);
 	}
 	return map;
 }
@@ -74,6 +81,15 @@ static bool addr_ok(const struct in6_addr *addr)
 	return (sum || a[15] > 1) && a[0] != 0xff && (a[0] != 0xfe || a[1] / 64 != 2);
 }
 
+static unsigned int rdma_rails(const struct sanx_node_info *node)
+{
+	unsigned int r, n = 0;
+
+	for (r = 0; r < node->n_rails; r++)
+		n += node->kind[r] == SANX_WIRE_RDMA;
+	return n;
+}
+
 static bool entry_ok(const struct sanx_nodemap_entry *e)
 {
 	unsigned int r;
@@ -81,23 +97,31 @@ static bool entry_ok(const struct sanx_nodemap_entry *e)
 	for (r = 0; r < e->node.n_rails; r++)
 		if (!addr_ok(&e->node.rail[r]))
 			return false;
-	return e->node.id && addr_ok(&e->addr);
+	return e->node.id && addr_ok(&e->addr) &&
+	       (e->node.n_rails < SANX_NODE_RAILS || rdma_rails(&e->node));
 }
 
-/* No rail says the same as the host's own address. */
+/* No RDMA rail says the same as the host's own address in front of the others. */
 static struct sanx_node_info node_of(const struct sanx_nodemap_entry *e)
 {
-	struct sanx_node_info node = e->node;
+	struct sanx_node_info node = { .id = e->node.id };
+	unsigned int r;
 
-	if (!node.n_rails)
-		node.rail[node.n_rails++] = e->addr;
+	if (rdma_rails(&e->node))
+		return e->node;
+	node.rail[node.n_rails++] = e->addr;
+	for (r = 0; r < e->node.n_rails; r++) {
+		node.kind[node.n_rails] = e->node.kind[r];
+		node.rail[node.n_rails++] = e->node.rail[r];
+	}
 	return node;
 }
 
 static bool same_node(const struct sanx_node_info *a, const struct sanx_node_info *b)
 {
 	return a->id == b->id && a->n_rails == b->n_rails &&
-	       !memcmp(a->rail, b->rail, a->n_rails * sizeof(a->rail[0]));
+	       !memcmp(a->rail, b->rail, a->n_rails * sizeof(a->rail[0])) &&
+	       !memcmp(a->kind, b->kind, a->n_rails * sizeof(a->kind[0]));
 }
 
 /* Do two hosts say different things of one address? */

@@ -537,14 +537,14 @@ static void drain(struct wire_end *e)
 
 /*
  * Has the node not looked at a message for half the time after which its peer
- * gives the link up (link_stuck())?  Tasks run in random order, so in a world with
- * many of them a queue of arrivals may be that slow.
+ * gives the link up (link_stuck(), link_silent())?  Tasks run in random order, so in a
+ * world with many of them a queue of arrivals may be that slow.
  */
 static bool is_slow(const struct wire_end *e)
 {
 	return e->in_head < e->in_tail &&
 	       sim_now - e->in[e->in_head % WIRE_QUEUE].at >
-	       10 * heartbeat_ms * NSEC_PER_MSEC;
+	       min(10 * heartbeat_ms, failover_ms / 2) * NSEC_PER_MSEC;
 }
 
 static void wire_stop(struct sanx_wire_link *wl)
@@ -580,7 +580,7 @@ static void wire_free(struct sanx_wire_link *wl)
 }
 
 const struct sanx_wire_ops sim_wire_ops = {
-	.name		= "sim",
+	.kind		= SANX_WIRE_RDMA,
 	.owner		= THIS_MODULE,
 	.listen		= wire_listen,
 	.unlisten	= wire_unlisten,

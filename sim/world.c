@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "link/internal.h"
 #include "loop/loop.h"
+#include "link/link.h"
 #include "program.h"
 #include "wire.h"
 
@@ -220,6 +221,7 @@ static void start_all(void *unused)
 	sim_assert(!sanx_listeners_init());
 	sim_assert(!sanx_netuse_init());
 	sim_assert(!sanx_transport_register(&sanx_loop_ops));
+	sim_assert(!sanx_link_init());
 	sim_assert(!sanx_wire_register(&sim_wire_ops));
 	for (i = 1; i <= sim_plan.nodes; i++) {
 		sim_nodes[i] = (struct sim_node){ .id = i };
@@ -236,6 +238,7 @@ static void stop_all(void *unused)
 		sim_nodes[i].net = NULL;
 	}
 	sanx_wire_unregister(&sim_wire_ops);
+	sanx_link_exit();
 	sanx_transport_unregister(&sanx_loop_ops);
 	sanx_netuse_exit();
 	sanx_listeners_exit();

@@ -16,6 +16,7 @@
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
+#include <net/sanx_wire.h>
 
 struct ctl_table_header;
 
@@ -55,18 +56,21 @@ enum sanx_fallback {
  * struct sanx_node_info - a copy of a node's entry in the node map
  * @id: node id
  * @n_rails: entries of @rail, at least 1
- * @rail: addresses on which its RDMA devices answer
+ * @rail: addresses on which it answers, in order of preference
+ * @kind: kind of the wire of each rail
  */
 struct sanx_node_info {
 	u32		id;
 	unsigned int	n_rails;
 	struct in6_addr	rail[SANX_NODE_RAILS];
+	u8		kind[SANX_NODE_RAILS]; /* enum sanx_wire_kind */
 };
 
 /**
  * enum sanx_stat - the counters of a namespace
  * @SANX_STAT_CONNS_LOOP: connection ends established over loop
  * @SANX_STAT_CONNS_VERBS: connection ends established over verbs
+ * @SANX_STAT_CONNS_TCP_RAIL: connection ends established over a TCP rail
  * @SANX_STAT_TX_BYTES: payload bytes taken from programs
  * @SANX_STAT_RX_BYTES: payload bytes given to programs
  * @SANX_STAT_RESETS: established connections that ended in a reset
@@ -83,6 +87,7 @@ struct sanx_node_info {
 enum sanx_stat {
 	SANX_STAT_CONNS_LOOP,
 	SANX_STAT_CONNS_VERBS,
+	SANX_STAT_CONNS_TCP_RAIL,
 	SANX_STAT_TX_BYTES,
 	SANX_STAT_RX_BYTES,
 	SANX_STAT_RESETS,
@@ -246,7 +251,10 @@ bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 		       struct sanx_node_info *info);
 bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
 bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr);
-bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr);
+bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
+		     const struct in6_addr *addr);
+bool sanx_node_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
+			const struct in6_addr *addr);
 u32 sanx_node_self(struct net *net);
 bool sanx_nodemap_empty(struct net *net);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The node map: the addresses of hosts with AF_SANX, the node of each host, and
- * the addresses of the node's RDMA devices (rails; sci-socket.txt 4.3).
+ * the addresses between which links run (rails; sci-socket.txt 4.3).
  *
  * A map is made, checked and sorted as a whole.  One store then replaces the
  * map in use.  So a load succeeds or fails as a whole, and a lookup takes no
@@ -69,6 +69,35 @@ static const char *addr_fault(const struct in6_addr *addr)
 	return NULL;
 }
 
+static bool has_rdma(const struct sanx_node_info *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->n_rails; i++)
+		if (node->kind[i] == SANX_WIRE_RDMA)
+			return true;
+	return false;
+}
+
+/* Return: why there is no room for it, or NULL. */
+static const char *add_default_rail(struct sanx_nodemap_entry *e)
+{
+	struct sanx_node_info *node = &e->node;
+
+	if (has_rdma(node))
+		return NULL;
+	if (node->n_rails == SANX_NODE_RAILS)
+		return "a host has no RDMA rail and no room for one, expected fewer TCP rails";
+	memmove(&node->rail[1], &node->rail[0],
+		node->n_rails * sizeof(node->rail[0]));
+	memmove(&node->kind[1], &node->kind[0],
+		node->n_rails * sizeof(node->kind[0]));
+	node->rail[0] = e->addr;
+	node->kind[0] = SANX_WIRE_RDMA;
+	node->n_rails++;
+	return NULL;
+}
+
 static const char *entry_fault(const struct sanx_nodemap_entry *e)
 {
 	const char *why = addr_fault(&e->addr);
@@ -88,8 +117,9 @@ static const char *conflict(const struct sanx_node_info *a,
 	if (a->id != b->id)
 		return "a host is given to two nodes, expected one";
 	if (a->n_rails != b->n_rails ||
-	    memcmp(a->rail, b->rail, a->n_rails * sizeof(a->rail[0])))
-		return "a host is given twice with other RDMA addresses, expected it once";
+	    memcmp(a->rail, b->rail, a->n_rails * sizeof(a->rail[0])) ||
+	    memcmp(a->kind, b->kind, a->n_rails * sizeof(a->kind[0])))
+		return "a host is given twice with other rails, expected it once";
 	return NULL;
 }
 
@@ -138,8 +168,8 @@ static unsigned int contradiction_of(const struct sanx_nodemap *map,
 
 /**
  * sanx_nodemap_finish() - check a map and sort it
- * @map: filled in, in any order; an entry without rails gets its address as the
- *	rail
+ * @map: filled in, in any order; an entry without an RDMA rail gets its address
+ *	as the first one
  * @bad: on failure, the index of the invalid entry as it was filled in
  * @why: on failure, a message that describes the error; NULL for -ENOMEM
  *
@@ -160,10 +190,9 @@ int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
 		*why = entry_fault(e);
 		if (*why)
 			return -EINVAL;
-		if (!e->node.n_rails) {
-			e->node.n_rails = 1;
-			e->node.rail[0] = e->addr;
-		}
+		*why = add_default_rail(e);
+		if (*why)
+			return -EINVAL;
 	}
 	*bad = 0;
 	given = sanx_nodemap_alloc(map->n);
@@ -275,12 +304,13 @@ static const struct sanx_nodemap_entry *find_id(const struct sanx_nodemap *map,
 }
 
 static bool has_rail(const struct sanx_node_info *node,
-		     const struct in6_addr *addr)
+		     enum sanx_wire_kind kind, const struct in6_addr *addr)
 {
 	unsigned int i;
 
 	for (i = 0; i < node->n_rails; i++)
-		if (ipv6_addr_equal(&node->rail[i], addr))
+		if (node->kind[i] == kind &&
+		    ipv6_addr_equal(&node->rail[i], addr))
 			return true;
 	return false;
 }
@@ -379,16 +409,8 @@ bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 	return sanx_node_by_addr(net, addr, &info) && info.id == id;
 }
 
-/**
- * sanx_node_has_rail() - is an address a rail of a node?
- * @net: the namespace
- * @id: node id
- * @addr: the address
- *
- * Context: any.
- * Return: true if it is a rail of one of the node's hosts.
- */
-bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr)
+static bool map_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
+			 const struct in6_addr *addr)
 {
 	const struct sanx_nodemap *map;
 	bool found = false;
@@ -397,10 +419,41 @@ bool sanx_node_has_rail(struct net *net, u32 id, const struct in6_addr *addr)
 	rcu_read_lock();
 	map = rcu_dereference(sanx_net(net)->nodemap);
 	for (i = 0; map && !found && i < map->n; i++)
-		found = map->entry[i].node.id == id &&
-			has_rail(&map->entry[i].node, addr);
+		found = (!id || map->entry[i].node.id == id) &&
+			has_rail(&map->entry[i].node, kind, addr);
 	rcu_read_unlock();
 	return found;
+}
+
+/**
+ * sanx_rail_known() - is an address a rail of any node?
+ * @net: the namespace
+ * @kind: kind of the rail
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
+		     const struct in6_addr *addr)
+{
+	return map_has_rail(net, 0, kind, addr);
+}
+
+/**
+ * sanx_node_has_rail() - is an address a rail of a node?
+ * @net: the namespace
+ * @id: node id
+ * @kind: kind of the rail
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: true if it is a rail of one of the node's hosts.
+ */
+bool sanx_node_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
+			const struct in6_addr *addr)
+{
+	return id && map_has_rail(net, id, kind, addr);
 }
 
 /**

@@ -461,7 +461,10 @@ bool sanx_conn_over(struct sanx_conn *conn)
 
 static void conn_count(const struct sanx_conn *conn)
 {
-	sanx_stat_add(conn->net, conn->ops->stat, 1);
+	struct sanx_via via;
+
+	conn->ops->via(conn, &via);
+	sanx_stat_add(conn->net, via.stat, 1);
 }
 
 /**

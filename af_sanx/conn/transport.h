@@ -314,13 +314,21 @@ struct sanx_conn {
 };
 
 /**
+ * struct sanx_via - what carries a connection
+ * @name: shown by sanxctl
+ * @stat: counts connections that begin over it
+ */
+struct sanx_via {
+	const char	*name;
+	enum sanx_stat	stat;
+};
+
+/**
  * struct sanx_transport_ops - a transport
  *
- * @name: shown by sanxctl
  * @owner: the module, pinned by each connection
  * @conn_size: bytes of the transport's own structure of a connection, of which
  *	struct sanx_conn is the first member; zeroed at allocation
- * @stat: counts its connections
  * @piece: bytes from which a piece is not coalesced, because the announcement
  *	costs little compared with it
  * @same_node: carries connections to addresses of this node, and needs no node
@@ -330,10 +338,8 @@ struct sanx_conn {
  *	given them
  */
 struct sanx_transport_ops {
-	const char	*name;
 	struct module	*owner;
 	size_t		conn_size;
-	enum sanx_stat	stat;
 	u32		piece;
 	bool		same_node;
 	bool		counts_unsent;
@@ -345,6 +351,13 @@ struct sanx_transport_ops {
 	 * Context: process.
 	 */
 	void (*init)(struct sanx_conn *conn);
+
+	/**
+	 * @via: tell what carries a connection now.
+	 *
+	 * Context: any.
+	 */
+	void (*via)(const struct sanx_conn *conn, struct sanx_via *via);
 
 	/**
 	 * @connect: ask the peer for a connection.
@@ -584,6 +597,12 @@ struct sanx_transport_ops {
  * @long_min: bytes from which a send() uses the program's pages, or U32_MAX
  * @lane: number of the lane
  * @key: id of the key that the two nodes have shown to each other, or 0
+ * @rail: number of the rail, or -1
+ * @up: it takes connections: @up_secs, @moves and @moved apply
+ * @up_secs: seconds since it came up
+ * @moves: moves of the lane's connections from rail to rail
+ * @moved: cause of the last one, or NULL
+ * @moved_secs: seconds since then, if @moved
  */
 struct sanx_link_info {
 	u32		node;
@@ -597,6 +616,12 @@ struct sanx_link_info {
 	u32		long_min;
 	u32		lane;
 	u32		key;
+	int		rail;
+	bool		up;
+	u32		up_secs;
+	u32		moves;
+	const char	*moved;
+	u32		moved_secs;
 };
 
 /* conn.c */

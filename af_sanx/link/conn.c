@@ -150,8 +150,32 @@ u64 sanx_lconn_token(struct sanx_lconn *lc, bool ours)
 }
 
 /**
+ * sanx_lconn_pin() - use the module of a wire
+ * @lc: the connection
+ * @wire: the wire that it will use; or NULL, and it uses none
+ *
+ * A connection pins the module of the wire that it uses, or used last, so that it is not
+ * unloaded while the connection is suspended.
+ *
+ * Context: any; calls for one connection are serialised.
+ * Return: true; or false if the module is being removed, and nothing has changed.
+ */
+bool sanx_lconn_pin(struct sanx_lconn *lc, const struct sanx_wire_ops *wire)
+{
+	if (lc->wire == wire)
+		return true;
+	if (wire && !try_module_get(wire->owner))
+		return false;
+	if (lc->wire)
+		module_put(lc->wire->owner);
+	lc->wire = wire;
+	return true;
+}
+
+/**
  * sanx_lconn_join() - add a connection to its link, for link_end() to find
- * @lc: a connection; its rings, if any, are mapped for @link
+ * @lc: a connection with the module of the wire; its rings, if any, are mapped for
+ *	@link
  * @link: a link that is up
  *
  * Context: tx_lock held, to be released by sanx_xmit_unlock().
@@ -171,7 +195,7 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SANX_LINK_UP) {
+	if (link->state == SANX_LINK_UP && sanx_lconn_pin(lc, link->wire)) {
 		lc->acked_at = jiffies;
 		lc->resume_key = link->auth.resume;
 		kref_get(&link->refs);
@@ -704,6 +728,7 @@ void sanx_lconn_destroy(struct sanx_conn *conn)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 
+	sanx_lconn_pin(lc, NULL);
 	if (lc->link)
 		sanx_link_put(lc->link);
 	if (sanx_rings_destroy_sleeps(lc) ||

@@ -28,7 +28,15 @@
 #include "config/cov.h"
 #include "internal.h"
 
+static const char *const move_names[__SANX_MOVES] = {
+	[SANX_MOVE_LOST]	= "lost",
+	[SANX_MOVE_MAP]		= "map",
+	[SANX_MOVE_BETTER]	= "better",
+	[SANX_MOVE_PEER]	= "peer",
+};
+
 static void group_timeout(struct work_struct *work);
+static void group_back(struct work_struct *work);
 
 /* Returns lane 0 of a peer, which has pointers to the others. */
 static struct sanx_group *group_find(struct sanx_lnet *lnet, u32 peer)
@@ -63,6 +71,7 @@ static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
 	INIT_LIST_HEAD(&g->links);
 	INIT_LIST_HEAD(&g->waiters);
 	INIT_DELAYED_WORK(&g->timer, group_timeout);
+	INIT_DELAYED_WORK(&g->back, group_back);
 	INIT_LIST_HEAD(&g->suspended);
 	INIT_DELAYED_WORK(&g->retry, sanx_suspend_work);
 	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
@@ -180,15 +189,134 @@ static void group_drop_trying(struct sanx_group *g)
 	g->trying = NULL;
 }
 
-static int group_try(struct sanx_group *g)
+/* Is there a wire, and a rail of ours, for a rail of a peer? */
+static bool rail_usable(const struct sanx_node_info *self,
+			enum sanx_wire_kind kind, const struct in6_addr *addr)
 {
-	struct sanx_link *link;
+	unsigned int i;
+
+	if (!sanx_link_has_wire(kind))
+		return false;
+	for (i = 0; i < self->n_rails; i++)
+		if (self->kind[i] == kind &&
+		    ipv6_addr_v4mapped(&self->rail[i]) == ipv6_addr_v4mapped(addr))
+			return true;
+	return false;
+}
+
+/* The peer's rails that may be tried. */
+static u32 rails_usable(const struct sanx_group *g, struct sanx_node_info *info)
+{
+	struct net *net = g->lnet->net;
+	struct sanx_node_info self;
+	unsigned int i;
+	u32 usable = 0;
+
+	if (!sanx_node_by_id(net, sanx_node_self(net), &self) ||
+	    !sanx_node_by_id(net, g->peer, info))
+		return 0;
+	for (i = 0; i < info->n_rails; i++)
+		if (rail_usable(&self, info->kind[i], &info->rail[i]))
+			usable |= BIT(i);
+	return usable;
+}
+
+/* Our number for a rail of the peer, or RAILS_MAX if the map does not have it. */
+static unsigned int rail_number(const struct sanx_group *g,
+				enum sanx_wire_kind kind,
+				const struct in6_addr *addr)
+{
+	struct sanx_node_info info;
+	unsigned int i;
+
+	if (!sanx_node_by_id(g->lnet->net, g->peer, &info))
+		return RAILS_MAX;
+	for (i = 0; i < info.n_rails; i++)
+		if (info.kind[i] == kind && ipv6_addr_equal(&info.rail[i], addr))
+			return i;
+	return RAILS_MAX;
+}
+
+/* The peer may have numbered the rail of a link, and the map may have changed. */
+static unsigned int rail_of(const struct sanx_link *link)
+{
+	return rail_number(link->group, link->kind, &link->remote);
+}
+
+static void rail_failed(struct sanx_group *g, unsigned int rail)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	if (rail < RAILS_MAX)
+		rails_failed(&g->first->rails, rail, jiffies,
+			     msecs_to_jiffies(READ_ONCE(rail_hold_ms)),
+			     get_random_u32());
+}
+
+static void rail_up(struct sanx_group *g, unsigned int rail)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	if (rail < RAILS_MAX)
+		rails_up(&g->first->rails, rail, jiffies);
+}
+
+/**
+ * sanx_group_has_other() - could connections of a link go by another rail?
+ * @link: the link
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_group_has_other(const struct sanx_link *link)
+{
+	struct sanx_node_info info;
+	u32 usable = rails_usable(link->group, &info);
+
+	return usable & (usable - 1);
+}
+
+/**
+ * sanx_group_refused() - the peer has refused a link that we asked for
+ * @link: the link
+ * @never: the peer's AF_SANX has refused; else no AF_SANX answered
+ *
+ * The peer as a whole refuses when no other rail could still carry the connections:
+ * one that carries them now, or that could not be reached.
+ *
+ * Context: process, lnet.lock held; takes tx_lock.
+ */
+void sanx_group_refused(struct sanx_link *link, bool never)
+{
+	struct sanx_group *g = link->group;
+	struct sanx_node_info info;
 
 	lockdep_assert_held(&g->lnet->lock);
-	link = sanx_link_alloc(g, true);
+	if (g->trying != link)
+		return;
+	g->refused |= BIT(g->rail);
+	if (!g->out && !(rails_usable(g, &info) & ~g->refused))
+		sanx_suspend_refused(g, never);
+}
+
+/* Starts an attempt on the best rail that was not tried yet. */
+static int group_try(struct sanx_group *g)
+{
+	const struct sanx_wire_ops *wire = NULL;
+	struct sanx_node_info info;
+	struct sanx_link *link;
+	u32 usable;
+
+	lockdep_assert_held(&g->lnet->lock);
+	usable = rails_usable(g, &info) & ~g->tried;
+	g->rail = rails_choose(&g->first->rails, usable, jiffies);
+	if (g->rail < RAILS_MAX)
+		wire = sanx_link_wire(g->lnet, info.kind[g->rail]);
+	if (!wire)
+		return -ENODEV;
+	link = sanx_link_alloc(g, wire, true);
 	if (!link)
 		return -ENOMEM;
 	link->rail = g->rail;
+	g->tried |= BIT(g->rail);
 	kref_get(&link->refs);
 	g->trying = link;
 	queue_work(sanx_link_wq, &link->start);
@@ -203,61 +331,118 @@ static void group_arm(struct sanx_group *g, unsigned long until)
 			 time_before(now, until) ? until - now : 0);
 }
 
-/* Rails that were not tried yet have equal shares of the remaining time. */
+/* The rail that is tried, and those that were not yet, have equal shares of the time. */
 static void group_set_limit(struct sanx_group *g)
 {
 	unsigned long now = jiffies;
 	unsigned long rest = time_before(now, g->deadline) ? g->deadline - now : 0;
+	struct sanx_node_info info;
 
-	g->try_end = now + rest / (g->rails_left + 1);
+	g->try_end = now +
+		     rest / (hweight32(rails_usable(g, &info) & ~g->tried) + 1);
 	group_arm(g, g->try_end);
 }
 
 /* Starts the time limit for a link, and plans to try each rail once. */
 static void group_set_deadline(struct sanx_group *g)
 {
-	struct sanx_node_info info;
-
 	lockdep_assert_held(&g->lnet->lock);
-	g->rails_left = 0;
-	if (sanx_node_by_id(g->lnet->net, g->peer, &info))
-		g->rails_left = info.n_rails - 1;
+	g->tried = 0;
+	g->refused = 0;
 	g->deadline = jiffies + msecs_to_jiffies(READ_ONCE(link_timeout_ms));
-	group_set_limit(g);
 }
 
-/* A request of the peer was accepted; an attempt of ours would disturb it. */
+static int group_try_first(struct sanx_group *g)
+{
+	int err;
+
+	group_set_deadline(g);
+	err = group_try(g);
+	group_set_limit(g);
+	return err;
+}
+
+/*
+ * A request of the peer was accepted, and sanx_group_link_up() will follow; an attempt
+ * of ours would disturb it.
+ */
 static bool group_accepting(const struct sanx_group *g)
 {
+	enum sanx_link_state state;
 	struct sanx_link *link;
 
+	lockdep_assert_held(&g->lnet->lock);
 	if (group_self(g))
 		return false;
-	list_for_each_entry(link, &g->links, node)
-		if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
+	list_for_each_entry(link, &g->links, node) {
+		state = READ_ONCE(link->state);
+		if (state == SANX_LINK_ACCEPTING ||
+		    (state == SANX_LINK_UP && !link->active && !link->taken))
 			return true;
+	}
 	return false;
+}
+
+/*
+ * Plans to look for a better rail than that of group.out.  One of the two nodes does,
+ * so that connections do not move twice.
+ */
+static void group_plan_back(struct sanx_group *g)
+{
+	struct sanx_node_info info;
+	unsigned long wait;
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (!g->out || !g->lnet->running || g->out->self >= g->peer)
+		return;
+	if (rails_better(&g->first->rails, rails_usable(g, &info),
+			 rail_of(g->out), jiffies, &wait) < RAILS_MAX)
+		wait = HZ;
+	if (wait != ULONG_MAX)
+		mod_delayed_work(sanx_link_wq, &g->back, max(wait, HZ / 10UL));
+}
+
+/* Tries a better rail.  If its link comes up, it replaces group.out. */
+static void group_back(struct work_struct *work)
+{
+	struct sanx_group *g = container_of(to_delayed_work(work),
+					    struct sanx_group, back);
+	unsigned int noio = memalloc_noio_save();
+	struct sanx_node_info info;
+	unsigned long wait;
+	unsigned int rail;
+
+	mutex_lock(&g->lnet->lock);
+	if (!g->out || !g->lnet->running || g->trying || group_accepting(g))
+		goto out;
+	rail = rails_better(&g->first->rails, rails_usable(g, &info),
+			    rail_of(g->out), jiffies, &wait);
+	if (rail == RAILS_MAX)
+		goto out;
+	group_set_deadline(g);
+	/* Only this one. */
+	g->tried = ~(u32)BIT(rail);
+	if (!group_try(g))
+		group_set_limit(g);
+out:
+	/* After an attempt, group_try_next() or group_replace() does. */
+	if (!g->trying)
+		group_plan_back(g);
+	mutex_unlock(&g->lnet->lock);
+	memalloc_noio_restore(noio);
 }
 
 /**
  * sanx_group_try() - try to set up a link that no connect() waits for
  * @g: a group without a link
- * @n: number of the attempt; rail @n, modulo the number of rails, is tried
- *	first
  *
  * Context: process, lnet.lock held.
  */
-void sanx_group_try(struct sanx_group *g, unsigned int n)
+void sanx_group_try(struct sanx_group *g)
 {
-	struct sanx_node_info info;
-
 	lockdep_assert_held(&g->lnet->lock);
-	if (g->trying || group_accepting(g) ||
-	    !sanx_node_by_id(g->lnet->net, g->peer, &info))
-		return;
-	g->rail = n % info.n_rails;
-	group_set_deadline(g);
-	group_try(g);
+	if (!g->trying && !group_accepting(g))
+		group_try_first(g);
 }
 
 static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
@@ -265,10 +450,15 @@ static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
 	int err;
 
 	if (list_empty(&g->waiters)) {
-		if (!g->trying)
-			g->rail = 0;
-		group_set_deadline(g);
-		err = g->trying || group_accepting(g) ? 0 : group_try(g);
+		if (g->trying || group_accepting(g)) {
+			group_set_deadline(g);
+			if (g->trying)
+				g->tried = BIT(g->rail);
+			group_set_limit(g);
+			err = 0;
+		} else {
+			err = group_try_first(g);
+		}
 		if (err)
 			return err;
 	}
@@ -309,10 +499,8 @@ static struct sanx_link *lanes_best(const struct sanx_group *first)
 	return best ?: unanswered ? ERR_PTR(-EHOSTUNREACH) : NULL;
 }
 
-/*
- * Sets up one lane more for later connections, on a rail that is known to work.
- */
-static void lanes_widen(struct sanx_group *first, unsigned int rail)
+/* Sets up one lane more for later connections. */
+static void lanes_widen(struct sanx_group *first)
 {
 	unsigned int i, n = lanes_wanted();
 	struct sanx_group *g;
@@ -323,7 +511,7 @@ static void lanes_widen(struct sanx_group *first, unsigned int rail)
 			continue;
 		g = group_get(first->lnet, first->peer, i);
 		if (g)
-			sanx_group_try(g, rail);
+			sanx_group_try(g);
 		return;
 	}
 }
@@ -347,7 +535,7 @@ static int group_connect(struct sanx_lnet *lnet, u32 peer,
 		kref_get(&best->refs);
 		*out = best;
 		if (READ_ONCE(best->n_conns))
-			lanes_widen(g, best->rail);
+			lanes_widen(g);
 		return 0;
 	}
 	if (group_in_backoff(g))
@@ -372,7 +560,7 @@ int sanx_group_connect(struct sanx_lconn *lc)
 
 	if (lc->link)
 		return sanx_lconn_reopen(lc);
-	/* sanx_lconn_destroy() follows in any case. */
+	/* It may have been refused before. */
 	sanx_lconn_init(lc);
 	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
 		return -EHOSTUNREACH;
@@ -415,21 +603,19 @@ bool sanx_group_cancel(struct sanx_lconn *lc)
 /* After a failed attempt: tries the next rail, if there is one and time. */
 static void group_try_next(struct sanx_group *g)
 {
-	struct sanx_node_info info;
-
 	lockdep_assert_held(&g->lnet->lock);
-	if (!g->lnet->running || !g->rails_left ||
+	/* It was for a better rail. */
+	if (g->out) {
+		group_plan_back(g);
+		return;
+	}
+	if (!g->lnet->running ||
 	    (list_empty(&g->waiters) && !g->n_suspended) ||
-	    !time_before(jiffies, g->deadline) ||
-	    !sanx_node_by_id(g->lnet->net, g->peer, &info)) {
+	    !time_before(jiffies, g->deadline) || group_try(g)) {
 		group_refuse(g);
 		return;
 	}
-	g->rails_left--;
-	g->rail = (g->rail + 1) % info.n_rails;
 	group_set_limit(g);
-	if (group_try(g))
-		group_refuse(g);
 }
 
 static void group_timeout(struct work_struct *work)
@@ -442,6 +628,7 @@ static void group_timeout(struct work_struct *work)
 	/* The timer is not cancelled when an attempt succeeds. */
 	if (g->trying && time_after_eq(jiffies, g->try_end)) {
 		sanx_link_kill(g->trying, SANX_END_LOST);
+		rail_failed(g, g->rail);
 		group_drop_trying(g);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
@@ -507,13 +694,16 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl)
 {
 	struct sanx_link *link = ERR_PTR(-ENETDOWN);
+	const struct sanx_wire_ops *wire;
 	struct sanx_group *g;
 
 	mutex_lock(&lnet->lock);
-	if (!lnet->running)
+	wire = sanx_link_wire(lnet, ask->kind);
+	if (!lnet->running || !wire)
 		goto out;
 	link = ERR_PTR(-EACCES);
-	if (!sanx_node_has_rail(lnet->net, hello->from, &ask->remote) ||
+	if (!sanx_node_has_rail(lnet->net, hello->from, ask->kind,
+				&ask->remote) ||
 	    sanx_node_self(lnet->net) != hello->to)
 		goto out;
 	link = ERR_PTR(-EKEYREJECTED);
@@ -536,7 +726,7 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		g->trying->yields = true;
 		sanx_link_kill(g->trying, SANX_END_REFUSED);
 	}
-	link = sanx_link_alloc(g, false);
+	link = sanx_link_alloc(g, wire, false);
 	if (!link) {
 		link = ERR_PTR(-ENOMEM);
 		goto out;
@@ -575,6 +765,39 @@ static void group_forgotten(struct sanx_group *g, const struct sanx_link *link)
 	}
 }
 
+static enum sanx_move move_cause(const struct sanx_group *g,
+				 const struct sanx_link *link)
+{
+	unsigned int from = rail_number(g, g->out_kind, &g->out_rail);
+
+	if (from == RAILS_MAX)
+		return SANX_MOVE_MAP;
+	/* The peer may have ended the other link already. */
+	if (rail_of(link) < from)
+		return SANX_MOVE_BETTER;
+	return g->out ? SANX_MOVE_PEER : SANX_MOVE_LOST;
+}
+
+/* Notes that @link will be group.out. */
+static void group_note_move(struct sanx_group *g, const struct sanx_link *link)
+{
+	bool same = g->out_kind == link->kind &&
+		    ipv6_addr_equal(&g->out_rail, &link->remote);
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (!same && !ipv6_addr_any(&g->out_rail)) {
+		g->moved = move_cause(g, link);
+		g->moves++;
+		g->moved_at = jiffies;
+		pr_debug("node %u lane %u moves to %s %pI6c: %s\n", g->peer,
+			 g->lane, sanx_link_kind_name(link->kind), &link->remote,
+			 move_names[g->moved]);
+	}
+	g->out_kind = link->kind;
+	g->out_rail = link->remote;
+	g->out_since = jiffies;
+}
+
 static void group_replace(struct sanx_group *g, struct sanx_link *link)
 {
 	enum sanx_link_end why = g->instance == link->instance ?
@@ -587,12 +810,15 @@ static void group_replace(struct sanx_group *g, struct sanx_link *link)
 			if (other != link)
 				sanx_link_kill(other, why);
 	group_drop_trying(g);
+	group_note_move(g, link);
 	group_drop_out(g);
 	kref_get(&link->refs);
 	g->out = link;
 	g->backoff = false;
+	rail_up(g, rail_of(link));
 	group_forgotten(g, link);
 	sanx_suspend_link_up(g, link);
+	group_plan_back(g);
 }
 
 /**
@@ -634,6 +860,14 @@ out:
 	mutex_unlock(&lnet->lock);
 }
 
+static bool link_key_valid(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+
+	return !link->auth.key ||
+	       sanx_key_valid(g->lnet->net, g->peer, link->auth.key);
+}
+
 /**
  * sanx_group_link_ends() - let a link take no more connections
  * @link: a dying link
@@ -645,8 +879,18 @@ void sanx_group_link_ends(struct sanx_link *link)
 	struct sanx_group *g = link->group;
 
 	mutex_lock(&g->lnet->lock);
-	if (g->out == link)
+	if (g->out == link) {
+		/* With another key it may do. */
+		if (READ_ONCE(link->why) == SANX_END_LOST && link_key_valid(link))
+			rail_failed(g, rail_of(link));
 		group_drop_out(g);
+		/* The attempt at a better rail is one for any rail now. */
+		if (g->trying) {
+			group_set_deadline(g);
+			g->tried = BIT(g->rail);
+			group_set_limit(g);
+		}
+	}
 	mutex_unlock(&g->lnet->lock);
 }
 
@@ -660,10 +904,14 @@ void sanx_group_link_gone(struct sanx_link *link)
 {
 	struct sanx_group *g = link->group;
 	struct sanx_lnet *lnet = g->lnet;
+	enum sanx_wire_kind kind = link->kind;
 
 	mutex_lock(&lnet->lock);
 	list_del_init(&link->node);
 	if (g->trying == link) {
+		if (READ_ONCE(link->why) == SANX_END_LOST ||
+		    (g->out && !link->yields))
+			rail_failed(g, g->rail);
 		group_drop_trying(g);
 		/*
 		 * A link that gave way to the peer's leaves the waiters to that
@@ -678,57 +926,56 @@ void sanx_group_link_gone(struct sanx_link *link)
 	 * Last access to lnet: net_exit() flushes sanx_link_wq before it is
 	 * freed.
 	 */
-	if (atomic_dec_and_test(&lnet->n_links))
+	if (atomic_dec_and_test(&lnet->n_links[kind]))
 		wake_up(&lnet->gone);
 }
 
-static bool link_key_valid(const struct sanx_link *link)
+static bool link_of_self(const struct sanx_link *link)
 {
-	const struct sanx_group *g = link->group;
-
-	return !link->auth.key ||
-	       sanx_key_valid(g->lnet->net, g->peer, link->auth.key);
+	return link->self == sanx_node_self(link->group->lnet->net);
 }
 
-static bool link_valid(const struct sanx_link *link)
+static bool link_rail_valid(const struct sanx_link *link)
 {
 	struct net *net = link->group->lnet->net;
 
-	if (link->self != sanx_node_self(net))
-		return false;
 	/* Not resolved yet: there is no address to check. */
 	return ipv6_addr_any(&link->remote) ||
-	       sanx_node_has_rail(net, link->group->peer, &link->remote);
+	       sanx_node_has_rail(net, link->group->peer, link->kind,
+				  &link->remote);
 }
 
 /**
  * sanx_group_revalidate() - apply a changed node map, or changed keys
  * @lnet: the namespace
  *
- * Ends links to nodes and rails that are no longer in the map, and all links if
- * the id of this node has changed, resets suspended connections to such nodes,
- * and ends all backoffs.  A link with a key that is not valid any more, or
- * without one if there is one now, is taken for lost: its connections continue on
- * one with a valid key.
+ * Ends links to nodes that are no longer in the map, and all links if the id of this
+ * node has changed, resets suspended connections to such nodes, and ends all
+ * backoffs.  A link on a rail that is no longer in the map, with a key that is not
+ * valid any more, or without one if there is one now, is taken for lost: its
+ * connections continue on another one.
  *
  * Context: process, may sleep.
  */
 void sanx_group_revalidate(struct sanx_lnet *lnet)
 {
-	struct sanx_node_info info;
 	struct sanx_group *g;
 	struct sanx_link *link;
+	bool mapped;
 
 	mutex_lock(&lnet->lock);
 	list_for_each_entry(g, &lnet->groups, node) {
 		g->backoff = false;
-		if (!sanx_node_by_id(lnet->net, g->peer, &info))
+		g->rails = (struct rails){};
+		mapped = sanx_node_by_id(lnet->net, g->peer, NULL);
+		if (!mapped)
 			sanx_suspend_reset_all(g, ECONNRESET);
 		list_for_each_entry(link, &g->links, node)
-			if (!link_valid(link))
+			if (!mapped || !link_of_self(link))
 				sanx_link_kill(link, SANX_END_CONFIG);
-			else if (!link_key_valid(link))
+			else if (!link_rail_valid(link) || !link_key_valid(link))
 				sanx_link_kill(link, SANX_END_LOST);
+		group_plan_back(g);
 	}
 	mutex_unlock(&lnet->lock);
 }
@@ -756,12 +1003,14 @@ void sanx_group_stop(struct sanx_lnet *lnet)
 {
 	struct sanx_group *g, *next;
 	LIST_HEAD(groups);
+	int kind;
 
 	mutex_lock(&lnet->lock);
 	list_for_each_entry(g, &lnet->groups, node)
 		group_stop(g);
 	mutex_unlock(&lnet->lock);
-	wait_event(lnet->gone, !atomic_read(&lnet->n_links));
+	for (kind = 0; kind < __SANX_WIRES; kind++)
+		wait_event(lnet->gone, !atomic_read(&lnet->n_links[kind]));
 
 	mutex_lock(&lnet->lock);
 	list_splice_init(&lnet->groups, &groups);
@@ -770,8 +1019,30 @@ void sanx_group_stop(struct sanx_lnet *lnet)
 		list_del_init(&g->node);
 		sanx_suspend_stop(g);
 		cancel_delayed_work_sync(&g->timer);
+		cancel_delayed_work_sync(&g->back);
 		sanx_group_put(g);
 	}
+}
+
+/**
+ * sanx_group_stop_wire() - end all links over a wire, and wait for that
+ * @lnet: a namespace that does not use the wire any more, without its listener
+ * @kind: kind of the wire
+ *
+ * Context: process, may sleep; lnet.ctl held.
+ */
+void sanx_group_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
+{
+	struct sanx_group *g;
+	struct sanx_link *link;
+
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node)
+		list_for_each_entry(link, &g->links, node)
+			if (link->kind == kind)
+				sanx_link_kill(link, SANX_END_LOST);
+	mutex_unlock(&lnet->lock);
+	wait_event(lnet->gone, !atomic_read(&lnet->n_links[kind]));
 }
 
 /**
@@ -809,9 +1080,11 @@ static u32 link_key_id(const struct sanx_link *link)
 static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		     struct netlink_callback *cb)
 {
+	const struct sanx_group *g = link->group;
+	unsigned int rail = rail_of(link);
 	struct sanx_link_info info = {
 		.node		= link->group->peer,
-		.transport	= sanx_link_wire->name,
+		.transport	= sanx_link_kind_name(link->kind),
 		.device		= link->devname,
 		.state		= sanx_link_state_name(READ_ONCE(link->state)),
 		.conns		= READ_ONCE(link->n_conns),
@@ -821,6 +1094,12 @@ static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		.long_min	= sanx_long_cutoff(link),
 		.lane		= link->group->lane,
 		.key		= link_key_id(link),
+		.rail		= rail < RAILS_MAX ? rail : -1,
+		.up		= g->out == link,
+		.up_secs	= (jiffies - g->out_since) / HZ,
+		.moves		= g->moves,
+		.moved		= move_names[g->moved],
+		.moved_secs	= (jiffies - g->moved_at) / HZ,
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);
@@ -835,11 +1114,12 @@ static int dump_none(struct sanx_group *g, struct sk_buff *skb,
 {
 	struct sanx_link_info info = {
 		.node		= g->peer,
-		.transport	= sanx_link_wire->name,
+		.transport	= "-",
 		.device		= "",
 		.state		= g->n_suspended ? "lost" : "held",
 		.conns		= g->n_suspended,
 		.lane		= g->lane,
+		.rail		= -1,
 	};
 
 	return sanx_nl_put_link(skb, cb, &info);

@@ -64,6 +64,7 @@
 #include "link_credit.h"
 #include "lconn_state.h"
 #include "presence.h"
+#include "rails.h"
 #include "rate.h"
 #include "ringgen.h"
 
@@ -82,7 +83,8 @@
  *	of @running
  * @groups: &struct sanx_group, one for each lane to each node that was ever
  *	used; lanes 0 come first
- * @listener: the wire's listener, or NULL
+ * @all: in all_lnets
+ * @listener: the listener of each kind of wire, or NULL
  * @running: connections are possible
  * @busy: there are AF_SANX sockets
  * @exiting: the namespace or the module is going away
@@ -90,8 +92,8 @@
  *	connections have ended
  * @idle_tries: how many times @idle found connections
  * @orphans: connections that were closed and are not released yet
- * @n_links: links that are not freed yet
- * @gone: woken when @n_links becomes 0
+ * @n_links: links over each kind of wire that are not freed yet
+ * @gone: woken when one of @n_links becomes 0
  * @instance_key: random, drawn when the namespace was set up and then constant:
  *	what tells peers that this node has restarted (setup_instance())
  */
@@ -100,16 +102,35 @@ struct sanx_lnet {
 	struct mutex		ctl; /* guards: see above */
 	struct mutex		lock; /* guards: see above */
 	struct list_head	groups;
-	void			*listener;
+	struct list_head	all;
+	void			*listener[__SANX_WIRES];
 	bool			running;
 	bool			busy;
 	bool			exiting;
 	struct delayed_work	idle;
 	unsigned int		idle_tries;
 	atomic_t		orphans;
-	atomic_t		n_links;
+	atomic_t		n_links[__SANX_WIRES];
 	wait_queue_head_t	gone;
 	siphash_key_t		instance_key;
+};
+
+/**
+ * enum sanx_move - why connections went to another rail
+ * @SANX_MOVE_NONE: they did not
+ * @SANX_MOVE_LOST: the link on the other rail was lost
+ * @SANX_MOVE_MAP: the node map does not have the other rail any more
+ * @SANX_MOVE_BETTER: this rail is preferred to the other
+ * @SANX_MOVE_PEER: the peer asked for a link on this rail
+ */
+enum sanx_move {
+	SANX_MOVE_NONE,
+	SANX_MOVE_LOST,
+	SANX_MOVE_MAP,
+	SANX_MOVE_BETTER,
+	SANX_MOVE_PEER,
+	/* private: */
+	__SANX_MOVES
 };
 
 /**
@@ -133,13 +154,22 @@ struct sanx_lnet {
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to set up a link, with a reference, or NULL
  * @waiters: &struct sanx_lconn that wait for @out, with a reference each
- * @rail: the rail that @trying or the next attempt uses
- * @rails_left: rails that will be tried after @rail
+ * @rails: in lane 0: the peer's rails, in all lanes
+ * @rail: the rail that @trying uses
+ * @tried: set of the rails that were tried since the time limit was set
+ * @refused: set of the rails on which the peer has refused since then
  * @try_end: when the share of the time of @trying ends, in jiffies
  * @deadline: when @waiters are refused, in jiffies
  * @backoff: the last attempt at a link failed
  * @backoff_end: end of the backoff, in jiffies
  * @timer: runs at @try_end, or at @deadline if there is no @trying
+ * @back: tries a better rail than that of @out
+ * @out_kind: kind of the rail of @out, or of the last one
+ * @out_rail: the peer's address of that rail; unspecified: there was no link
+ * @out_since: when @out came up, in jiffies
+ * @moved: why they last went from one rail to another
+ * @moves: how often they did
+ * @moved_at: when they last did, in jiffies
  * @suspended: suspended &struct sanx_lconn, with the reference of their
  *	attachment
  * @n_suspended: number of @suspended
@@ -173,13 +203,22 @@ struct sanx_group {
 	struct sanx_link	*out;
 	struct sanx_link	*trying;
 	struct list_head	waiters;
+	struct rails		rails;
 	unsigned int		rail;
-	unsigned int		rails_left;
+	u32			tried;
+	u32			refused;
 	unsigned long		try_end;
 	unsigned long		deadline;
 	bool			backoff;
 	unsigned long		backoff_end;
 	struct delayed_work	timer;
+	struct delayed_work	back;
+	enum sanx_wire_kind	out_kind;
+	struct in6_addr		out_rail;
+	unsigned long		out_since;
+	enum sanx_move		moved;
+	u32			moves;
+	unsigned long		moved_at;
 	struct list_head	suspended;
 	unsigned int		n_suspended;
 	unsigned int		tries;
@@ -302,6 +341,8 @@ struct sanx_request {
  * @rcu: frees the link
  * @group: the group, with a reference
  * @node: in group.links; lnet.lock
+ * @wire: its wire; not valid once the link is dead
+ * @kind: kind of @wire
  * @active: our attempt, not the peer's
  * @rail: number of the rail of the passive side that the link runs over, as the
  *	active side's node map has it
@@ -384,6 +425,8 @@ struct sanx_link {
 	struct rcu_head		rcu;
 	struct sanx_group	*group;
 	struct list_head	node;
+	const struct sanx_wire_ops *wire;
+	enum sanx_wire_kind	kind;
 	bool			active;
 	unsigned int		rail;
 	bool			yields;
@@ -466,7 +509,8 @@ enum sanx_claim {
  * struct sanx_lring - memory that the wire of a link may access
  * @buf: page aligned, contiguous for the CPU; NULL if there is none
  * @size: bytes, a power of two; the memory is whole pages
- * @map: its mapping for the wire of a link
+ * @wire: the wire that has mapped it last
+ * @map: its mapping for @wire
  * @remote: the peer writes it; else it is a send buffer
  * @payer: the lane that the memory counts for, with a reference, while @buf is set
  *
@@ -475,6 +519,7 @@ enum sanx_claim {
 struct sanx_lring {
 	u8			*buf;
 	u32			size;
+	const struct sanx_wire_ops *wire;
 	struct sanx_wire_map	map;
 	bool			remote;
 	struct sanx_group	*payer;
@@ -500,6 +545,7 @@ struct sanx_lring {
  *	have just made the connection.  resume_switch() changes it under lnet.lock and
  *	the tx_lock of the old link, with release semantics; sanx_lconn_lock()
  *	and sanx_lconn_frame() load it with acquire semantics.
+ * @wire: the wire of @link, whose module it pins, or NULL; tx_lock
  * @wait: in group.waiters or group.suspended; lnet.lock
  * @waiting: is in group.waiters; lnet.lock
  * @resume_req: a RESUME that arrived while the connection was on another link;
@@ -578,6 +624,7 @@ struct sanx_lring {
 struct sanx_lconn {
 	struct sanx_conn	conn;
 	struct sanx_link	*link;
+	const struct sanx_wire_ops *wire;
 	struct list_head	wait;
 	bool			waiting;
 	struct sanx_request	*resume_req;
@@ -650,7 +697,6 @@ static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 }
 
 /* main.c */
-extern const struct sanx_wire_ops *sanx_link_wire;
 extern struct sanx_transport_ops sanx_link_transport;
 extern struct workqueue_struct *sanx_link_wq;
 extern struct workqueue_struct *sanx_accept_wq;
@@ -658,10 +704,16 @@ extern struct workqueue_struct *sanx_lconn_wq;
 extern unsigned int link_timeout_ms;
 extern unsigned int link_hold_ms;
 extern unsigned int heartbeat_ms;
+extern unsigned int failover_ms;
+extern unsigned int rail_hold_ms;
 extern unsigned int lanes;
 extern unsigned int grow_ms;
 extern unsigned int long_min;
 struct sanx_lnet *sanx_lnet_of(const struct net *net);
+const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
+					   enum sanx_wire_kind kind);
+bool sanx_link_has_wire(enum sanx_wire_kind kind);
+const char *sanx_link_kind_name(enum sanx_wire_kind kind);
 
 /* On kernels with fault injection, tests widen short race windows. */
 #ifdef CONFIG_FAULT_INJECTION
@@ -691,11 +743,14 @@ void sanx_group_link_ends(struct sanx_link *link);
 void sanx_group_link_gone(struct sanx_link *link);
 void sanx_group_revalidate(struct sanx_lnet *lnet);
 void sanx_group_stop(struct sanx_lnet *lnet);
+void sanx_group_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 bool sanx_group_has_conns(struct sanx_lnet *lnet);
 int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
 		    struct netlink_callback *cb, int skip);
 void sanx_group_put(struct sanx_group *g);
-void sanx_group_try(struct sanx_group *g, unsigned int n);
+void sanx_group_try(struct sanx_group *g);
+bool sanx_group_has_other(const struct sanx_link *link);
+void sanx_group_refused(struct sanx_link *link, bool never);
 
 /* bounds.c */
 bool sanx_bounds_link(struct sanx_group *g);
@@ -712,7 +767,8 @@ void sanx_setup_start(struct work_struct *work);
 void sanx_setup_unproven(struct sanx_link *link);
 
 /* link.c */
-struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active);
+struct sanx_link *sanx_link_alloc(struct sanx_group *g,
+				  const struct sanx_wire_ops *wire, bool active);
 void sanx_link_put(struct sanx_link *link);
 void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
@@ -813,6 +869,7 @@ int sanx_lconn_reopen(struct sanx_lconn *lc);
 int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
 		      enum sanx_lconn_phase phase);
 struct sanx_link *sanx_lconn_link_get(struct sanx_lconn *lc);
+bool sanx_lconn_pin(struct sanx_lconn *lc, const struct sanx_wire_ops *wire);
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link);
 void sanx_lconn_check_over(struct sanx_lconn *lc);
 bool sanx_lconn_survives(const struct sanx_lconn *lc);

@@ -275,14 +275,27 @@ static bool link_stuck(struct sanx_link *link, unsigned long most)
  * Is a link silent for too long?  The first frame follows the set-up at once, so a
  * peer that has asked for a link gets no longer for it than for the set-up.
  */
-static bool link_silent(const struct sanx_link *link, unsigned long beat)
+static bool link_silent(const struct sanx_link *link)
 {
-	unsigned long most = BEATS_LOST * beat;
+	unsigned long most = BEATS_LOST *
+			     msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 
+	if (sanx_group_has_other(link))
+		most = min(most, msecs_to_jiffies(READ_ONCE(failover_ms)));
 	if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
 		most = min(most, 2 * msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
 	/* A frame that arrives now may set a later time than jiffies has here. */
 	return time_after_eq(jiffies, READ_ONCE(link->heard) + most);
+}
+
+/* PINGs between two beats have to be answered before link_silent() counts. */
+static unsigned long link_beat_time(const struct sanx_link *link)
+{
+	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
+
+	if (sanx_group_has_other(link))
+		beat = min(beat, msecs_to_jiffies(READ_ONCE(failover_ms)) / 4);
+	return max(beat, 1UL);
 }
 
 /*
@@ -293,18 +306,19 @@ static void link_beat(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, beat);
-	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
+	unsigned long beat = link_beat_time(link);
 	bool cov = sanx_cov_start(link->group->lnet->net);
 	unsigned long heard = READ_ONCE(link->heard);
 
-	if (link_silent(link, beat)) {
+	if (link_silent(link)) {
 		sanx_link_kill(link, SANX_END_LOST);
 		sanx_cov_stop(cov);
 		return;
 	}
 	link_tell_quiet(link);
 	spin_lock_bh(&link->tx_lock);
-	if (link_stuck(link, BEATS_LOST * beat))
+	if (link_stuck(link, BEATS_LOST *
+			     msecs_to_jiffies(READ_ONCE(heartbeat_ms))))
 		sanx_link_kill_locked(link, SANX_END_LOST);
 	if (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
 	    !link->rtt_ns)
@@ -351,13 +365,15 @@ static void link_end(struct work_struct *work);
 /**
  * sanx_link_alloc() - allocate a link, without the resources of an end
  * @g: its group
+ * @wire: its wire
  * @active: true for our attempt, false for the peer's
  *
  * Context: process, lnet.lock held.
  * Return: a link in @g; or NULL if there is no memory.  The link has one
  * reference, its own, which sanx_group_link_gone() puts after sanx_link_kill().
  */
-struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
+struct sanx_link *sanx_link_alloc(struct sanx_group *g,
+				  const struct sanx_wire_ops *wire, bool active)
 {
 	struct sanx_link *link;
 
@@ -372,6 +388,8 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 	kref_init(&link->refs);
 	kref_get(&g->refs);
 	link->group = g;
+	link->wire = wire;
+	link->kind = wire->kind;
 	link->active = active;
 	link->state = active ? SANX_LINK_CONNECTING : SANX_LINK_ACCEPTING;
 	link->self = sanx_node_self(g->lnet->net);
@@ -391,7 +409,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g, bool active)
 	spin_lock_init(&link->requests_lock);
 	INIT_DELAYED_WORK(&link->serve, sanx_request_work);
 	INIT_WORK(&link->end, link_end);
-	atomic_inc(&g->lnet->n_links);
+	atomic_inc(&g->lnet->n_links[link->kind]);
 	list_add_tail(&link->node, &g->links);
 	return link;
 }
@@ -495,7 +513,7 @@ static void end_starts(struct sanx_link *link)
 {
 	cancel_work_sync(&link->start);
 	if (link->wl)
-		sanx_link_wire->quiesce(link->wl);
+		link->wire->quiesce(link->wl);
 	cancel_work_sync(&link->up);
 	cancel_delayed_work_sync(&link->beat);
 	cancel_delayed_work_sync(&link->ack);
@@ -510,7 +528,7 @@ static void end_starts(struct sanx_link *link)
 static void end_traffic(struct sanx_link *link)
 {
 	if (link->wl)
-		sanx_link_wire->stop(link->wl);
+		link->wire->stop(link->wl);
 	sanx_suspend_save(link);
 }
 
@@ -539,7 +557,7 @@ static void end_users(struct sanx_link *link)
 static void end_resources(struct sanx_link *link)
 {
 	if (link->wl)
-		sanx_link_wire->free(link->wl);
+		link->wire->free(link->wl);
 	if (link->frames)
 		free_pages_exact(link->frames,
 				 SANX_WIRE_SLOTS * SANX_WIRE_STRIDE);

@@ -88,7 +88,7 @@ static void long_give_back(struct sanx_long *l)
 
 	for (i = 0; i < l->n; i++) {
 		if (i < l->mapped)
-			sanx_link_wire->unmap_page(l->link->wl, &l->page[i]);
+			l->link->wire->unmap_page(l->link->wl, &l->page[i]);
 		put_page(l->page[i].page);
 	}
 	complete_all(&l->done);
@@ -101,7 +101,7 @@ static int long_map(struct sanx_long *l, struct sanx_link *link)
 
 	l->link = link;
 	while (l->mapped < l->n && !err) {
-		err = sanx_link_wire->map_page(link->wl, &l->page[l->mapped]);
+		err = link->wire->map_page(link->wl, &l->page[l->mapped]);
 		if (!err)
 			l->mapped++;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine: a wire comes and goes, and network namespaces.
+ * The engine: wires come and go, and network namespaces.
  *
  * A wire may pin a namespace (over verbs, an rdma_cm_id does).  So a namespace other
- * than the initial one has a listener and links only while it has AF_SANX
+ * than the initial one has listeners and links only while it has AF_SANX
  * sockets.  Otherwise it could never be freed.
  */
 #include <linux/export.h>
@@ -13,6 +13,7 @@
 
 #include "config/cov.h"
 #include "internal.h"
+#include "link.h"
 
 unsigned int link_timeout_ms = 3000;
 module_param(link_timeout_ms, uint, 0644);
@@ -25,6 +26,14 @@ MODULE_PARM_DESC(link_hold_ms, "how long a node without a link is taken to be wi
 unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0644);
 MODULE_PARM_DESC(heartbeat_ms, "a link that is idle so long is probed, after twenty times as long it is lost, in ms (default: 1000)");
+
+unsigned int failover_ms = 2000;
+module_param(failover_ms, uint, 0644);
+MODULE_PARM_DESC(failover_ms, "a link to a node with another rail is lost if it is silent so long, in ms (default: 2000)");
+
+unsigned int rail_hold_ms = 4000;
+module_param(rail_hold_ms, uint, 0644);
+MODULE_PARM_DESC(rail_hold_ms, "other rails are preferred so long to one that failed, twice as long if it fails again, and so on up to 16 times, in ms (default: 4000)");
 
 unsigned int lanes;
 module_param(lanes, uint, 0644);
@@ -59,11 +68,15 @@ struct workqueue_struct *sanx_accept_wq;
 struct workqueue_struct *sanx_lconn_wq;
 
 /*
- * The wire, or NULL.  Constant from sanx_wire_register() to
- * sanx_wire_unregister(), and with it all that uses it: namespaces of the
- * engine, links and connections.
+ * The wires by kind, or NULL; wire_mutex guards changes.  Who reads one under
+ * lnet.ctl or lnet.lock, and lists under that lock what uses it, need not pin it:
+ * wire_gone() takes both locks later, and ends what is listed.
  */
-const struct sanx_wire_ops *sanx_link_wire;
+static const struct sanx_wire_ops *wires[__SANX_WIRES];
+
+/* Guards all_lnets. */
+static DEFINE_MUTEX(lnets_mutex);
+static LIST_HEAD(all_lnets);
 
 static unsigned int sanx_lnet_id;
 
@@ -84,6 +97,50 @@ struct sanx_lnet *sanx_lnet_of(const struct net *net)
 	return net_generic(net, sanx_lnet_id);
 }
 
+/**
+ * sanx_link_wire() - find a wire
+ * @lnet: the namespace that uses it
+ * @kind: kind of the wire
+ *
+ * Context: process, lnet.ctl or lnet.lock held.
+ * Return: the wire, valid while the lock is held and for a listener or link that
+ * was listed under it; or NULL.
+ */
+const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
+					   enum sanx_wire_kind kind)
+{
+	lockdep_assert(lockdep_is_held(&lnet->ctl) ||
+		       lockdep_is_held(&lnet->lock));
+	return READ_ONCE(wires[kind]);
+}
+
+/**
+ * sanx_link_has_wire() - is there a wire of a kind?
+ * @kind: the kind
+ *
+ * Context: any.
+ * Return: true if so; a moment later it may be wrong.
+ */
+bool sanx_link_has_wire(enum sanx_wire_kind kind)
+{
+	return READ_ONCE(wires[kind]);
+}
+
+/**
+ * sanx_link_kind_name() - name of a kind of wires, as users see it
+ * @kind: the kind
+ * Return: a constant string.
+ */
+const char *sanx_link_kind_name(enum sanx_wire_kind kind)
+{
+	static const char *const names[] = {
+		[SANX_WIRE_RDMA]	= "verbs",
+		[SANX_WIRE_TCP]		= "tcp-rail",
+	};
+
+	return names[kind];
+}
+
 static bool net_wanted(const struct sanx_lnet *lnet)
 {
 	lockdep_assert_held(&lnet->ctl);
@@ -99,29 +156,72 @@ static void net_set_running(struct sanx_lnet *lnet, bool running)
 	mutex_unlock(&lnet->lock);
 }
 
-static void net_stop(struct sanx_lnet *lnet)
+static void net_unlisten(struct sanx_lnet *lnet, const struct sanx_wire_ops *wire)
 {
 	lockdep_assert_held(&lnet->ctl);
+	if (lnet->listener[wire->kind])
+		wire->unlisten(lnet->listener[wire->kind]);
+	lnet->listener[wire->kind] = NULL;
+}
+
+/* Does the node map give this node a rail of a kind? */
+static bool net_has_rail(const struct sanx_lnet *lnet, enum sanx_wire_kind kind)
+{
+	struct sanx_node_info self;
+	unsigned int i;
+
+	if (!sanx_node_by_id(lnet->net, sanx_node_self(lnet->net), &self))
+		return false;
+	for (i = 0; i < self.n_rails; i++)
+		if (self.kind[i] == kind)
+			return true;
+	return false;
+}
+
+static void net_listen(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
+{
+	const struct sanx_wire_ops *wire = sanx_link_wire(lnet, kind);
+
+	lockdep_assert_held(&lnet->ctl);
+	if (!wire)
+		return;
+	/*
+	 * Without a listener active links still work; the next change retries.
+	 */
+	if (net_has_rail(lnet, kind))
+		wire->listen(lnet->net, lnet, &lnet->listener[kind]);
+	else
+		net_unlisten(lnet, wire);
+}
+
+static void net_stop(struct sanx_lnet *lnet)
+{
+	const struct sanx_wire_ops *wire;
+	int kind;
+
+	lockdep_assert_held(&lnet->ctl);
 	net_set_running(lnet, false);
-	if (lnet->listener)
-		sanx_link_wire->unlisten(lnet->listener);
-	lnet->listener = NULL;
+	for (kind = 0; kind < __SANX_WIRES; kind++) {
+		wire = sanx_link_wire(lnet, kind);
+		if (wire)
+			net_unlisten(lnet, wire);
+	}
 	sanx_group_stop(lnet);
 }
 
 /* Starts or stops the namespace, as its current state requires. */
 static void net_update(struct sanx_lnet *lnet)
 {
+	int kind;
+
 	lockdep_assert_held(&lnet->ctl);
 	if (!net_wanted(lnet)) {
 		net_stop(lnet);
 		return;
 	}
 	net_set_running(lnet, true);
-	/*
-	 * Without a listener active links still work; the next change retries.
-	 */
-	sanx_link_wire->listen(lnet->net, lnet, &lnet->listener);
+	for (kind = 0; kind < __SANX_WIRES; kind++)
+		net_listen(lnet, kind);
 	sanx_group_revalidate(lnet);
 }
 
@@ -213,6 +313,9 @@ static int link_net_init(struct net *net)
 	INIT_LIST_HEAD(&lnet->groups);
 	INIT_DELAYED_WORK(&lnet->idle, net_idle_work);
 	init_waitqueue_head(&lnet->gone);
+	mutex_lock(&lnets_mutex);
+	list_add(&lnet->all, &all_lnets);
+	mutex_unlock(&lnets_mutex);
 	return 0;
 }
 
@@ -222,7 +325,12 @@ static int link_net_init(struct net *net)
  */
 static void link_net_exit(struct net *net)
 {
-	net_exit(sanx_lnet_of(net));
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
+
+	net_exit(lnet);
+	mutex_lock(&lnets_mutex);
+	list_del(&lnet->all);
+	mutex_unlock(&lnets_mutex);
 }
 
 static struct pernet_operations link_net_ops = {
@@ -242,10 +350,32 @@ static int link_connect(struct sanx_conn *conn)
 	return sanx_group_connect(sanx_lconn_of(conn));
 }
 
-/* The transport; its name and owner are those of the wire. */
+/*
+ * The link of a connection may be dead, and its wire gone, so the kind of the wire
+ * is looked at, and not the wire.
+ */
+static void link_via(const struct sanx_conn *conn, struct sanx_via *via)
+{
+	static const enum sanx_stat stat[] = {
+		[SANX_WIRE_RDMA]	= SANX_STAT_CONNS_VERBS,
+		[SANX_WIRE_TCP]		= SANX_STAT_CONNS_TCP_RAIL,
+	};
+	enum sanx_wire_kind kind = SANX_WIRE_RDMA;
+	const struct sanx_link *link;
+
+	rcu_read_lock();
+	link = READ_ONCE(container_of(conn, struct sanx_lconn, conn)->link);
+	if (link)
+		kind = link->kind;
+	rcu_read_unlock();
+	via->name = sanx_link_kind_name(kind);
+	via->stat = stat[kind];
+}
+
 struct sanx_transport_ops sanx_link_transport = {
+	.owner		= THIS_MODULE,
 	.conn_size	= sizeof(struct sanx_lconn),
-	.stat		= SANX_STAT_CONNS_VERBS,
+	.via		= link_via,
 	.piece		= PAYLOAD_PIECE,
 	.init		= link_init,
 	.connect	= link_connect,
@@ -270,40 +400,91 @@ struct sanx_transport_ops sanx_link_transport = {
 	.dump_links	= link_dump_links,
 };
 
-/* Guards registration of wires. */
-static DEFINE_MUTEX(wire_mutex);
-
-static int wire_start(void)
+static int link_alloc_wqs(void)
 {
-	int err = -ENOMEM;
-
 	sanx_link_wq = alloc_workqueue("sanx_link", WQ_UNBOUND | WQ_MEM_RECLAIM,
 				       0);
 	sanx_lconn_wq = alloc_workqueue("sanx_conn",
 					WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	sanx_accept_wq = alloc_workqueue("sanx_accept",
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!sanx_link_wq || !sanx_lconn_wq || !sanx_accept_wq)
-		goto err_wq;
-	err = register_pernet_subsys(&link_net_ops);
-	if (err)
-		goto err_wq;
-	err = sanx_transport_register(&sanx_link_transport);
-	if (err)
-		goto err_net;
-	link_map_changed(&init_net);
-	return 0;
+	return sanx_link_wq && sanx_lconn_wq && sanx_accept_wq ? 0 : -ENOMEM;
+}
 
-err_net:
-	unregister_pernet_subsys(&link_net_ops);
-err_wq:
+static void link_free_wqs(void)
+{
 	if (sanx_accept_wq)
 		destroy_workqueue(sanx_accept_wq);
 	if (sanx_lconn_wq)
 		destroy_workqueue(sanx_lconn_wq);
 	if (sanx_link_wq)
 		destroy_workqueue(sanx_link_wq);
+}
+
+/**
+ * sanx_link_init() - start the engine, without wires
+ *
+ * Context: process, may sleep; when connections and namespaces are set up.
+ * Return: 0 or -ENOMEM.
+ */
+int __init sanx_link_init(void)
+{
+	int err;
+
+	err = link_alloc_wqs();
+	if (err)
+		goto err_wqs;
+	err = register_pernet_subsys(&link_net_ops);
+	if (err)
+		goto err_wqs;
+	err = sanx_transport_register(&sanx_link_transport);
+	if (err)
+		goto err_net;
+	return 0;
+
+err_net:
+	unregister_pernet_subsys(&link_net_ops);
+err_wqs:
+	link_free_wqs();
 	return err;
+}
+
+/**
+ * sanx_link_exit() - stop the engine
+ *
+ * No wire is registered, and there are no connections.  The work that freed the
+ * last one may not have returned yet.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_link_exit(void)
+{
+	sanx_transport_unregister(&sanx_link_transport);
+	unregister_pernet_subsys(&link_net_ops);
+	link_free_wqs();
+	rcu_barrier();
+}
+
+/* Guards registration of wires. */
+static DEFINE_MUTEX(wire_mutex);
+
+/* Lets a namespace use a wire that is new. */
+static void wire_came(struct sanx_lnet *lnet)
+{
+	mutex_lock(&lnet->ctl);
+	/* One that is not wanted may still have bytes in flight. */
+	if (net_wanted(lnet))
+		net_update(lnet);
+	mutex_unlock(&lnet->ctl);
+}
+
+/* Ends what uses a wire that is not in wires[] any more. */
+static void wire_gone(struct sanx_lnet *lnet, const struct sanx_wire_ops *ops)
+{
+	mutex_lock(&lnet->ctl);
+	net_unlisten(lnet, ops);
+	sanx_group_stop_wire(lnet, ops->kind);
+	mutex_unlock(&lnet->ctl);
 }
 
 /**
@@ -311,20 +492,21 @@ err_wq:
  * @ops: the wire; must stay valid until sanx_wire_unregister() returns
  *
  * Context: process, may sleep; from the init function of the wire's module.
- * Return: 0; -EBUSY if there is a wire already; -ENOMEM.
+ * Return: 0; -EBUSY if there is a wire of that kind already.
  */
 int sanx_wire_register(const struct sanx_wire_ops *ops)
 {
+	struct sanx_lnet *lnet;
 	int err = -EBUSY;
 
 	mutex_lock(&wire_mutex);
-	if (!sanx_link_wire) {
-		sanx_link_wire = ops;
-		sanx_link_transport.name = ops->name;
-		sanx_link_transport.owner = ops->owner;
-		err = wire_start();
-		if (err)
-			sanx_link_wire = NULL;
+	if (!wires[ops->kind]) {
+		WRITE_ONCE(wires[ops->kind], ops);
+		mutex_lock(&lnets_mutex);
+		list_for_each_entry(lnet, &all_lnets, all)
+			wire_came(lnet);
+		mutex_unlock(&lnets_mutex);
+		err = 0;
 	}
 	mutex_unlock(&wire_mutex);
 	return err;
@@ -335,23 +517,24 @@ EXPORT_SYMBOL_GPL(sanx_wire_register);
  * sanx_wire_unregister() - stop using a wire
  * @ops: the wire
  *
- * Each connection pins the wire's module, so there are none.  Links may be up;
- * they end here.  The work that freed the last connection may not have returned
- * yet.
+ * Each connection pins the module of its wire, so there are none, but for what was set
+ * up meanwhile.  Links may be up; they end here, as lost.
  *
  * Context: process, may sleep; from the exit function of the wire's module.
  */
 void sanx_wire_unregister(const struct sanx_wire_ops *ops)
 {
+	struct sanx_lnet *lnet;
+
 	mutex_lock(&wire_mutex);
-	if (!WARN_ON_ONCE(sanx_link_wire != ops)) {
-		sanx_transport_unregister(&sanx_link_transport);
-		unregister_pernet_subsys(&link_net_ops);
-		destroy_workqueue(sanx_accept_wq);
-		destroy_workqueue(sanx_lconn_wq);
-		destroy_workqueue(sanx_link_wq);
-		rcu_barrier();
-		sanx_link_wire = NULL;
+	if (!WARN_ON_ONCE(wires[ops->kind] != ops)) {
+		WRITE_ONCE(wires[ops->kind], NULL);
+		mutex_lock(&lnets_mutex);
+		list_for_each_entry(lnet, &all_lnets, all)
+			wire_gone(lnet, ops);
+		mutex_unlock(&lnets_mutex);
+		/* The work that ended the last link may not have returned yet. */
+		flush_workqueue(sanx_link_wq);
 	}
 	mutex_unlock(&wire_mutex);
 }

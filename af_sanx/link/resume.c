@@ -65,7 +65,8 @@ static int resume_publish(struct sanx_lconn *lc, struct sanx_link *link)
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SANX_LINK_UP && !sanx_lconn_is_over(&lc->state)) {
+	if (link->state == SANX_LINK_UP && !sanx_lconn_is_over(&lc->state) &&
+	    sanx_lconn_pin(lc, link->wire)) {
 		sanx_lconn_set_phase(lc, SANX_LCONN_RESUMING);
 		sanx_lconn_join(lc, link);
 		err = 0;

@@ -173,7 +173,8 @@ bool sanx_lring_disabled(const struct sanx_lring *ring)
 int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 addr)
 {
 	ring->map.enabled = false;
-	return sanx_link_wire->map(link->wl, &ring->map, ring->buf, ring->size,
+	ring->wire = link->wire;
+	return link->wire->map(link->wl, &ring->map, ring->buf, ring->size,
 				   ring->remote, addr);
 }
 
@@ -190,7 +191,7 @@ void sanx_lring_unmap(struct sanx_lring *ring)
 {
 	if (!sanx_lring_mapped(ring))
 		return;
-	sanx_link_wire->unmap(&ring->map);
+	ring->wire->unmap(&ring->map);
 	ring->map.priv = NULL;
 }
 
@@ -211,7 +212,7 @@ void sanx_lring_sync(const struct sanx_lring *ring, u64 offset, u32 len)
 		return;
 	n = sanx_ring_spans(ring->size, offset, len, span);
 	for (i = 0; i < n; i++)
-		sanx_link_wire->sync(&ring->map, span[i].pos, span[i].len);
+		ring->wire->sync(&ring->map, span[i].pos, span[i].len);
 }
 
 /**

@@ -250,7 +250,7 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 		link->yields = true;
 	/* A peer that gives up its own attempt has AF_SANX. */
 	else if (why != REJECT_LATER && link->active)
-		sanx_suspend_refused(g, why == REJECT_NEVER);
+		sanx_group_refused(link, why == REJECT_NEVER);
 	mutex_unlock(&g->lnet->lock);
 	sanx_link_kill(link, SANX_END_REFUSED);
 	sanx_cov_stop(cov);
@@ -259,7 +259,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
 /*
  * Chooses our rail for a rail of the peer: the one of the same number, or the
- * next one of the same address family.
+ * next one of the same kind and address family.
  */
 static bool setup_source(const struct sanx_link *link,
 			 const struct in6_addr *dst, struct in6_addr *src)
@@ -272,7 +272,8 @@ static bool setup_source(const struct sanx_link *link,
 		return false;
 	for (i = 0; i < self.n_rails; i++) {
 		n = (link->rail + i) % self.n_rails;
-		if (!!ipv6_addr_v4mapped(&self.rail[n]) == v4) {
+		if (self.kind[n] == link->kind &&
+		    !!ipv6_addr_v4mapped(&self.rail[n]) == v4) {
 			*src = self.rail[n];
 			return true;
 		}
@@ -285,7 +286,7 @@ static int setup_path(const struct sanx_link *link, struct sanx_wire_path *path)
 	struct sanx_node_info info;
 
 	if (!sanx_node_by_id(link->group->lnet->net, link->group->peer, &info) ||
-	    link->rail >= info.n_rails)
+	    link->rail >= info.n_rails || info.kind[link->rail] != link->kind)
 		return -ENOENT;
 	path->dst = info.rail[link->rail];
 	/* Half of the rail's share of the time, so that a step can be repeated. */
@@ -309,14 +310,14 @@ void sanx_setup_start(struct work_struct *work)
 	struct sanx_wire_link *wl;
 	int err;
 
-	wl = sanx_link_wire->create(link, link->group->lnet->net);
+	wl = link->wire->create(link, link->group->lnet->net);
 	err = PTR_ERR_OR_ZERO(wl);
 	if (!err) {
 		link->wl = wl;
 		err = setup_path(link, &path);
 	}
 	if (!err)
-		err = sanx_link_wire->connect(wl, &path);
+		err = link->wire->connect(wl, &path);
 	if (err)
 		sanx_link_kill(link, SANX_END_LOST);
 	sanx_cov_stop(cov);
@@ -340,7 +341,8 @@ static const char *setup_check(struct sanx_lnet *lnet,
 	if (parsed)
 		return "it is malformed";
 	/* Before our own id: that looks each host of the map up in the routes. */
-	if (!sanx_node_has_rail(lnet->net, hello->from, &ask->remote))
+	if (!sanx_node_has_rail(lnet->net, hello->from, ask->kind,
+				&ask->remote))
 		return "the node map does not have its node at that address";
 	if (hello->to != sanx_node_self(lnet->net))
 		return "this node has another id in its node map";
@@ -409,6 +411,29 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
 		setup_refused(lnet, &ask->remote,
 			      "it asks too often: net.sanx.setups_peer is reached");
 	return link;
+}
+
+/**
+ * sanx_wire_welcome() - may somebody who connects ask for a link?
+ * @lnet: as passed to sanx_wire_ops.listen()
+ * @ask: what is known before the request itself: all but the hello
+ *
+ * For a wire on which connecting costs memory before there is a request.
+ *
+ * Context: process, may sleep.
+ * Return: false, and then it was counted and logged, if any request would be refused.
+ */
+bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask)
+{
+	const char *why = NULL;
+
+	if (ask->origin != SANX_WIRE_KERNEL)
+		why = "it does not come from a reserved port";
+	else if (!sanx_rail_known(lnet->net, ask->kind, &ask->remote))
+		why = "the node map does not have a rail at that address";
+	if (why)
+		setup_refused(lnet, &ask->remote, why);
+	return !why;
 }
 
 /**

@@ -411,8 +411,10 @@ void sanx_suspend_work(struct work_struct *work)
 	list_for_each_entry_safe(lc, next, &g->suspended, wait)
 		suspend_look_after(g, lc);
 	if (g->n_suspended && g->lnet->running) {
-		if (!g->out)
-			sanx_group_try(g, g->tries++);
+		if (!g->out) {
+			g->tries++;
+			sanx_group_try(g);
+		}
 		queue_delayed_work(sanx_link_wq, &g->retry, suspend_delay(g));
 	}
 	mutex_unlock(&g->lnet->lock);

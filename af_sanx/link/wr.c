@@ -159,7 +159,7 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 	}
 
 	/* Posted frames of a lost link are sent again: suspend.c. */
-	err = sanx_link_wire->post(link->wl, m);
+	err = link->wire->post(link->wl, m);
 	if (!err)
 		return;
 	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
@@ -218,7 +218,7 @@ void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
 	if (!sanx_lring_disabled(ring))
 		return;
 	ring->map.enabled = true;
-	if (sanx_link_wire->enable(link->wl, &ring->map))
+	if (link->wire->enable(link->wl, &ring->map))
 		sanx_link_kill_locked(link, SANX_END_LOST);
 }
 

@@ -711,13 +711,18 @@ static void loop_destroy(struct sanx_conn *conn)
 	sanx_conn_free(conn);
 }
 
+static void loop_via(const struct sanx_conn *conn, struct sanx_via *via)
+{
+	via->name = "loop";
+	via->stat = SANX_STAT_CONNS_LOOP;
+}
+
 const struct sanx_transport_ops sanx_loop_ops = {
-	.name		= "loop",
 	.conn_size	= sizeof(struct loop_conn),
-	.stat		= SANX_STAT_CONNS_LOOP,
 	.piece		= LOOP_PIECE,
 	.same_node	= true,
 	.counts_unsent	= true,
+	.via		= loop_via,
 	.connect	= loop_connect,
 	.send		= loop_send,
 	.announce	= loop_announce,

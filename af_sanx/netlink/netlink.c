@@ -93,13 +93,17 @@ static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,
 		return 0;
 	e->node.id = nla_get_u32(tb[SANX_A_NODE_ID]);
 	nla_for_each_nested(attr, nest, rem) {
-		if (nla_type(attr) != SANX_A_NODE_RAIL)
+		if (nla_type(attr) != SANX_A_NODE_RAIL &&
+		    nla_type(attr) != SANX_A_NODE_TCP_RAIL)
 			continue;
 		if (e->node.n_rails == SANX_NODE_RAILS) {
 			NL_SET_ERR_MSG_ATTR(extack, nest,
-					    "a host has more RDMA addresses than the 4 expected at most");
+					    "a host has more rails than the 4 expected at most");
 			return -E2BIG;
 		}
+		e->node.kind[e->node.n_rails] =
+			nla_type(attr) == SANX_A_NODE_RAIL ? SANX_WIRE_RDMA :
+							     SANX_WIRE_TCP;
 		e->node.rail[e->node.n_rails++] = nla_get_in6_addr(attr);
 	}
 	return 0;
@@ -264,7 +268,9 @@ static int node_put(struct sk_buff *skb, struct netlink_callback *cb,
 	    nla_put_u32(skb, SANX_A_NODE_ID, e->node.id))
 		goto full;
 	for (i = 0; i < e->node.n_rails; i++)
-		if (nla_put_in6_addr(skb, SANX_A_NODE_RAIL, &e->node.rail[i]))
+		if (nla_put_in6_addr(skb, e->node.kind[i] == SANX_WIRE_RDMA ?
+				     SANX_A_NODE_RAIL : SANX_A_NODE_TCP_RAIL,
+				     &e->node.rail[i]))
 			goto full;
 	nla_nest_end(skb, nest);
 	genlmsg_end(skb, hdr);
@@ -484,6 +490,21 @@ int sanx_nl_ports_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+static int link_put_moves(struct sk_buff *skb, const struct sanx_link_info *info)
+{
+	if (info->rail >= 0 && nla_put_u32(skb, SANX_A_LINK_RAIL, info->rail))
+		return -EMSGSIZE;
+	if (!info->up)
+		return 0;
+	if (nla_put_u32(skb, SANX_A_LINK_UP_SECS, info->up_secs) ||
+	    nla_put_u32(skb, SANX_A_LINK_MOVES, info->moves))
+		return -EMSGSIZE;
+	if (!info->moved)
+		return 0;
+	return nla_put_string(skb, SANX_A_LINK_MOVED, info->moved) ?:
+	       nla_put_u32(skb, SANX_A_LINK_MOVED_SECS, info->moved_secs);
+}
+
 /* Adds a link to a dump; cb->args[0] counts the links added. */
 static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_link_info *info)
@@ -502,7 +523,8 @@ static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 	    nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
 	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min) ||
 	    nla_put_u32(skb, SANX_A_LINK_LANE, info->lane) ||
-	    (info->key && nla_put_u32(skb, SANX_A_LINK_KEY, info->key))) {
+	    (info->key && nla_put_u32(skb, SANX_A_LINK_KEY, info->key)) ||
+	    link_put_moves(skb, info)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -541,6 +563,7 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 {
 	const struct sock *sk = ss->sk;
 	struct sanx_conn *conn = sanx_sock_conn(ss);
+	struct sanx_via via;
 
 	memset(v, 0, sizeof(*v));
 	v->transport = "-";
@@ -548,7 +571,8 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 		v->local = conn->local;
 		v->remote = conn->remote;
 		v->state = sanx_state_name(READ_ONCE(conn->state));
-		v->transport = conn->ops->name;
+		conn->ops->via(conn, &via);
+		v->transport = via.name;
 		v->denied = sanx_denied(conn);
 		v->rx = sanx_rxq_avail(&conn->rx);
 		if (conn->tx.size)
@@ -657,6 +681,7 @@ int sanx_nl_ports_apply_doit(struct sk_buff *skb, struct genl_info *info)
 static const u8 stat_attr[__SANX_STATS] = {
 	[SANX_STAT_CONNS_LOOP]		= SANX_A_STATS_CONNS_LOOP,
 	[SANX_STAT_CONNS_VERBS]		= SANX_A_STATS_CONNS_VERBS,
+	[SANX_STAT_CONNS_TCP_RAIL]	= SANX_A_STATS_CONNS_TCP_RAIL,
 	[SANX_STAT_TX_BYTES]		= SANX_A_STATS_TX_BYTES,
 	[SANX_STAT_RX_BYTES]		= SANX_A_STATS_RX_BYTES,
 	[SANX_STAT_RESETS]		= SANX_A_STATS_RESETS,

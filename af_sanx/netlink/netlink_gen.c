@@ -11,10 +11,11 @@
 #include <uapi/linux/sanx_netlink.h>
 
 /* Common nested types */
-const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_RAIL + 1] = {
+const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_TCP_RAIL + 1] = {
 	[SANX_A_NODE_ADDR] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
 	[SANX_A_NODE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SANX_A_NODE_RAIL] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
+	[SANX_A_NODE_TCP_RAIL] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
 };
 
 const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1] = {

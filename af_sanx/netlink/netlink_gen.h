@@ -12,7 +12,7 @@
 #include <uapi/linux/sanx_netlink.h>
 
 /* Common nested types */
-extern const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_RAIL + 1];
+extern const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_TCP_RAIL + 1];
 extern const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1];
 
 /* Ops table for sanx */

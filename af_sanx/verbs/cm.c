@@ -342,6 +342,7 @@ static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 				  const struct rdma_conn_param *p)
 {
 	struct sanx_wire_ask ask = {
+		.kind	= SANX_WIRE_RDMA,
 		.origin	= cm_origin(id),
 		.data	= p->private_data,
 		.len	= p->private_data_len,

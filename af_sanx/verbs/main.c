@@ -11,7 +11,7 @@ module_param(service_port, uint, 0444);
 MODULE_PARM_DESC(service_port, "port of the RDMA connection manager that nodes link on, below 1024 to keep programs out (default: 659)");
 
 static const struct sanx_wire_ops verbs_ops = {
-	.name		= "verbs",
+	.kind		= SANX_WIRE_RDMA,
 	.owner		= THIS_MODULE,
 	.listen		= verbs_listen,
 	.unlisten	= verbs_unlisten,

@@ -42,6 +42,18 @@ struct page;
 struct sanx_lnet;
 struct sanx_link;
 
+/**
+ * enum sanx_wire_kind - kind of a wire, and of the rails that links over it use
+ * @SANX_WIRE_RDMA: verbs
+ * @SANX_WIRE_TCP: TCP
+ */
+enum sanx_wire_kind {
+	SANX_WIRE_RDMA,
+	SANX_WIRE_TCP,
+	/* private: */
+	__SANX_WIRES
+};
+
 /* Frames that a link may have in flight. */
 #define SANX_WIRE_SLOTS		128U
 /* Receives that a link posts: messages that its peer may have in flight. */
@@ -173,12 +185,12 @@ struct sanx_wire_msg {
 /**
  * struct sanx_wire_ops - a wire
  *
- * @name: shown by sanxctl
+ * @kind: the rails that it serves
  * @owner: the module, pinned by each connection
  */
 struct sanx_wire_ops {
-	const char	*name;
-	struct module	*owner;
+	enum sanx_wire_kind	kind;
+	struct module		*owner;
 
 	/**
 	 * @listen: accept links from other nodes.  Called again whenever the
@@ -346,6 +358,7 @@ enum sanx_wire_origin {
 
 /**
  * struct sanx_wire_ask - a request of a peer for a link
+ * @kind: kind of the wire
  * @local: the address that it was sent to
  * @remote: the peer's address
  * @origin: who has sent it
@@ -353,6 +366,7 @@ enum sanx_wire_origin {
  * @len: its size in bytes
  */
 struct sanx_wire_ask {
+	enum sanx_wire_kind	kind;
 	struct in6_addr		local;
 	struct in6_addr		remote;
 	enum sanx_wire_origin	origin;
@@ -364,6 +378,7 @@ struct sanx_wire_ask {
 struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask);
+bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask);
 void sanx_wire_request_put(struct sanx_link *link);
 __le32 sanx_wire_refusal(int err);
 int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,

@@ -63,6 +63,10 @@ void sim_mutex_unlock(struct sim_lock *l);
 	const struct sim_lock *: ((struct sim_lock *)(p))->owner, \
 	struct sim_lock *: ((struct sim_lock *)(p))->owner)
 #define lockdep_is_held(l)	(__sim_owner(l) == sim_current)
+#define lockdep_assert(c)	do {					\
+	if (unlikely(!(c)))						\
+		sim_fail("%s: %s does not hold", __func__, #c);		\
+	} while (0)
 #define lockdep_assert_held(l)	do {					\
 	if (unlikely(!lockdep_is_held(l)))				\
 		sim_fail("%s:%d: %s is not held", __FILE__, __LINE__, #l); \

@@ -55,6 +55,7 @@ typedef unsigned int __poll_t;
 #define __stringify(x)		__stringify_1(x)
 
 #define BIT(n)			(1UL << (n))
+#define hweight32(v)		__builtin_popcount(v)
 #define BIT_ULL(n)		(1ULL << (n))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define U8_MAX			UINT8_MAX

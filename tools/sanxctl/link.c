@@ -44,6 +44,17 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 		print_uint(out, "rtt_ns", " rtt_ns %llu", rtt);
 	if (long_min && long_min != UINT32_MAX)
 		print_uint(out, "long_min", " long_min %llu", long_min);
+	if (attr[SANX_A_LINK_RAIL])
+		print_uint(out, "rail", " rail %llu", nl_uint(attr[SANX_A_LINK_RAIL]));
+	if (attr[SANX_A_LINK_UP_SECS])
+		print_uint(out, "up_secs", " up_secs %llu", nl_uint(attr[SANX_A_LINK_UP_SECS]));
+	if (attr[SANX_A_LINK_MOVES])
+		print_uint(out, "moves", " moves %llu", nl_uint(attr[SANX_A_LINK_MOVES]));
+	if (attr[SANX_A_LINK_MOVED])
+		print_string(out, "moved", " moved %s", nl_string(attr[SANX_A_LINK_MOVED]));
+	if (attr[SANX_A_LINK_MOVED_SECS])
+		print_uint(out, "moved_secs", " moved_secs %llu",
+			   nl_uint(attr[SANX_A_LINK_MOVED_SECS]));
 	print_item_close(out);
 }
 

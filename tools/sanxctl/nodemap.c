@@ -10,16 +10,27 @@
 static const char usage[] =
 	"Usage: sanxctl nodemap [ show ]\n"
 	"       sanxctl nodemap load FILE\n"
-	"       sanxctl nodemap add HOST NODEID [ RDMA-ADDRESS ]...\n"
+	"       sanxctl nodemap add HOST NODEID [ RAIL ]...\n"
 	"       sanxctl nodemap del HOST\n"
 	"       sanxctl nodemap flush\n"
-	"FILE   := lines of HOST NODEID [ RDMA-ADDRESS ]... and # comments; - is stdin\n"
+	"FILE   := lines of HOST NODEID [ RAIL ]... and # comments; - is stdin\n"
 	"HOST   := { ADDRESS | NAME }\n"
-	"NODEID := 1-4294967295\n";
+	"NODEID := 1-4294967295\n"
+	"RAIL   := { [ rdma: ]ADDRESS | tcp[ :ADDRESS ] }\n";
 
 /*
  * Show
  */
+
+static void rail_print(struct print *out, const struct nlattr *rail)
+{
+	bool tcp = mnl_attr_get_type(rail) == SANX_A_NODE_TCP_RAIL;
+	char text[sizeof("tcp:") + ADDR_STRLEN], addr[ADDR_STRLEN];
+	struct in6_addr a = nl_addr(rail);
+
+	snprintf(text, sizeof(text), "%s%s", tcp ? "tcp:" : "", addr_format(&a, addr));
+	print_list_string(out, " %s", text);
+}
 
 static void node_print(struct print *out, const struct nlattr *nest)
 {
@@ -35,10 +46,9 @@ static void node_print(struct print *out, const struct nlattr *nest)
 	print_uint(out, "id", " %llu", nl_uint(attr[SANX_A_NODE_ID]));
 	print_list_open(out, "rails");
 	mnl_attr_for_each_nested(rail, nest) {
-		if (mnl_attr_get_type(rail) != SANX_A_NODE_RAIL)
-			continue;
-		addr = nl_addr(rail);
-		print_list_string(out, " %s", addr_format(&addr, text));
+		if (mnl_attr_get_type(rail) == SANX_A_NODE_RAIL ||
+		    mnl_attr_get_type(rail) == SANX_A_NODE_TCP_RAIL)
+			rail_print(out, rail);
 	}
 	print_list_close(out);
 	print_item_close(out);
@@ -69,6 +79,12 @@ static int nodemap_show(struct ctl *ctl, int argc, char **argv)
 		   (MNL_ATTR_HDRLEN + SANX_ADDR_LEN) * (1 + SANX_MAX_RAILS) + \
 		   MNL_ATTR_HDRLEN + sizeof(u32))
 
+static void rail_put(struct nl_request *req, const struct rail *rail)
+{
+	mnl_attr_put(req->nlh, rail->tcp ? SANX_A_NODE_TCP_RAIL : SANX_A_NODE_RAIL,
+		     SANX_ADDR_LEN, &rail->addr);
+}
+
 static void node_put(struct nl_request *req, const struct node *node)
 {
 	struct nlattr *entry = nl_entry_start(req, SANX_A_NODEMAP_NODE);
@@ -78,7 +94,7 @@ static void node_put(struct nl_request *req, const struct node *node)
 	if (node->id)
 		mnl_attr_put_u32(req->nlh, SANX_A_NODE_ID, node->id);
 	for (i = 0; i < node->rails; i++)
-		mnl_attr_put(req->nlh, SANX_A_NODE_RAIL, SANX_ADDR_LEN, &node->rail[i]);
+		rail_put(req, &node->rail[i]);
 	nl_entry_end(req, entry);
 }
 

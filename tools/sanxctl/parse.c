@@ -161,9 +161,35 @@ static int nodemap_append(struct parse_source *src, const struct node *node, str
 	return 0;
 }
 
+static bool rail_same(const struct rail *a, const struct rail *b)
+{
+	return a->tcp == b->tcp && IN6_ARE_ADDR_EQUAL(&a->addr, &b->addr);
+}
+
+/* Gives a TCP rail without an address that of the host, which may be there already. */
+static int rails_settle(struct parse_source *src, struct node *node)
+{
+	char text[ADDR_STRLEN];
+	unsigned int i, other;
+
+	for (i = 0; i < node->rails; i++) {
+		struct rail *rail = &node->rail[i];
+
+		if (!IN6_IS_ADDR_UNSPECIFIED(&rail->addr))
+			continue;
+		rail->addr = node->addr;
+		for (other = 0; other < node->rails; other++)
+			if (other != i && rail_same(&node->rail[other], rail))
+				return wrong(src, "rail \"tcp:%s\" is there twice, expected once",
+					     addr_format(&rail->addr, text));
+	}
+
+	return 0;
+}
+
 /* Appends a copy of @node for each address of @host. */
-static int nodemap_append_host(struct parse_source *src, const char *host, struct node *node,
-			       struct nodemap *map)
+static int nodemap_append_host(struct parse_source *src, const char *host,
+			       const struct node *node, struct nodemap *map)
 {
 	struct in6_addr addrs[PARSE_NAME_ADDRS];
 	const char *why = "no address";
@@ -177,32 +203,49 @@ static int nodemap_append_host(struct parse_source *src, const char *host, struc
 			     quote(host, quoted), why);
 
 	for (i = 0; i < count; i++) {
-		node->addr = addrs[i];
-		if (!addr_is_host(&node->addr))
+		struct node one = *node;
+
+		one.addr = addrs[i];
+		if (!addr_is_host(&one.addr))
 			return wrong(src, "host %s: %s is no host's address, expected unicast",
-				     quote(host, quoted), addr_format(&node->addr, text));
-		if (nodemap_append(src, node, map))
+				     quote(host, quoted), addr_format(&one.addr, text));
+		if (rails_settle(src, &one) || nodemap_append(src, &one, map))
 			return -1;
 	}
 
 	return 0;
 }
 
+/* Parses [rdma:]ADDRESS, tcp:ADDRESS or tcp. */
+static bool rail_word(const char *word, struct rail *rail)
+{
+	rail->tcp = !strncmp(word, "tcp", 3);
+	rail->addr = in6addr_any;
+	if (!strcmp(word, "tcp"))
+		return true;
+	if (rail->tcp || !strncmp(word, "rdma:", 5)) {
+		word = strchr(word, ':');
+		if (!word++)
+			return false;
+	}
+	return addr_parse(word, &rail->addr) && addr_is_host(&rail->addr);
+}
+
 static int rail_parse(struct parse_source *src, const char *word, struct node *node)
 {
-	struct in6_addr *rail = &node->rail[node->rails];
+	struct rail *rail = &node->rail[node->rails];
 	char quoted[QUOTE_LEN];
 	unsigned int i;
 
 	if (node->rails == SANX_MAX_RAILS)
-		return wrong(src, "RDMA address %s is one too many, expected at most %d",
+		return wrong(src, "rail %s is one too many, expected at most %d",
 			     quote(word, quoted), SANX_MAX_RAILS);
-	if (!addr_parse(word, rail) || !addr_is_host(rail))
-		return wrong(src, "RDMA address %s: not a host's address, expected IPv4 or IPv6",
+	if (!rail_word(word, rail))
+		return wrong(src, "rail %s: not a host's address, expected IPv4, IPv6 or tcp",
 			     quote(word, quoted));
 	for (i = 0; i < node->rails; i++)
-		if (IN6_ARE_ADDR_EQUAL(&node->rail[i], rail))
-			return wrong(src, "RDMA address %s is there already, expected another",
+		if (rail_same(&node->rail[i], rail))
+			return wrong(src, "rail %s is there already, expected another",
 				     quote(word, quoted));
 
 	node->rails++;
@@ -210,7 +253,7 @@ static int rail_parse(struct parse_source *src, const char *word, struct node *n
 }
 
 /**
- * nodemap_parse_words - parse one entry: HOST NODEID [RDMA-ADDRESS...]
+ * nodemap_parse_words - parse one entry: HOST NODEID [RAIL...]
  * @src: the input; its error is set on failure
  * @words: number of words
  * @word: the words
@@ -226,7 +269,7 @@ int nodemap_parse_words(struct parse_source *src, int words, char **word, struct
 	int i;
 
 	if (words < 2)
-		return wrong(src, "host %s has no node id, expected HOST NODEID [RDMA-ADDRESS...]",
+		return wrong(src, "host %s has no node id, expected HOST NODEID [RAIL...]",
 			     quote(word[0], quoted));
 	if (!parse_number(word[1], 10, UINT_MAX, &id) || !id)
 		return wrong(src, "node id %s: not a node id, expected 1-4294967295",
@@ -272,8 +315,14 @@ static int node_compare(const void *a, const void *b)
 
 static bool node_same(const struct node *a, const struct node *b)
 {
-	return a->id == b->id && a->rails == b->rails &&
-	       !memcmp(a->rail, b->rail, a->rails * sizeof(a->rail[0]));
+	unsigned int i;
+
+	if (a->id != b->id || a->rails != b->rails)
+		return false;
+	for (i = 0; i < a->rails; i++)
+		if (!rail_same(&a->rail[i], &b->rail[i]))
+			return false;
+	return true;
 }
 
 /*

@@ -29,9 +29,19 @@ struct parse_error {
 	char text[256];
 };
 
+/**
+ * struct rail - an address between which and one of another node links run
+ * @tcp: over TCP; else over RDMA
+ * @addr: the address
+ */
+struct rail {
+	bool tcp;
+	struct in6_addr addr;
+};
+
 struct node {
 	struct in6_addr addr;
-	struct in6_addr rail[SANX_MAX_RAILS];
+	struct rail rail[SANX_MAX_RAILS];
 	unsigned int rails;
 	u32 id;
 	unsigned int line;

@@ -173,6 +173,11 @@ static void dump_links(void)
 	mnl_attr_put_u32(nlh, SANX_A_LINK_LANE, 5);
 	put_addr(nlh, SANX_A_LINK_LOCAL, "10.0.0.1");
 	put_addr(nlh, SANX_A_LINK_REMOTE, "fd00::2");
+	mnl_attr_put_u32(nlh, SANX_A_LINK_RAIL, 1);
+	mnl_attr_put_u32(nlh, SANX_A_LINK_UP_SECS, 70);
+	mnl_attr_put_u32(nlh, SANX_A_LINK_MOVES, 2);
+	mnl_attr_put_strz(nlh, SANX_A_LINK_MOVED, "lost");
+	mnl_attr_put_u32(nlh, SANX_A_LINK_MOVED_SECS, 71);
 	message_end(nlh);
 }
 

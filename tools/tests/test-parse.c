@@ -45,7 +45,7 @@ static int fake_resolve(const char *name, struct in6_addr *addrs, int max, const
 }
 
 #define MAX_ID "4294967295"
-#define HOST_LINE "expected HOST NODEID [RDMA-ADDRESS...]"
+#define HOST_LINE "expected HOST NODEID [RAIL...]"
 
 static const struct parse_case nodemap_cases[] = {
 	{ "nothing", "", .wanted = "" },
@@ -59,6 +59,14 @@ static const struct parse_case nodemap_cases[] = {
 	{ "rails", "10.0.0.1 1 10.1.0.1 fd01::1\n", .wanted = "10.0.0.1=1,10.1.0.1,fd01::1" },
 	{ "four rails", "10.0.0.1 1 1.1.1.1 2.2.2.2 3.3.3.3 4.4.4.4",
 	  .wanted = "10.0.0.1=1,1.1.1.1,2.2.2.2,3.3.3.3,4.4.4.4" },
+	{ "rails of both kinds, in order", "10.0.0.1 1 10.1.0.1 tcp:10.2.0.1 rdma:fd01::1",
+	  .wanted = "10.0.0.1=1,10.1.0.1,tcp:10.2.0.1,fd01::1" },
+	{ "a TCP rail at the host's address", "fd00::1 1 tcp\n",
+	  .wanted = "fd00::1=1,tcp:fd00::1" },
+	{ "one address for both kinds", "10.0.0.1 1 10.1.0.1 tcp:10.1.0.1",
+	  .wanted = "10.0.0.1=1,10.1.0.1,tcp:10.1.0.1" },
+	{ "a TCP rail at each address of a name", "duo 3 tcp\n",
+	  .wanted = "10.9.0.1=3,tcp:10.9.0.1 fd00::9=3,tcp:fd00::9" },
 	{ "a node with two hosts", "10.0.0.1 1\n10.0.0.2 1\n",
 	  .wanted = "10.0.0.1=1 10.0.0.2=1" },
 	{ "a name with two addresses", "duo 3 10.1.0.1\n",
@@ -89,13 +97,22 @@ static const struct parse_case nodemap_cases[] = {
 	{ "IPv6 multicast", "ff02::1 2\n", .line = 1, .error =
 	  "host \"ff02::1\": ff02::1 is no host's address, expected unicast" },
 	{ "five rails", "10.0.0.1 1 1.1.1.1 2.2.2.2 3.3.3.3 4.4.4.4 5.5.5.5", .line = 1, .error =
-	  "RDMA address \"5.5.5.5\" is one too many, expected at most 4" },
+	  "rail \"5.5.5.5\" is one too many, expected at most 4" },
 	{ "rail by name", "10.0.0.1 1 duo", .line = 1, .error =
-	  "RDMA address \"duo\": not a host's address, expected IPv4 or IPv6" },
+	  "rail \"duo\": not a host's address, expected IPv4, IPv6 or tcp" },
 	{ "rail that is no host", "10.0.0.1 1 ::", .line = 1, .error =
-	  "RDMA address \"::\": not a host's address, expected IPv4 or IPv6" },
+	  "rail \"::\": not a host's address, expected IPv4, IPv6 or tcp" },
 	{ "rail twice", "10.0.0.1 1 1.1.1.1 ::ffff:1.1.1.1", .line = 1, .error =
-	  "RDMA address \"::ffff:1.1.1.1\" is there already, expected another" },
+	  "rail \"::ffff:1.1.1.1\" is there already, expected another" },
+	{ "TCP rail twice", "10.0.0.1 1 tcp tcp:10.0.0.1", .line = 1, .error =
+	  "rail \"tcp:10.0.0.1\" is there twice, expected once" },
+	{ "TCP rail without an address", "10.0.0.1 1 tcp:", .line = 1, .error =
+	  "rail \"tcp:\": not a host's address, expected IPv4, IPv6 or tcp" },
+	{ "a kind of rail that is unknown", "10.0.0.1 1 udp:10.1.0.1", .line = 1, .error =
+	  "rail \"udp:10.1.0.1\": not a host's address, expected IPv4, IPv6 or tcp" },
+	{ "one address, rails of another kind", "10.0.0.1 1 10.1.0.1\n10.0.0.1 1 tcp:10.1.0.1",
+	  .line = 2, .error =
+	  "10.0.0.1 is node 1 here and node 1 on line 1, other rails, expected one of them" },
 	{ "one address, two nodes", "10.0.0.1 1\n10.0.0.2 2\n10.0.0.1 3\n10.0.0.2 3", .line = 3,
 	  .error = "10.0.0.1 is node 3 here and node 1 on line 1, expected one of them" },
 	{ "one address, other rails", "10.0.0.1 1\n10.0.0.1 1 10.1.0.1\n", .line = 2, .error =
@@ -192,7 +209,8 @@ static void nodemap_write(const struct nodemap *map, FILE *out)
 
 		fprintf(out, "%s%s=%u", i ? " " : "", addr_format(&node->addr, text), node->id);
 		for (rail = 0; rail < node->rails; rail++)
-			fprintf(out, ",%s", addr_format(&node->rail[rail], text));
+			fprintf(out, ",%s%s", node->rail[rail].tcp ? "tcp:" : "",
+				addr_format(&node->rail[rail].addr, text));
 	}
 }
 

@@ -69,10 +69,10 @@ file <<-END
 	10.0.0.2
 END
 ok "nodemap: bad file" says 1 "" \
-	"$work/file:2: host \"10.0.0.2\" has no node id, expected HOST NODEID [RDMA-ADDRESS...]" \
+	"$work/file:2: host \"10.0.0.2\" has no node id, expected HOST NODEID [RAIL...]" \
 	nodemap load "$work/file"
 ok "nodemap: bad file, JSON" says 1 "[]" \
-	"$work/file:2: host \"10.0.0.2\" has no node id, expected HOST NODEID [RDMA-ADDRESS...]" \
+	"$work/file:2: host \"10.0.0.2\" has no node id, expected HOST NODEID [RAIL...]" \
 	-j nodemap load "$work/file"
 ok "nodemap: bad file changes nothing" says 0 "$saved" "" nodemap show
 
@@ -99,7 +99,7 @@ ok "nodemap: load too much" says 1 "" "Error: argument \"b\" is one too many." n
 ok "nodemap: add" says 0 "" "" nodemap add 10.0.0.9 9 10.1.0.9
 ok "nodemap: add what" says 1 "" "Error: HOST is missing." nodemap add
 ok "nodemap: add which node" says 1 "" \
-	"Error: host \"10.0.0.9\" has no node id, expected HOST NODEID [RDMA-ADDRESS...]." \
+	"Error: host \"10.0.0.9\" has no node id, expected HOST NODEID [RAIL...]." \
 	nodemap add 10.0.0.9
 ok "nodemap: add a name" says 0 "" "" nodemap add localhost 9
 ok "nodemap: del" says 0 "" "" nodemap del 10.0.0.9
@@ -242,18 +242,19 @@ ok "key: denied" grep -q "Operation not permitted" "$work/out"
 ### Link, socket, stats
 
 ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
-	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2 auth none'
-ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none'}" -j l s
+	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2 auth none rail 1 up_secs 70 moves 2 moved lost moved_secs 71'
+ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none', 'rail': 1, 'up_secs': 70, 'moves': 2, 'moved': 'lost', 'moved_secs': 71}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
 established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 denied
 listen           0      0 [::]:8080             [::]:0                              0 0" "" socket show
 ok "socket: JSON" json 'doc[0]' "{'state': 'established', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297, 'denied': 1}" -j socket show
-ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;4p;7p')" \
+ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;3p;5p;8p')" \
 "conns_loop         1
+conns_tcp_rail     18
 tx_bytes           18446744073709551615
 protocol_errors    7"
-ok "stats: JSON is one object" json 'sorted(doc)' "['conns_fallback', 'conns_loop', 'conns_verbs', 'fallback_accept', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
+ok "stats: JSON is one object" json 'sorted(doc)' "['conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'fallback_accept', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
 ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
 
 ### Grammar
