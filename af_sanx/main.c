@@ -15,6 +15,7 @@
 #include "loop/loop.h"
 #include "netlink/netlink.h"
 #include "socket/socket.h"
+#include "tcp/tcp.h"
 
 static bool loop = true;
 module_param(loop, bool, 0444);
@@ -45,9 +46,12 @@ static int __init sanx_init(void)
 	err = sanx_link_init();
 	if (err)
 		goto err_loop;
-	err = sanx_netlink_init();
+	err = sanx_tcp_init();
 	if (err)
 		goto err_link;
+	err = sanx_netlink_init();
+	if (err)
+		goto err_tcp;
 	err = sanx_label_init();
 	if (err)
 		goto err_netlink;
@@ -60,6 +64,8 @@ err_label:
 	sanx_label_exit();
 err_netlink:
 	sanx_netlink_exit();
+err_tcp:
+	sanx_tcp_exit();
 err_link:
 	sanx_link_exit();
 err_loop:
@@ -88,6 +94,7 @@ static void __exit sanx_exit(void)
 	sanx_family_exit();
 	sanx_label_exit();
 	sanx_netlink_exit();
+	sanx_tcp_exit();
 	sanx_link_exit();
 	if (loop)
 		sanx_transport_unregister(&sanx_loop_ops);

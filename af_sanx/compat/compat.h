@@ -13,6 +13,7 @@
 #include <net/genetlink.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 /*
  * Split genetlink operations exist since 6.2.  Each operation here is either a
@@ -25,6 +26,49 @@
 #else
 #define SANX_GENL_OPS		.split_ops = sanx_nl_ops, \
 				.n_split_ops = ARRAY_SIZE(sanx_nl_ops)
+#endif
+
+/*
+ * sanx_tcp_lend() - give TCP pages to send, which it sends from without a copy
+ * @sk: the sock, locked
+ * @bv: the pages
+ * @n: entries of @bv
+ * @len: bytes of @bv
+ * @flags: MSG_MORE or 0
+ *
+ * Since 6.5 sendmsg() does it, and sendpage() is gone.
+ * Return: bytes taken, or -errno.
+ */
+#if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
+static inline int sanx_tcp_lend(struct sock *sk, const struct bio_vec *bv,
+				int n, size_t len, int flags)
+{
+	int i, rc, done = 0;
+
+	for (i = 0; i < n; i++) {
+		rc = tcp_sendpage_locked(sk, bv[i].bv_page, bv[i].bv_offset,
+					 bv[i].bv_len, MSG_DONTWAIT |
+					 (i < n - 1 ? MSG_MORE : flags));
+		if (rc <= 0)
+			return done ?: rc;
+		done += rc;
+		if (rc < bv[i].bv_len)
+			break;
+	}
+	return done;
+}
+#else
+static inline int sanx_tcp_lend(struct sock *sk, const struct bio_vec *bv,
+				int n, size_t len, int flags)
+{
+	struct msghdr msg = {
+		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_SPLICE_PAGES |
+			     flags,
+	};
+
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, n, len);
+	return tcp_sendmsg_locked(sk, &msg, len);
+}
 #endif
 
 /* Since 6.10 accept() takes its arguments in a struct. */

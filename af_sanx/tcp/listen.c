@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests of peers for links over TCP.
+ *
+ * A listener has one work item, which accepts TCP connections, reads their requests,
+ * and has the engine decide.  Until then a TCP connection belongs to the listener.
+ * A stranger gets no such place: the connection has to come from a reserved port of an
+ * address that the node map has as a TCP rail.
+ */
+#include <linux/cred.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+
+#include "internal.h"
+
+/* TCP connections without a link, of all peers and of one. */
+#define OFFERS_MAX	128
+#define OFFERS_PEER	16
+/* How long a request, and the way of a refusal, may take; in jiffies. */
+#define OFFER_TIME	(5 * HZ)
+
+/**
+ * struct tlink_listener - listeners of a namespace
+ * @lnet: the namespace, as the engine knows it
+ * @sock: one for each address family, or NULL
+ * @lock: guards @sock and @offers; outside of lnet.lock
+ * @work: accepts, and reads requests
+ * @offers: &struct tlink whose request has not arrived, or was refused
+ */
+struct tlink_listener {
+	struct sanx_lnet	*lnet;
+	struct mutex		lock; /* guards: see above */
+	struct socket		*sock[2];
+	struct delayed_work	work;
+	struct list_head	offers;
+};
+
+/* Inherited by the sockets of connections, so that their data wakes the work, too. */
+static void listen_ready(struct sock *sk)
+{
+	struct tlink_listener *l;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	l = sk->sk_user_data;
+	if (l)
+		mod_delayed_work(tlink_wq, &l->work, 0);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void listen_detach(struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void offer_drop(struct tlink *tl)
+{
+	list_del(&tl->node);
+	listen_detach(tl->sock->sk);
+	sock_no_linger(tl->sock->sk);
+	tlink_free(&tl->wl);
+}
+
+/* A kernel's socket that is released sends nothing again, so the offer stays. */
+static void offer_refuse(struct tlink *tl, int err)
+{
+	__le32 word = sanx_wire_refusal(err);
+
+	tlink_send_setup(tl->sock, TLINK_REFUSE, 0, &word, sizeof(word));
+	kernel_sock_shutdown(tl->sock, SHUT_WR);
+	tl->state = TLINK_REFUSED;
+	tl->since = jiffies;
+}
+
+/* Has the peer read the refusal, or gone away? */
+static bool offer_over(const struct tlink *tl)
+{
+	return !((TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2) &
+		 (1 << READ_ONCE(tl->sock->sk->sk_state)));
+}
+
+/* Accepts a link; the engine owns @tl. */
+static int offer_accept(struct tlink *tl)
+{
+	u8 hello[SANX_WIRE_HELLO];
+	struct sock *sk = tl->sock->sk;
+	int err;
+
+	tlink_watch(tl);
+	err = tlink_prepare(tl) ?: sanx_wire_hello(tl->wl.link, hello);
+	if (err)
+		return err;
+	lock_sock(sk);
+	tl->state = TLINK_UP;
+	release_sock(sk);
+	err = tlink_send_setup(tl->sock, TLINK_ACCEPT, tl->wl.qpn, hello,
+			       sizeof(hello));
+	/* It may have ended before tlink_watch(). */
+	if (!err && READ_ONCE(sk->sk_state) != TCP_ESTABLISHED)
+		err = -ENOTCONN;
+	return err;
+}
+
+/* The request is there. */
+static void offer_decide(struct tlink_listener *l, struct tlink *tl)
+{
+	struct sanx_wire_ask ask = {
+		.kind	= SANX_WIRE_TCP,
+		.origin	= SANX_WIRE_KERNEL,
+		.data	= tl->hello.body,
+		.len	= le16_to_cpu(tl->hello.len),
+	};
+	struct sanx_link *link;
+
+	tlink_addrs(tl->sock->sk, &ask.local, &ask.remote);
+	tl->wl.peer_qpn = le32_to_cpu(tl->hello.qpn);
+	link = sanx_wire_request(l->lnet, &tl->wl, &ask);
+	if (IS_ERR(link)) {
+		offer_refuse(tl, PTR_ERR(link));
+		return;
+	}
+	list_del_init(&tl->node);
+	listen_detach(tl->sock->sk);
+	if (offer_accept(tl))
+		sanx_wire_failed(link, SANX_WIRE_LOST);
+	/* The link, and with it @tl, may be freed from here on. */
+	complete_all(&tl->settled);
+	sanx_wire_request_put(link);
+}
+
+static void offer_look(struct tlink_listener *l, struct tlink *tl)
+{
+	int rc;
+
+	if (tl->state == TLINK_REFUSED) {
+		if (offer_over(tl) || time_after(jiffies, tl->since + OFFER_TIME))
+			offer_drop(tl);
+		return;
+	}
+	rc = tlink_read_setup(tl);
+	if (rc > 0 && tl->hello.type != TLINK_ASK)
+		rc = -EPROTO;
+	if (rc > 0)
+		offer_decide(l, tl);
+	else if (rc < 0 || time_after(jiffies, tl->since + OFFER_TIME))
+		offer_drop(tl);
+}
+
+/* Is there a place for one more connection of a peer? */
+static bool offer_room(const struct tlink_listener *l,
+		       const struct in6_addr *peer)
+{
+	struct in6_addr local, remote;
+	const struct tlink *tl;
+	int all = 0, same = 0;
+
+	list_for_each_entry(tl, &l->offers, node) {
+		tlink_addrs(tl->sock->sk, &local, &remote);
+		all++;
+		same += ipv6_addr_equal(&remote, peer);
+	}
+	return all < OFFERS_MAX && same < OFFERS_PEER;
+}
+
+static bool offer_welcome(struct tlink_listener *l, const struct sock *sk)
+{
+	struct sanx_wire_ask ask = { .kind = SANX_WIRE_TCP };
+
+	ask.origin = tlink_addrs(sk, &ask.local, &ask.remote) < PROT_SOCK ?
+		     SANX_WIRE_KERNEL : SANX_WIRE_PROGRAM;
+	return sanx_wire_welcome(l->lnet, &ask) && offer_room(l, &ask.remote);
+}
+
+static void listen_take(struct tlink_listener *l, struct socket *sock)
+{
+	struct tlink *tl = NULL;
+
+	if (offer_welcome(l, sock->sk))
+		tl = tlink_alloc(false);
+	if (!tl) {
+		listen_detach(sock->sk);
+		sock_no_linger(sock->sk);
+		sock_release(sock);
+		return;
+	}
+	tlink_tune(sock->sk);
+	tl->sock = sock;
+	tl->since = jiffies;
+	list_add_tail(&tl->node, &l->offers);
+}
+
+static void listen_work(struct work_struct *work)
+{
+	struct tlink_listener *l = container_of(to_delayed_work(work),
+						struct tlink_listener, work);
+	unsigned int noio = memalloc_noio_save();
+	struct tlink *tl, *next;
+	struct socket *sock;
+	unsigned int i;
+
+	mutex_lock(&l->lock);
+	for (i = 0; i < ARRAY_SIZE(l->sock); i++)
+		while (l->sock[i] &&
+		       !kernel_accept(l->sock[i], &sock, O_NONBLOCK))
+			listen_take(l, sock);
+	list_for_each_entry_safe(tl, next, &l->offers, node)
+		offer_look(l, tl);
+	if (!list_empty(&l->offers))
+		queue_delayed_work(tlink_wq, &l->work, HZ);
+	mutex_unlock(&l->lock);
+	memalloc_noio_restore(noio);
+}
+
+/*
+ * Whoever makes the first socket of a namespace, or changes its node map, may not
+ * have the capability that a port below PROT_SOCK needs.
+ */
+static int listen_bind(struct socket *sock, struct sockaddr_storage *any,
+		       int len)
+{
+	struct cred *cred = prepare_kernel_cred(&init_task);
+	const struct cred *was;
+	int err;
+
+	if (!cred)
+		return -ENOMEM;
+	was = override_creds(cred);
+	err = kernel_bind(sock, (struct sockaddr *)any, len);
+	revert_creds(was);
+	put_cred(cred);
+	return err;
+}
+
+static int listen_start(struct socket *sock, struct tlink_listener *l, int family)
+{
+	struct sockaddr_storage any = { .ss_family = family };
+	struct sock *sk = sock->sk;
+	bool v4 = family == AF_INET;
+	int err;
+
+	if (v4)
+		((struct sockaddr_in *)&any)->sin_port = htons(tcp_rail_port);
+	else
+		((struct sockaddr_in6 *)&any)->sin6_port = htons(tcp_rail_port);
+	if (!v4)
+		ip6_sock_set_v6only(sk);
+	sock_set_reuseaddr(sk);
+	err = listen_bind(sock, &any, v4 ? sizeof(struct sockaddr_in) :
+					   sizeof(struct sockaddr_in6));
+	if (err)
+		return err;
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = l;
+	sk->sk_data_ready = listen_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+	err = kernel_listen(sock, OFFERS_MAX);
+	if (err)
+		listen_detach(sk);
+	return err;
+}
+
+static int listen_at(struct net *net, struct tlink_listener *l, int i,
+		     int family)
+{
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		return err;
+	err = listen_start(sock, l, family);
+	if (err) {
+		pr_warn_ratelimited("cannot listen for TCP rails on port %u: %pe\n",
+				    tcp_rail_port, ERR_PTR(err));
+		sock_release(sock);
+		return err;
+	}
+	l->sock[i] = sock;
+	return 0;
+}
+
+/**
+ * tlink_listen() - sanx_wire_ops.listen
+ * @net: as there
+ * @lnet: as there
+ * @listener: as there
+ *
+ * Context: process, may sleep; calls for one namespace are serialised.
+ * Return: as there.
+ */
+int tlink_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
+{
+	static const int family[] = { AF_INET, AF_INET6 };
+	struct tlink_listener *l = *listener;
+	unsigned int i;
+	int err = 0;
+
+	if (!l) {
+		l = kzalloc(sizeof(*l), GFP_KERNEL);
+		if (!l)
+			return -ENOMEM;
+		l->lnet = lnet;
+		mutex_init(&l->lock);
+		INIT_LIST_HEAD(&l->offers);
+		INIT_DELAYED_WORK(&l->work, listen_work);
+		*listener = l;
+	}
+	mutex_lock(&l->lock);
+	for (i = 0; i < ARRAY_SIZE(family); i++) {
+		if (l->sock[i] ||
+		    (family[i] == AF_INET6 && !ipv6_mod_enabled()))
+			continue;
+		err = listen_at(net, l, i, family[i]) ?: err;
+	}
+	mutex_unlock(&l->lock);
+	return l->sock[0] || l->sock[1] ? 0 : err;
+}
+
+/**
+ * tlink_unlisten() - sanx_wire_ops.unlisten
+ * @listener: as there
+ *
+ * Context: process, may sleep.
+ */
+void tlink_unlisten(void *listener)
+{
+	struct tlink_listener *l = listener;
+	struct tlink *tl, *next;
+	unsigned int i;
+
+	mutex_lock(&l->lock);
+	for (i = 0; i < ARRAY_SIZE(l->sock); i++) {
+		if (!l->sock[i])
+			continue;
+		listen_detach(l->sock[i]->sk);
+		/* Also ends what was not accepted, and may still refer to @l. */
+		sock_release(l->sock[i]);
+		l->sock[i] = NULL;
+	}
+	list_for_each_entry_safe(tl, next, &l->offers, node)
+		offer_drop(tl);
+	mutex_unlock(&l->lock);
+	/* Nobody queues it any more. */
+	cancel_delayed_work_sync(&l->work);
+	mutex_destroy(&l->lock);
+	kfree(l);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that the peer of a link writes, and memory that is sent from.
+ *
+ * The keys of a link name memory of its own only, and what arrives is copied under the
+ * lock of the sock.  So who takes memory out of tlink.maps under that lock knows that
+ * nothing is written there any more.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Tries to find a key that is not used. */
+#define KEY_TRIES	16
+
+static int map_publish(struct tlink_map *m)
+{
+	int i, err = -EBUSY;
+
+	for (i = 0; i < KEY_TRIES && err == -EBUSY; i++) {
+		m->key = get_random_u32() ?: 1;
+		err = xa_insert_bh(&m->tl->maps, m->key, m, GFP_KERNEL);
+	}
+	return err;
+}
+
+/**
+ * tlink_map() - sanx_wire_ops.map
+ * @wl: as there
+ * @map: as there
+ * @buf: as there
+ * @size: as there
+ * @remote: as there
+ * @addr: as there
+ *
+ * Context: process, may sleep.
+ * Return: as there.
+ */
+int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
+	      u32 size, bool remote, u64 addr)
+{
+	struct tlink_map *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->tl = tlink_of(wl);
+	m->buf = buf;
+	m->size = size;
+	m->addr = addr;
+	err = remote ? map_publish(m) : 0;
+	if (err) {
+		kfree(m);
+		return err;
+	}
+	map->priv = m;
+	map->addr = addr;
+	map->key = m->key;
+	map->sync = false;
+	return 0;
+}
+
+/**
+ * tlink_unmap() - sanx_wire_ops.unmap
+ * @map: as there
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ */
+void tlink_unmap(struct sanx_wire_map *map)
+{
+	struct tlink_map *m = map->priv;
+	struct tlink *tl = m->tl;
+
+	if (m->key) {
+		lock_sock(tl->sock->sk);
+		xa_erase_bh(&tl->maps, m->key);
+		if (tl->rx.map == m)
+			tl->rx.map = NULL;
+		release_sock(tl->sock->sk);
+	}
+	kfree(m);
+}
+
+/**
+ * tlink_enable() - sanx_wire_ops.enable
+ * @wl: as there
+ * @map: as there
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int tlink_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map)
+{
+	struct tlink_map *m = map->priv;
+
+	WRITE_ONCE(m->enabled, true);
+	return 0;
+}
+
+/**
+ * tlink_target() - where a write of the peer goes
+ * @map: the memory of its key, or NULL
+ * @w: the write
+ *
+ * Context: the lock of the sock held.
+ * Return: the first byte, of as many as the write has; NULL if the peer must not write
+ * there.
+ */
+u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w)
+{
+	u64 to = le64_to_cpu(w->to);
+	u32 len = le32_to_cpu(w->len);
+
+	if (!map || !READ_ONCE(map->enabled) || to < map->addr ||
+	    len > map->size || to - map->addr > map->size - len)
+		return NULL;
+	return map->buf + (to - map->addr);
+}
+
+/**
+ * tlink_map_page() - sanx_wire_ops.map_page
+ * @wl: as there
+ * @page: as there
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int tlink_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+{
+	return 0;
+}
+
+/**
+ * tlink_unmap_page() - sanx_wire_ops.unmap_page
+ * @wl: as there
+ * @page: as there
+ *
+ * Context: any.
+ */
+void tlink_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+{
+}

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Set-up and end of links over TCP.
+ *
+ * The active end connects from a reserved port, so that the peer knows that the kernel
+ * asks, or root, and sends its request.  The reply makes the link usable.
+ */
+#include <linux/in.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+
+#include "internal.h"
+
+/* Ports that only the kernel and root send from, as for links over RDMA. */
+#define RESVPORT_MIN	665U
+#define RESVPORTS	(PROT_SOCK - RESVPORT_MIN)
+
+/* Pages of programs that one write may be made from. */
+#define LEND_MAX	SANX_WIRE_PAYLOAD_MAX
+
+static void tlink_setup_work(struct work_struct *work);
+
+/**
+ * tlink_sockaddr() - fill a socket address
+ * @ss: filled
+ * @addr: IPv6, or IPv4 as v4-mapped
+ * @port: the port
+ */
+void tlink_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
+		    u16 port)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (ipv6_addr_v4mapped(addr)) {
+		sin->sin_family = AF_INET;
+		sin->sin_port = htons(port);
+		sin->sin_addr.s_addr = addr->s6_addr32[3];
+	} else {
+		sin6->sin6_family = AF_INET6;
+		sin6->sin6_port = htons(port);
+		sin6->sin6_addr = *addr;
+	}
+}
+
+/**
+ * tlink_addrs() - the ends of a TCP connection
+ * @sk: its sock
+ * @local: set to our address
+ * @remote: set to the peer's
+ *
+ * Return: the peer's port.
+ */
+u16 tlink_addrs(const struct sock *sk, struct in6_addr *local,
+		struct in6_addr *remote)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		*local = sk->sk_v6_rcv_saddr;
+		*remote = sk->sk_v6_daddr;
+		return ntohs(inet->inet_dport);
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet->inet_saddr, local);
+	ipv6_addr_set_v4mapped(inet->inet_daddr, remote);
+	return ntohs(inet->inet_dport);
+}
+
+/**
+ * tlink_alloc() - allocate a link
+ * @active: our attempt, not the peer's
+ *
+ * Context: process, may sleep.
+ * Return: the link, without a TCP connection, or NULL.
+ */
+struct tlink *tlink_alloc(bool active)
+{
+	struct tlink *tl = kvzalloc(sizeof(*tl), GFP_KERNEL);
+
+	if (!tl)
+		return NULL;
+	tl->active = active;
+	tl->state = active ? TLINK_CONNECTING : TLINK_OFFERED;
+	INIT_WORK(&tl->setup, tlink_setup_work);
+	INIT_WORK(&tl->tx, tlink_tx_work);
+	init_completion(&tl->settled);
+	INIT_LIST_HEAD(&tl->node);
+	xa_init_flags(&tl->maps, XA_FLAGS_LOCK_BH);
+	return tl;
+}
+
+/* TCP's callbacks; see struct tlink on which lock is held. */
+static void tlink_data_ready(struct sock *sk)
+{
+	struct tlink *tl = sk->sk_user_data;
+
+	if (!tl)
+		return;
+	if (tl->state == TLINK_UP)
+		tlink_rx_run(tl);
+	else if (tl->state < TLINK_OFFERED)
+		queue_work(tlink_wq, &tl->setup);
+}
+
+static void tlink_write_space(struct sock *sk)
+{
+	struct tlink *tl = sk->sk_user_data;
+
+	if (!tl || tl->state != TLINK_UP)
+		return;
+	tlink_tx_acked(tl);
+	if (tl->next != READ_ONCE(tl->tail))
+		queue_work(tlink_wq, &tl->tx);
+}
+
+static void tlink_state_change(struct sock *sk)
+{
+	struct tlink *tl = sk->sk_user_data;
+
+	if (!tl)
+		return;
+	if (tl->state < TLINK_OFFERED)
+		queue_work(tlink_wq, &tl->setup);
+	else if (sk->sk_state != TCP_ESTABLISHED)
+		sanx_wire_failed(tl->wl.link, SANX_WIRE_LOST);
+}
+
+/**
+ * tlink_watch() - let TCP call us about a link
+ * @tl: the link
+ *
+ * SOCK_NOSPACE makes TCP call sk_write_space for each acknowledgment, and not only
+ * when a sender waits.
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ */
+void tlink_watch(struct tlink *tl)
+{
+	struct sock *sk = tl->sock->sk;
+
+	lock_sock(sk);
+	sk->sk_user_data = tl;
+	sk->sk_data_ready = tlink_data_ready;
+	sk->sk_write_space = tlink_write_space;
+	sk->sk_state_change = tlink_state_change;
+	set_bit(SOCK_NOSPACE, &tl->sock->flags);
+	release_sock(sk);
+}
+
+static void tlink_no_call(struct sock *sk)
+{
+}
+
+/**
+ * tlink_ignore() - let TCP not call us any more
+ * @tl: the link; it is TLINK_STOPPED afterwards
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ */
+void tlink_ignore(struct tlink *tl)
+{
+	struct sock *sk = tl->sock->sk;
+
+	lock_sock(sk);
+	tl->state = TLINK_STOPPED;
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = tlink_no_call;
+	sk->sk_write_space = tlink_no_call;
+	sk->sk_state_change = tlink_no_call;
+	release_sock(sk);
+}
+
+/**
+ * tlink_tune() - set what links need of TCP
+ * @sk: the sock of a TCP connection
+ *
+ * Frames are small and must not wait for one another.  Memory reclaim may wait for a
+ * link.
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ */
+void tlink_tune(struct sock *sk)
+{
+	tcp_sock_set_nodelay(sk);
+	sk->sk_allocation = GFP_NOIO;
+}
+
+static void tlink_name_device(struct tlink *tl)
+{
+	struct dst_entry *dst = sk_dst_get(tl->sock->sk);
+
+	strscpy(tl->devname, "tcp", sizeof(tl->devname));
+	if (dst && dst->dev)
+		strscpy(tl->devname, dst->dev->name, sizeof(tl->devname));
+	dst_release(dst);
+}
+
+/**
+ * tlink_prepare() - get the engine's part of a link
+ * @tl: a link with a TCP connection and an engine's link
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int tlink_prepare(struct tlink *tl)
+{
+	struct sanx_wire_caps caps = {
+		.device		= tl->devname,
+		.map_max	= BIT(30),
+		.lend_max	= LEND_MAX,
+		.imm		= true,
+	};
+
+	tlink_name_device(tl);
+	tl->wl.qpn = get_random_u32() ?: 1;
+	return sanx_wire_prepare(tl->wl.link, &caps, &tl->frames);
+}
+
+/**
+ * tlink_send_setup() - send a message of the set-up
+ * @sock: a TCP connection on which little was sent yet
+ * @type: type of the message
+ * @qpn: our number
+ * @body: the body
+ * @len: bytes of @body
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ * Return: 0 or -errno.
+ */
+int tlink_send_setup(struct socket *sock, enum tlink_setup_type type, u32 qpn,
+		     const void *body, u32 len)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct tlink_setup s = {
+		.magic		= cpu_to_le32(TLINK_MAGIC),
+		.version	= TLINK_VERSION,
+		.type		= type,
+		.len		= cpu_to_le16(len),
+		.qpn		= cpu_to_le32(qpn),
+	};
+	struct kvec vec = { &s, sizeof(s) };
+	int n;
+
+	memcpy(s.body, body, len);
+	n = kernel_sendmsg(sock, &msg, &vec, 1, sizeof(s));
+	if (n == sizeof(s))
+		return 0;
+	return n < 0 ? n : -EPIPE;
+}
+
+/**
+ * tlink_read_setup() - read what has arrived of a message of the set-up
+ * @tl: the link; fills tlink.hello
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ * Return: 1 if the message is there, and well-formed; 0 if more has to come; or
+ * -errno.
+ */
+int tlink_read_setup(struct tlink *tl)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct tlink_setup *s = &tl->hello;
+	struct kvec vec = {
+		(u8 *)s + tl->hello_len,
+		sizeof(*s) - tl->hello_len,
+	};
+	int n;
+
+	n = kernel_recvmsg(tl->sock, &msg, &vec, 1, vec.iov_len, MSG_DONTWAIT);
+	if (n <= 0)
+		return n == -EAGAIN ? 0 : n ?: -ECONNRESET;
+	tl->hello_len += n;
+	if (tl->hello_len < sizeof(*s))
+		return 0;
+	if (le32_to_cpu(s->magic) != TLINK_MAGIC ||
+	    s->version != TLINK_VERSION || le16_to_cpu(s->len) > sizeof(s->body))
+		return -EPROTO;
+	return 1;
+}
+
+/* The TCP connection is established: sends the request. */
+static int setup_ask(struct tlink *tl)
+{
+	struct in6_addr local, remote;
+	u8 hello[SANX_WIRE_HELLO];
+	int err;
+
+	tlink_addrs(tl->sock->sk, &local, &remote);
+	sanx_wire_set_addrs(tl->wl.link, &local, &remote);
+	err = tlink_prepare(tl) ?: sanx_wire_hello(tl->wl.link, hello);
+	if (err)
+		return err;
+	lock_sock(tl->sock->sk);
+	tl->state = TLINK_ASKED;
+	release_sock(tl->sock->sk);
+	return tlink_send_setup(tl->sock, TLINK_ASK, tl->wl.qpn, hello,
+				sizeof(hello));
+}
+
+/* Processes the reply, if it is there. */
+static int setup_answered(struct tlink *tl)
+{
+	const struct tlink_setup *s = &tl->hello;
+	struct sanx_link *link = tl->wl.link;
+	int rc;
+
+	rc = tlink_read_setup(tl);
+	if (rc <= 0)
+		return rc;
+	if (s->type == TLINK_REFUSE) {
+		sanx_wire_refused(link, s->body, le16_to_cpu(s->len));
+		return 0;
+	}
+	if (s->type != TLINK_ACCEPT)
+		return -EPROTO;
+	tl->wl.peer_qpn = le32_to_cpu(s->qpn);
+	lock_sock(tl->sock->sk);
+	tl->state = TLINK_UP;
+	release_sock(tl->sock->sk);
+	sanx_wire_connected(link, s->body, le16_to_cpu(s->len));
+	/* The peer sends nothing before our first frame has arrived. */
+	return 0;
+}
+
+/* Why is there no TCP connection, or not any more? */
+static int setup_sock_error(struct tlink *tl)
+{
+	struct sock *sk = tl->sock->sk;
+	int err;
+
+	if (sk->sk_state == TCP_ESTABLISHED || sk->sk_state == TCP_SYN_SENT)
+		return 0;
+	err = -sock_error(sk);
+	return err ? -err : -ECONNRESET;
+}
+
+static void setup_step(struct tlink *tl)
+{
+	struct sanx_link *link = tl->wl.link;
+	int err = 0;
+
+	if (tl->state == TLINK_CONNECTING &&
+	    READ_ONCE(tl->sock->sk->sk_state) == TCP_ESTABLISHED)
+		err = setup_ask(tl);
+	if (!err && tl->state == TLINK_ASKED)
+		err = setup_answered(tl);
+	if (!err && tl->state < TLINK_OFFERED)
+		err = setup_sock_error(tl);
+	/* Nobody listens there: no AF_SANX, or no such rail in its map. */
+	if (err == -ECONNREFUSED && tl->state == TLINK_CONNECTING)
+		sanx_wire_refused(link, NULL, 0);
+	else if (err == -EPROTO)
+		sanx_wire_failed(link, SANX_WIRE_FAULT);
+	else if (err)
+		sanx_wire_failed(link, SANX_WIRE_LOST);
+}
+
+/* The next step of the set-up of an active link, one at a time. */
+static void tlink_setup_work(struct work_struct *work)
+{
+	struct tlink *tl = container_of(work, struct tlink, setup);
+	unsigned int noio = memalloc_noio_save();
+
+	if (tl->active && !sanx_wire_ending(tl->wl.link))
+		setup_step(tl);
+	memalloc_noio_restore(noio);
+}
+
+/**
+ * tlink_create() - sanx_wire_ops.create
+ * @link: as there
+ * @net: as there
+ *
+ * Context: process, may sleep.
+ * Return: as there.
+ */
+struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net)
+{
+	struct tlink *tl = tlink_alloc(true);
+
+	if (!tl)
+		return ERR_PTR(-ENOMEM);
+	tl->wl.link = link;
+	tl->net = net;
+	return &tl->wl;
+}
+
+/*
+ * Each time the next port: one that was used may be in TIME-WAIT.  Links to other peers
+ * may have the same one.
+ */
+static int connect_bind(struct socket *sock, const struct in6_addr *src)
+{
+	static atomic_t next;
+	struct sockaddr_storage ss;
+	int i, err = -EADDRINUSE;
+	u32 n;
+
+	sock->sk->sk_reuse = SK_CAN_REUSE;
+	for (i = 0; i < RESVPORTS && err == -EADDRINUSE; i++) {
+		n = (u32)atomic_inc_return(&next) % RESVPORTS;
+		tlink_sockaddr(&ss, src, RESVPORT_MIN + n);
+		err = kernel_bind(sock, (struct sockaddr *)&ss,
+				  ipv6_addr_v4mapped(src) ?
+				  sizeof(struct sockaddr_in) :
+				  sizeof(struct sockaddr_in6));
+	}
+	return err;
+}
+
+/**
+ * tlink_connect() - sanx_wire_ops.connect
+ * @wl: as there
+ * @path: as there
+ *
+ * Context: process, may sleep.
+ * Return: as there.
+ */
+int tlink_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
+{
+	struct tlink *tl = tlink_of(wl);
+	bool v4 = ipv6_addr_v4mapped(&path->dst);
+	struct sockaddr_storage dst;
+	int err;
+
+	err = sock_create_kern(tl->net, v4 ? AF_INET : AF_INET6, SOCK_STREAM,
+			       IPPROTO_TCP, &tl->sock);
+	if (err)
+		return err;
+	tlink_tune(tl->sock->sk);
+	tlink_watch(tl);
+	err = connect_bind(tl->sock, &path->src);
+	if (err)
+		return err;
+	tlink_sockaddr(&dst, &path->dst, tcp_rail_port);
+	err = kernel_connect(tl->sock, (struct sockaddr *)&dst,
+			     v4 ? sizeof(struct sockaddr_in) :
+				  sizeof(struct sockaddr_in6), O_NONBLOCK);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
+/**
+ * tlink_quiesce() - sanx_wire_ops.quiesce
+ * @wl: as there
+ *
+ * Context: process, may sleep.
+ */
+void tlink_quiesce(struct sanx_wire_link *wl)
+{
+	struct tlink *tl = tlink_of(wl);
+
+	if (tl->active)
+		cancel_work_sync(&tl->setup);
+	else
+		wait_for_completion(&tl->settled);
+}
+
+/**
+ * tlink_stop() - sanx_wire_ops.stop
+ * @wl: as there
+ *
+ * Disconnecting purges TCP's queues.  What network devices still have is of send
+ * buffers, whose bytes do not change: see tx.c.
+ *
+ * Context: process, may sleep.
+ */
+void tlink_stop(struct sanx_wire_link *wl)
+{
+	struct tlink *tl = tlink_of(wl);
+	struct sock *sk;
+
+	if (!tl->sock)
+		return;
+	sk = tl->sock->sk;
+	tlink_ignore(tl);
+	cancel_work_sync(&tl->setup);
+	cancel_work_sync(&tl->tx);
+	lock_sock(sk);
+	sk->sk_prot->disconnect(sk, 0);
+	release_sock(sk);
+}
+
+/**
+ * tlink_free() - sanx_wire_ops.free
+ * @wl: as there
+ *
+ * Context: process, may sleep.
+ */
+void tlink_free(struct sanx_wire_link *wl)
+{
+	struct tlink *tl = tlink_of(wl);
+
+	if (tl->sock)
+		sock_release(tl->sock);
+	WARN_ON_ONCE(!xa_empty(&tl->maps));
+	xa_destroy(&tl->maps);
+	kvfree(tl);
+}
