@@ -178,6 +178,16 @@ nodemap_std() {
 		END'
 }
 
+# nodemap_rail: likewise, with TCP rails.
+nodemap_rail() {
+	nodes 'sanxctl nodemap load - <<-END
+		10.77.0.1 1 tcp
+		10.77.0.2 2 tcp
+		fd77::1 1 10.77.0.1 tcp:10.77.0.1
+		fd77::2 2 10.77.0.2 tcp:10.77.0.2
+		END'
+}
+
 # stat N KEY: one of node N's counters.
 stat() {
 	lab run "$1" sanxctl -j stats show </dev/null |

@@ -4,7 +4,7 @@
 # lockdep: from an edit to the verdict in seconds.
 #
 # TEST names it; CASE chooses one of its tests, VARIANT one or more of tcp, loop,
-# fallback, verbs and siw (default: what make selftests runs).  LEAKS=1 looks for
+# fallback, verbs, siw and rail (default: what make selftests runs).  LEAKS=1 looks for
 # lost memory too, which takes six seconds.
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -46,17 +46,18 @@ passes() {
 		! is_socket_test "$TEST" || echo verbs
 		return
 	fi
-	other=$(tr ' ' '\n' <<<"$VARIANT" | grep -vE '^(verbs|siw)' | tr '\n' ' ' || true)
+	other=$(tr ' ' '\n' <<<"$VARIANT" | grep -vE '^(verbs|siw|rail)' | tr '\n' ' ' || true)
 	[ -z "$other" ] || echo one
 	[[ " $VARIANT " != *" verbs"* ]] || echo verbs
 	[[ " $VARIANT " != *" siw"* ]] || echo siw
+	[[ " $VARIANT " != *" rail"* ]] || echo rail
 }
 
-# run_pass KIND: verbs and siw say which variant they are.
+# run_pass KIND: verbs, siw and rail say which variant they are.
 run_pass() {
 	local kind=$1 name=$TEST log=$LOGS/$1.log rc=0
 	[ "$kind" = one ] || [ "$kind" = two ] || name=$TEST-$kind
-	[ "$kind" != one ] || VARIANT=$(sed -E 's/\<(verbs|siw)[46]?\>//g' <<<"$VARIANT")
+	[ "$kind" != one ] || VARIANT=$(sed -E 's/\<(verbs|siw|rail)[46]?\>//g' <<<"$VARIANT")
 	limited "$(limit_of "$kind" "$name")" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
 	grep -vE '^# +(RUN|OK) |^#  +RUN|^#  +OK' "$log" || true
 	tap_results "$name" "$(again)" "$log" >/dev/null

@@ -4,6 +4,8 @@
  * same breath; and all of it comes out, and the memory is given back.
  *
  * kernels: um
+ * no siw: the bounds are those of the engine
+ * no rail: the bounds are those of the engine
  */
 #include <fcntl.h>
 #include <sys/stat.h>

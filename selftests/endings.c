@@ -16,6 +16,8 @@
  * nothing, which takes hours.
  *
  * kernels: um
+ * no siw: what differs is not the device
+ * no rail: what differs is not the wire
  */
 #include <ctype.h>
 #include <stdio.h>

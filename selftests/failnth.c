@@ -4,6 +4,7 @@
  * af_sanx(7), or does without.  What it took arrives, and the next one works.
  *
  * kernels: um
+ * no siw: no allocation of ours depends on the device
  * timeout: 1200
  */
 #include <liburing.h>
@@ -560,7 +561,7 @@ SANX_TEST_OF("verbs", link_many)
 	threads(_metadata, self, variant, "af_sanx", true, 20, 2);
 }
 
-SANX_TEST_OF("verbs", device_one)
+SANX_TEST_OF("rdma", device_one)
 {
 	threads(_metadata, self, variant, "sanx_verbs", true, 100, 0);
 }

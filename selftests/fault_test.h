@@ -63,7 +63,7 @@ static inline void pair(struct __test_metadata *_metadata, FIXTURE_DATA(stream) 
 		if (!variant->carried)
 			return;
 		ASSERT_EQ(0, node_stats(&b));
-		if (b.v[variant->carried] - a.v[variant->carried] == 2)
+		if (b.v[carried_by(variant)] - a.v[carried_by(variant)] == 2)
 			return;
 		ASSERT_GT(until, now_ms()) TH_LOG("the transport does not come back");
 		close(end[0]);
@@ -115,20 +115,27 @@ static inline long read_all(struct task *t)
 	return n ? n : (long)got;
 }
 
-/* The nodes of a lab: this one, by IPv4 and IPv6. */
+/* The nodes of a lab: this one, by IPv4 and IPv6; over RDMA, and over TCP. */
 static const struct node_entry nodes[] = {
 	{ "10.77.0.1", 1 },
 	{ "fd77::1", 1, "10.77.0.1" },
+};
+
+static const struct node_entry tcp_nodes[ARRAY_SIZE(nodes)] = {
+	{ "10.77.0.1", 1, NULL, "10.77.0.1" },
+	{ "fd77::1", 1, "10.77.0.1", "10.77.0.1" },
 };
 
 /* Ends all links, so that the next connection makes one. */
 static inline void lose_links(struct __test_metadata *_metadata,
 			      const FIXTURE_VARIANT(stream) *variant)
 {
+	bool tcp = carried_by(variant) == SANX_A_STATS_CONNS_TCP_RAIL;
+
 	if (variant->carried != SANX_A_STATS_CONNS_VERBS)
 		return;
 	ASSERT_EQ(0, node_map_load(NULL, 0));
-	ASSERT_EQ(0, node_map_load(nodes, ARRAY_SIZE(nodes)));
+	ASSERT_EQ(0, node_map_load(tcp ? tcp_nodes : nodes, ARRAY_SIZE(nodes)));
 }
 
 /* An error of a connection whose memory is refused, at either end. */

@@ -238,6 +238,15 @@ static inline void check_works(struct __test_metadata *_metadata, int end[2])
 	EXPECT_EQ(0, rc(recv(end[1], &c, 1, 0)));
 }
 
+/* The counter of the variant's connections; those to other nodes use the device's wire. */
+static inline int carried_by(const FIXTURE_VARIANT(stream) *v)
+{
+	if (v->carried == SANX_A_STATS_CONNS_VERBS &&
+	    !strcmp(env_or("SANX_DEVICE", ""), "tcp"))
+		return SANX_A_STATS_CONNS_TCP_RAIL;
+	return v->carried;
+}
+
 /*
  * The counters since @before must have moved as for @pairs connections of the
  * variant, and not otherwise.
@@ -248,7 +257,8 @@ static inline void check_moved(struct __test_metadata *_metadata,
 {
 	static const int ways[] = {
 		SANX_A_STATS_CONNS_LOOP, SANX_A_STATS_CONNS_VERBS,
-		SANX_A_STATS_CONNS_FALLBACK, SANX_A_STATS_FALLBACK_UNMAPPED,
+		SANX_A_STATS_CONNS_TCP_RAIL, SANX_A_STATS_CONNS_FALLBACK,
+		SANX_A_STATS_FALLBACK_UNMAPPED,
 		SANX_A_STATS_FALLBACK_PORT, SANX_A_STATS_FALLBACK_LINK,
 		SANX_A_STATS_FALLBACK_REFUSED, SANX_A_STATS_FALLBACK_OPTION,
 		SANX_A_STATS_FALLBACK_ACCEPT,
@@ -260,7 +270,7 @@ static inline void check_moved(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, node_stats(&after));
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		want = 0;
-		if (ways[i] == v->carried)
+		if (ways[i] == carried_by(v))
 			want = 2 * pairs;
 		if (ways[i] == v->why_client || ways[i] == v->why_server)
 			want = pairs;
@@ -308,7 +318,9 @@ FIXTURE_TEARDOWN(stream)
 	moved = now.v[SANX_A_STATS_CONNS_LOOP] -
 		self->before.v[SANX_A_STATS_CONNS_LOOP] +
 		now.v[SANX_A_STATS_CONNS_VERBS] -
-		self->before.v[SANX_A_STATS_CONNS_VERBS];
+		self->before.v[SANX_A_STATS_CONNS_VERBS] +
+		now.v[SANX_A_STATS_CONNS_TCP_RAIL] -
+		self->before.v[SANX_A_STATS_CONNS_TCP_RAIL];
 	if (is_tcp(variant))
 		EXPECT_EQ(0, moved);
 	moved = now.v[SANX_A_STATS_CONNS_FALLBACK] -
@@ -337,19 +349,23 @@ static inline bool variant_chosen(const char *name, const char *list)
 }
 
 /*
- * Likewise for one test's list, in which "roce" is "verbs", but for iWARP: there it
- * would test what is not so.
+ * Likewise for one test's list, in which "rdma" is "verbs" but for TCP rails, and "roce"
+ * is "rdma" but for iWARP: there it would test what is not so.
  */
 static inline bool variant_listed(const char *name, const char *list)
 {
-	char roce[16];
+	const char *device = env_or("SANX_DEVICE", "");
+	char other[16];
 
 	if (variant_chosen(name, list))
 		return true;
-	if (strncmp(name, "verbs", 5) || !strcmp(env_or("SANX_DEVICE", ""), "siw"))
+	if (strncmp(name, "verbs", 5) || !strcmp(device, "tcp"))
 		return false;
-	snprintf(roce, sizeof(roce), "roce%s", name + 5);
-	return variant_chosen(roce, list);
+	snprintf(other, sizeof(other), "rdma%s", name + 5);
+	if (variant_chosen(other, list))
+		return true;
+	snprintf(other, sizeof(other), "roce%s", name + 5);
+	return !*device && variant_chosen(other, list);
 }
 
 /* Takes the test from its fixture to one that has no variants but those. */

@@ -4,7 +4,7 @@
 #
 # A lab is KERNEL-KIND: "one" (one node, its own programs), "verbs" (those about
 # connected sockets, over rxe), "mixed" (both), "siw" (the same over iWARP, where the
-# kernel has it) or "two" (scripts over two nodes).
+# kernel has it), "rail" (the same over a TCP rail) or "two" (scripts over two nodes).
 
 again() {
 	if [ -n "${SANX_TUNE:-}" ]; then
@@ -67,7 +67,8 @@ labs_of() {
 	local one="$1-one $1-verbs"
 	[ "$1" != debug ] || [ -n "${SANX_ALL_TESTS:-}" ] || one=debug-mixed
 	case $1 in
-	debug | um) one+=" $1-siw" ;;
+	debug) one+=" $1-siw" ;;
+	um) one+=" $1-siw $1-rail" ;;
 	esac
 	echo "$1-two" "$one"
 }
@@ -112,7 +113,7 @@ run_labs() {
 # least, in its lab or a mixed one; but for those that have a make target of their own.
 nothing_left_out() {
 	local lab kind name
-	for lab in one verbs siw two; do
+	for lab in one verbs siw rail two; do
 		while read -r kind name; do
 			[ -n "$(said_of "$kind" "$name" long)" ] ||
 				grep -qE "^[a-z]*	[^ ]*-($lab|mixed) $name: " "$RESULTS" ||

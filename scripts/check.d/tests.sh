@@ -10,6 +10,7 @@
 #	cpus: N			needs so many
 #	nodes: N		of a test over several, if not two; long ones only
 #	no siw: WHY		not run over iWARP
+#	no rail: WHY		not run over a TCP rail
 #	only verbs: WHY		run over RDMA only
 #	long: WHY		not in make check; it has a make target of its own
 #	boot: ARGS		for the kernel's command line, of the lab that it is in
@@ -64,10 +65,11 @@ one_names() {
 	make -s -C "$SANX_TREE/selftests" KSRC=. list | sort
 }
 
-siw_names() {
+# wire_names KIND: what runs over siw or a TCP rail, too.
+wire_names() {
 	local name
 	for name in $(one_names); do
-		! is_socket_test "$name" || [ -n "$(said_of siw "$name-siw" 'no siw')" ] || echo "$name"
+		! is_socket_test "$name" || [ -n "$(said_of "$1" "$name-$1" "no $1")" ] || echo "$name"
 	done
 }
 
@@ -89,7 +91,7 @@ all_tests() {
 		done
 		;;
 	verbs) for name in $(one_names); do ! is_socket_test "$name" || echo "verbs $name-verbs"; done ;;
-	siw) for name in $(siw_names); do echo "siw $name-siw"; done ;;
+	siw | rail) for name in $(wire_names "$1"); do echo "$1 $name-$1"; done ;;
 	two) for name in $(two_names); do echo "two $name"; done ;;
 	mixed) all_tests one && all_tests verbs ;;
 	esac
@@ -97,12 +99,12 @@ all_tests() {
 
 # wanted KIND NAME: is it to run now?
 wanted() {
-	local kernels cpus kernel=$KERNEL
+	local kernels cpus under=$KERNEL
 	# It is one more debug kernel with two CPUs.
-	[ "$kernel" != kcsan ] || kernel=debug
+	[ "$under" != kcsan ] || under=debug
 	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $2 "* ]] || return 1
 	kernels=$(said_of "$1" "$2" kernels)
-	[[ -z $kernels || " $kernels " == *" $kernel "* ]] || return 1
+	[[ -z $kernels || " $kernels " == *" $under "* ]] || return 1
 	cpus=$(said_of "$1" "$2" cpus)
 	[ "${cpus:-1}" -le "$(cpus_of "$KERNEL")" ] || return 1
 	[ -z "${TEST:-}" ] || return 0
@@ -199,6 +201,12 @@ run_verbs() {
 
 run_siw() {
 	prepare_verbs siw && DEVICE=siw run_program "${1%-siw}" "verbs$(ip_version)"
+}
+
+# run_rail: one node, whose connections to itself go by a TCP rail, without RDMA.
+run_rail() {
+	unload_sanx 1 && load_sanx 1 loop=0 && tune 1 && nodemap_rail &&
+		DEVICE=tcp run_program "${1%-rail}" "verbs$(ip_version)"
 }
 
 run_two() {

@@ -197,6 +197,8 @@ static void put_entry(struct message *msg, const struct node_entry *e)
 		put(msg, SANX_A_NODE_ID, &e->id, sizeof(e->id));
 	if (e->rail)
 		put_addr(msg, SANX_A_NODE_RAIL, e->rail);
+	if (e->tcp_rail)
+		put_addr(msg, SANX_A_NODE_TCP_RAIL, e->tcp_rail);
 	end_nest(msg, nest);
 }
 

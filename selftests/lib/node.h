@@ -37,11 +37,13 @@ int node_ports_deny(bool deny);
  * @addr: the address
  * @id: the node that has it
  * @rail: its RDMA address, or NULL if that is @addr
+ * @tcp_rail: the address of a TCP rail behind that, or NULL for none
  */
 struct node_entry {
 	const char	*addr;
 	uint32_t	id;
 	const char	*rail;
+	const char	*tcp_rail;
 };
 
 /**

@@ -6,13 +6,13 @@
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=SCRIPTDIR/clients.sh
+. "$(dirname "$0")/clients.sh"
 
 # Seconds until all are on the other rail: twenty heartbeats until a silent one is
 # lost, and then a try for each rail.
 BOUND=$((40 * SLOW))
 HEARTBEAT=$((200 * SLOW))
-# There while clients are to go on.
-OVER=failover-over
 
 # A rail is a net device with an RDMA device of its own: 10.78.0.N and 10.79.0.N.
 make_rails() {
@@ -94,48 +94,6 @@ none_elsewhere() {
 		grep -E 'state (up|lost)' | grep -qv "local 10.$((77 + $1)).0.1 "
 }
 
-declare -A LOG
-SERVERS=()
-
-server() {
-	serve "$@"
-	SERVERS+=("$LAST_LOG")
-}
-
-# client NODE NAME ARGS...: to the other node.
-client() {
-	local n=$1 name=$2
-	shift 2
-	background "$n" "$PEER" -T $((500 * SLOW)) connect "10.77.0.$((3 - n))" "$@"
-	LOG[$name]=$LAST_LOG
-	says "$LAST_LOG" connected
-}
-
-# Both ways and one way, all the time, now and then, and not before the end.
-start_clients() {
-	local over=/share/$OVER
-	server 1 5060 echo
-	server 2 5061 echo
-	server 1 5062 drain
-	client 2 asks 5060 busy "$over" shut end
-	client 1 asks-back 5061 busy "$over" shut end
-	client 2 sends 5062 flow "$over" shut end
-	client 2 rests 5060 await "$over" both 300k shut end
-	client 1 rests-back 5061 await "$over" both 300k shut end
-}
-CLIENTS=5
-
-# none_ended: not one of the clients has come to an end, good or bad.
-none_ended() {
-	! grep -HE 'done|after' "${LOG[@]}"
-}
-
-# carries: bytes come to node 1's programs.
-carries() {
-	remember 1
-	eventually "$BOUND" "at_least 1 rx_bytes 100000 >/dev/null"
-}
-
 # moves_to RAIL WHAT: after that, all go on there.
 moves_to() {
 	took_ms eventually $BOUND "by_rail $1 $CLIENTS" || MS=""
@@ -143,18 +101,6 @@ moves_to() {
 	echo "# that took ${MS:-too many} ms"
 	check "$2: and go on" carries
 	check "$2: none has ended" none_ended
-}
-
-all_done() {
-	local name rc=0
-	for name in "${!LOG[@]}"; do
-		eventually 60 "grep -qE 'done|after' '${LOG[$name]}'" || true
-		tail -n 1 "${LOG[$name]}" | grep -q 'done' || {
-			echo "$name: $(tail -n 1 "${LOG[$name]}")"
-			rc=1
-		}
-	done
-	return "$rc"
 }
 
 under_traffic() {
@@ -177,13 +123,6 @@ under_traffic() {
 	rail_up 1 2
 	moves_to 2 "of two lost rails the second comes back"
 	speak 1
-}
-
-to_the_end() {
-	touch "$LAB_RUN/share/$OVER"
-	check "all come to their end, with every byte" all_done
-	is "no server misses anything" "$(grep -h after "${SERVERS[@]}")" ""
-	rm -f "$LAB_RUN/share/$OVER"
 }
 
 # From nothing, while the first rail is of no use: TCP is not what is meant.

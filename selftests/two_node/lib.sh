@@ -66,7 +66,7 @@ moves() {
 	shift
 	for key in "$@"; do want[${key%%=*}]=${key#*=}; done
 	all=$(counters "$n")
-	for key in conns_loop conns_verbs protocol_errors $(sed -n 's/^\(fallback_[a-z]*\) .*/\1/p' <<<"$all"); do
+	for key in conns_loop conns_verbs conns_tcp_rail protocol_errors $(sed -n 's/^\(fallback_[a-z]*\) .*/\1/p' <<<"$all"); do
 		now=$(sed -n "s/^$key //p" <<<"$all")
 		now=$((now - $(sed -n "s/^$key //p" <<<"${BEFORE[$n]}")))
 		[ "$now" = "${want[$key]:-0}" ] || {
