@@ -10,6 +10,7 @@
  * kernels: debug
  * only verbs: loop has no device
  * no siw: what differs is not the device
+ * no rail: TCP has no such device
  */
 #define DEFAULT_VARIANTS	"verbs"
 #include "fault_test.h"
