@@ -77,7 +77,7 @@ WHERE=try
 mkdir -p "$LOGS/$WHERE"
 export SANX_LAB=try-$$
 # The nodes boot meanwhile: they see the tree as it is when they look.
-"$SCRIPTS/lab" up --um --nodes "$nodes" --owner $$ &
+"$SCRIPTS/lab" up --um --nodes "$nodes" --wires $((nodes * 2 - 1)) --owner $$ &
 booting=$!
 build
 wait "$booting" || die "the nodes do not boot"

@@ -33,6 +33,11 @@ run_test() {
 	say "$WHERE $name took $((SECONDS - start)) s"
 }
 
+# wires_of NODES: two nodes have a wire for each rail.
+wires_of() {
+	if [ "$1" = 2 ]; then echo 3; else echo 1; fi
+}
+
 # in_lab LAB: in a process of its own, as several may be up.
 in_lab() {
 	local kind=${1#*-} nodes list line
@@ -42,7 +47,7 @@ in_lab() {
 	mkdir -p "$LOGS/$WHERE"
 	nodes=$(nodes_of "$kind")
 	say "$WHERE: booting $nodes node(s)"
-	lab up --kernel "$KERNEL" --nodes "$nodes" --cpus "$(cpus_of "$KERNEL")" \
+	lab up --kernel "$KERNEL" --nodes "$nodes" --wires "$(wires_of "$nodes")" --cpus "$(cpus_of "$KERNEL")" \
 		--append "$(boot_args "$kind")" --owner $$ || {
 		result fail "$WHERE: nodes boot" "$(again "")"
 		return

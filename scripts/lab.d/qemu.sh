@@ -73,6 +73,15 @@ share_args() {
 # queue: no later packet kicks either.  Without, the next one does.
 VIRTIO_ARGS=(-global virtio-device.event_idx=off)
 
+# net_args N: node N's ends of the wires.
+net_args() {
+	local w
+	for ((w = 1; w <= WIRES; w++)); do
+		echo "-netdev stream,id=net$w,server=off,addr.type=unix,addr.path=$(wire_dir "$w")/wire$1" \
+			"-device virtio-net-pci,netdev=net$w,mac=52:54:00:77:0$((w - 1)):0$1"
+	done
+}
+
 # qemu_start N: returns once qemu runs; the node itself is still booting.
 qemu_start() {
 	local n=$1 args
@@ -80,6 +89,7 @@ qemu_start() {
 		accel_args
 		port_args "$n"
 		share_args
+		net_args "$n"
 		printf '\0'
 	) || true
 	(
@@ -92,8 +102,6 @@ qemu_start() {
 			-chardev "file,id=console,path=node$n.console,append=on" \
 			-serial chardev:console \
 			-device virtio-rng-pci \
-			-netdev "stream,id=net0,server=off,addr.type=unix,addr.path=wire$n" \
-			-device "virtio-net-pci,netdev=net0,mac=52:54:00:77:00:0$n" \
 			"${args[@]}" -pidfile "node$n.pid" -daemonize
 	) >"$RUN/node$n.qemu.log" 2>&1 || {
 		cat "$RUN/node$n.qemu.log" >&2

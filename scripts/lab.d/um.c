@@ -5,8 +5,8 @@
  * The kernel's serial lines ttyS0 .. ttySn are the lab's ports: the unix socket
  * NODE.i leads to line i, so that client and agent need not know that this is
  * not qemu.  A line cannot tell that its other end was closed; we tell the agent
- * with FRAME_HANGUP.  With $UM_WIRE (a SOCK_SEQPACKET socket) and $UM_MAC, the
- * kernel's vec0 is our end of that wire.
+ * with FRAME_HANGUP.  $UM_WIRES has wires, each a path of a SOCK_SEQPACKET socket and
+ * an address with a comma between: the kernel's vec0, vec1 .. are our ends of them.
  *
  * The kernel ends with us, however we end, and we end with it.
  */
@@ -24,6 +24,7 @@
 
 #define PORTS_MAX	32
 #define ARGS_MAX	64
+#define WIRES_MAX	3
 
 /* Bytes on their way in one direction. */
 struct pipe {
@@ -45,6 +46,12 @@ struct port {
 
 static struct port ports[PORTS_MAX];
 static int n_ports;
+
+static struct {
+	int fd;
+	const char *mac;
+} wires[WIRES_MAX];
+static int n_wires;
 
 static void fail(const char *what)
 {
@@ -102,11 +109,25 @@ static int open_port(struct port *p, const char *node, int i)
 	return pair[1];
 }
 
-static void run_kernel(char **argv, int wire, const int *lines)
+static void connect_wires(void)
 {
-	char *args[ARGS_MAX + PORTS_MAX + 2];
-	char text[PORTS_MAX + 1][80];
-	int n = 0, i;
+	char *all = getenv("UM_WIRES"), *wire, *comma;
+
+	for (wire = strtok(all, " "); wire && n_wires < WIRES_MAX; wire = strtok(NULL, " ")) {
+		comma = strchr(wire, ',');
+		if (!comma)
+			break;
+		*comma = '\0';
+		wires[n_wires].fd = connect_wire(wire);
+		wires[n_wires++].mac = comma + 1;
+	}
+}
+
+static void run_kernel(char **argv, const int *lines)
+{
+	char *args[ARGS_MAX + PORTS_MAX + WIRES_MAX + 1];
+	char text[PORTS_MAX + WIRES_MAX][80];
+	int n = 0, i, w;
 
 	while (argv[n] && n < ARGS_MAX) {
 		args[n] = argv[n];
@@ -116,10 +137,10 @@ static void run_kernel(char **argv, int wire, const int *lines)
 		snprintf(text[i], sizeof(text[i]), "ssl%d=fd:%d", i, lines[i]);
 		args[n++] = text[i];
 	}
-	if (wire >= 0) {
+	for (w = 0; w < n_wires; w++, i++) {
 		snprintf(text[i], sizeof(text[i]),
-			 "vec0:transport=fd,fd=%d,depth=64,mac=%s",
-			 wire, getenv("UM_MAC"));
+			 "vec%d:transport=fd,fd=%d,depth=64,mac=%s",
+			 w, wires[w].fd, wires[w].mac);
 		args[n++] = text[i];
 	}
 	args[n] = NULL;
@@ -278,7 +299,7 @@ static void on_child(int sig)
 
 int main(int argc, char **argv)
 {
-	int lines[PORTS_MAX], wire = -1, i;
+	int lines[PORTS_MAX], i;
 	pid_t pid;
 
 	if (argc >= 4)
@@ -290,16 +311,16 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	for (i = 0; i < n_ports; i++)
 		lines[i] = open_port(&ports[i], argv[1], i);
-	if (getenv("UM_WIRE"))
-		wire = connect_wire(getenv("UM_WIRE"));
+	if (getenv("UM_WIRES"))
+		connect_wires();
 	pid = fork();
 	if (pid < 0)
 		fail("fork");
 	if (!pid)
-		run_kernel(argv + 3, wire, lines);
+		run_kernel(argv + 3, lines);
 	signal(SIGCHLD, on_child);
-	if (wire >= 0)
-		close(wire);
+	for (i = 0; i < n_wires; i++)
+		close(wires[i].fd);
 	for (i = 0; i < n_ports; i++)
 		close(lines[i]);
 	/* It may have ended before we listened. */

@@ -13,16 +13,25 @@ um_cmdline() {
 	[ "$PANIC" = 0 ] || echo "panic_on_warn=1"
 }
 
+# um_wires N: node N's ends of the wires, for the program um.
+um_wires() {
+	local w
+	for ((w = 1; w <= WIRES; w++)); do
+		printf '%s/wire%s.packet,52:54:00:77:0%s:0%s ' "$(wire_dir "$w")" "$1" $((w - 1)) "$1"
+	done
+}
+
 # um_start N: as qemu_start.
 um_start() {
-	local n=$1 args
+	local n=$1 args ends=""
+	[ "$NODES" = 1 ] || ends=$(um_wires "$n")
 	read -r -d '' -a args < <(
 		um_cmdline "$n"
 		printf '\0'
 	) || true
 	(
 		cd "$RUN" || exit
-		[ "$NODES" = 1 ] || export UM_WIRE=wire$n.packet UM_MAC=52:54:00:77:00:0$n
+		export UM_WIRES=$ends
 		exec setsid "$PROGRAMS/um" "node$n" "$PORTS" "$VMLINUZ" "${args[@]}"
 	) </dev/null >>"$RUN/node$n.console" 2>&1 &
 	echo $! >"$RUN/node$n.pid"

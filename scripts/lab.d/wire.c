@@ -164,10 +164,10 @@ static void enqueue(struct end *to, const uint8_t *data, size_t len)
 /* The end that a frame is for, or NULL for all. */
 static struct end *meant(const uint8_t *frame, size_t len)
 {
-	/* scripts/lab.d/um.sh and qemu.sh give them to the nodes. */
-	static const uint8_t ours[5] = { 0x52, 0x54, 0, 0x77, 0 };
+	/* scripts/lab.d/um.sh and qemu.sh give them to the nodes; then comes the wire. */
+	static const uint8_t ours[4] = { 0x52, 0x54, 0, 0x77 };
 
-	if (len < 6 || memcmp(frame, ours, 5) || !frame[5] || frame[5] > ENDS)
+	if (len < 6 || memcmp(frame, ours, 4) || !frame[5] || frame[5] > ENDS)
 		return NULL;
 	return &ends[frame[5] - 1];
 }
