@@ -154,7 +154,7 @@ failures() {
 report() {
 	new_results "${FILES[@]}"
 	jq -n --arg kernel "$RELEASE" --arg version "$VERSION" --arg commit "$COMMIT" \
-		--arg accel "$(lab_field ACCEL)" --arg mitigations "$(mitigations)" \
+		--arg accel "$LAB_ACCEL" --arg mitigations "$(mitigations)" \
 		--argjson rounds "$ROUNDS" --arg paths "$PATHS" --rawfile samples "$SAMPLES" \
 		--rawfile reasons <(reasons) -f "$REPORT/nodes.jq" >"$RESULTS/bench-nodes.json"
 	jq -r -f "$REPORT/nodes-table.jq" "$RESULTS/bench-nodes.json" >"$RESULTS/table-nodes.txt"

@@ -5,7 +5,7 @@
 SANX_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SANX_CACHE=${SANX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/af_sanx}
 export SANX_TREE SANX_CACHE
-mkdir -p "$SANX_CACHE"
+[ -d "$SANX_CACHE" ] || mkdir -p "$SANX_CACHE"
 
 # say WORDS...: progress, on stderr so that a command's output stays clean.
 say() {
@@ -19,6 +19,14 @@ warn() {
 die() {
 	printf '%s\n' "error: $*" >&2
 	exit 1
+}
+
+# nap SECONDS: sleep, in this process.  A loop that starts a program for each of its turns
+# takes a good part of a CPU, where processes are dear.
+nap() {
+	# Nothing is ever written to this pipe, nor is it at its end.
+	[ -n "${NAP:-}" ] || exec {NAP}<> <(:)
+	read -r -t "$1" -u "$NAP" || true
 }
 
 # with_lock NAME CMD...: one at a time among all scripts that share the cache.

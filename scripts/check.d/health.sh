@@ -24,7 +24,7 @@ limited() {
 			wait "$pid" 2>/dev/null
 			return 124
 		fi
-		sleep 0.1
+		nap 0.1
 	done
 	wait "$pid"
 }

@@ -17,7 +17,12 @@ um) arch=um kernel=um image=linux result=linux ;;
 esac
 src=$("$here/source.sh" 6.12)
 fragments=("$here/debug.config" "$here/debug-$arch.config")
-key=$({ basename "$src"; gcc -dumpfullversion; cat "${fragments[@]}" "$here"/patches/*.patch \
+# Patches are called ARCH-WHAT; those of another architecture touch what is not built here.
+patches=()
+for patch in "$here/patches/$arch"-*.patch; do
+	[ ! -e "$patch" ] || patches+=("$patch")
+done
+key=$({ basename "$src"; gcc -dumpfullversion; cat "${fragments[@]}" "${patches[@]}" \
 	"$here/build-debug.sh"; } |
 	sha256sum | cut -c1-12)
 dir=$SANX_CACHE/kernels/$kernel-$key

@@ -29,7 +29,7 @@ stop_process() {
 	pid=$(pid_of "$1") || return 0
 	kill -KILL "$pid" 2>/dev/null || return 0
 	while [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; do
-		sleep 0.05
+		nap 0.05
 	done
 }
 

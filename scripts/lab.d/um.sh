@@ -39,6 +39,6 @@ um_start() {
 	until [ -S "$RUN/node$n.$((PORTS - 1))" ]; do
 		kill -0 "$(<"$RUN/node$n.pid")" 2>/dev/null ||
 			die "node $n does not start: $(tail -n 5 "$RUN/node$n.console")"
-		sleep 0.02
+		nap 0.02
 	done
 }
