@@ -36,7 +36,7 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-debug kcsan check-extremes check-python \
+.PHONY: all modules tools install uninstall clean check check-all check-debug kcsan check-extremes check-python \
 	check-programs soak siege \
 	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
 
@@ -63,6 +63,10 @@ export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUT
 
 check:
 	@scripts/check.sh all
+
+# Longer than make check may take: every test on every kernel that can run it.
+check-all:
+	@SANX_ALL_TESTS="um 6.1 6.12" scripts/check.sh all
 
 gates kunit selftests:
 	@scripts/check.sh $@
@@ -145,7 +149,8 @@ help:
 #H make deps          install with apt what building and testing need
 #H make try           one selftest on a native debug kernel, in seconds: TEST=name
 #H                    [CASE=name] [VARIANT=tcp|loop|fallback|verbs|siw] [LEAKS=1]
-#H make check         every test: gates, KUnit, selftests on four kernels
+#H make check         every test: gates, KUnit, selftests on three kernels
+#H make check-all     every test on every kernel, in more than an hour
 #H make check-debug   every selftest on the emulated debug kernel, which takes long
 #H make kcsan         the selftests on two CPUs with KCSAN; TEST=name for one
 #H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
@@ -163,7 +168,8 @@ help:
 #H make fuzz-corpus   the committed inputs of each fuzz target, in seconds
 #H make syz           calls at random, and a peer, guided by KCOV; MINUTES=60 [SEED=n];
 #H                    REPLAY=file [LOOP=1] runs the programs of a log again
-#H make selftests     on booted nodes; KERNEL=6.1|6.12|debug|um, TEST=name for one
+#H make selftests     on booted nodes; KERNEL=6.1|6.12|debug|um, TEST=name for one,
+#H                    VARIANT=rail over TCP rails, without RDMA
 #H make bench         AF_SANX beside its peers: table, JSON, plots; BASELINE=bench.json
 #H make bench-nodes   standard programs over two nodes, by a wall clock; BASELINE=
 #H make demo          two virtual nodes, a program unmodified over AF_SANX

@@ -37,6 +37,11 @@ SLOW=1
 [ "$KERNEL" != um ] || SLOW=2
 export SLOW
 
+# Where nodes have links over TCP rails, and no RDMA, in place of RDMA: "tcp", which is
+# also what a host has in a node map then; else nothing.
+RAIL=${SANX_RAIL:-}
+export SANX_RAIL=$RAIL
+
 lab() {
 	if [ "$1" = run ]; then
 		(shift && lab_exec "$@")
@@ -123,8 +128,8 @@ load_sanx() {
 # tunables: every one with what $SANX_TUNE says, one end of what it takes; if that
 # leaves it its meaning, as it would not a heartbeat that is lost before it comes.
 tunables() {
-	# An emulated node with KASAN or KCSAN takes its time to make a link.
-	[[ $KERNEL != @(debug|kcsan) ]] || echo "link_timeout_ms=15000"
+	# A node with KASAN or KCSAN takes its time to make a link.
+	[ "$SLOW" = 1 ] || echo "link_timeout_ms=$((3000 * SLOW))"
 	case ${SANX_TUNE:-} in
 	least) echo "net/sanx/spin_us=0 net/sanx/idle_ms=1 net/sanx/nodelay_us=0 heartbeat_ms=100" \
 		"lanes=1 grow_ms=0 long_min=1" ;;
@@ -173,35 +178,62 @@ fresh() {
 	done
 }
 
+# insert_verbs N: the verbs wire on node N, whose RDMA device is there.  With $RAIL there
+# is nothing to insert: TCP rails need no RDMA.
+insert_verbs() {
+	[ -n "$RAIL" ] ||
+		lab run "$1" "[ -d /sys/module/sanx_verbs ] || insmod $MODULES/sanx_verbs.ko" </dev/null
+}
+
 # load_verbs: an RDMA device ($RDMA: rxe, or siw on the debug kernels) and the
-# verbs wire on every node.
+# verbs wire on every node; or neither, with $RAIL.
 load_verbs() {
 	local n
 	for ((n = 1; n <= NODES; n++)); do
-		lab rdma "$n" "${RDMA:-rxe}" &&
-			lab run "$n" "[ -d /sys/module/sanx_verbs ] || insmod $MODULES/sanx_verbs.ko" </dev/null &&
-			tune "$n" || return 1
+		[ -n "$RAIL" ] || lab rdma "$n" "${RDMA:-rxe}" || return 1
+		insert_verbs "$n" && tune "$n" || return 1
 	done
 }
 
-# nodemap_std: both nodes know both nodes, by IPv4 and by IPv6.
-nodemap_std() {
-	nodes 'sanxctl nodemap load - <<-END
+# with_rails: a node map, with a TCP rail at each RDMA address if there is $RAIL.
+with_rails() {
+	local host id addrs rails
+	while read -r host id addrs; do
+		rails=${addrs:+tcp:${addrs// / tcp:}}
+		echo "$host $id $addrs${RAIL:+ ${rails:-tcp}}"
+	done
+}
+
+# nodemap_put N: from the standard input, to node N, as with_rails() says.
+nodemap_put() {
+	with_rails | lab run "$1" sanxctl nodemap load -
+}
+
+# nodemap_load: likewise, to all nodes.
+nodemap_load() {
+	local map n
+	map=$(cat)
+	for ((n = 1; n <= NODES; n++)); do nodemap_put "$n" <<<"$map" || return 1; done
+}
+
+# std_map: both nodes, by IPv4 and by IPv6.
+std_map() {
+	cat <<-END
 		10.77.0.1 1
 		10.77.0.2 2
 		fd77::1 1 10.77.0.1
 		fd77::2 2 10.77.0.2
-		END'
+	END
+}
+
+# nodemap_std: all nodes know both nodes.
+nodemap_std() {
+	std_map | nodemap_load
 }
 
 # nodemap_rail: likewise, with TCP rails.
 nodemap_rail() {
-	nodes 'sanxctl nodemap load - <<-END
-		10.77.0.1 1 tcp
-		10.77.0.2 2 tcp
-		fd77::1 1 10.77.0.1 tcp:10.77.0.1
-		fd77::2 2 10.77.0.2 tcp:10.77.0.2
-		END'
+	RAIL=tcp nodemap_std
 }
 
 # stat N KEY: one of node N's counters.

@@ -56,9 +56,14 @@ passes() {
 # run_pass KIND: verbs, siw and rail say which variant they are.
 run_pass() {
 	local kind=$1 name=$TEST log=$LOGS/$1.log rc=0
-	[ "$kind" = one ] || [ "$kind" = two ] || name=$TEST-$kind
+	case $kind in
+	one | two) ;;
+	tworail) name=$TEST-rail ;;
+	*) name=$TEST-$kind ;;
+	esac
 	[ "$kind" != one ] || VARIANT=$(sed -E 's/\<(verbs|siw|rail)[46]?\>//g' <<<"$VARIANT")
-	limited "$(limit_of "$kind" "$name")" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
+	limit_of "$kind" "$name"
+	limited "$LIMIT" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
 	grep -vE '^# +(RUN|OK) |^#  +RUN|^#  +OK' "$log" || true
 	tap_results "$name" "$(again)" "$log" >/dev/null
 	[ "$rc" = 0 ] || grep -q '^not ok' "$log" || result fail "$name: exit status $rc" "$(again)"
@@ -86,7 +91,9 @@ wait "$booting" || die "the nodes do not boot"
 trap 'cp "$LAB_RUN"/*.console "$LOGS/" || true; lab down' EXIT
 fresh || die "af_sanx does not load"
 [ -z "${LEAKS:-}" ] || nodes "$SCRIPTS/guest/leaks" before
-if [ "$nodes" = 2 ]; then
+if [ "$nodes" = 2 ] && [ "$VARIANT" = rail ]; then
+	run_pass tworail
+elif [ "$nodes" = 2 ]; then
 	run_pass two
 else
 	for kind in $(passes); do run_pass "$kind"; done

@@ -112,16 +112,14 @@ after_test() {
 	local name=$1 log=$2 again
 	again=$(again "$name")
 	[ "${SANX_LEAKS:-}" != each ] || check_leaks "$name"
-	healthy || {
-		lab splat >"$log.splat" 2>&1 || sed 's/^/# /' "$log.splat"
-		result fail "$WHERE $name: leaves the nodes alive" "$again" "console: $LAB_RUN"
-		lab_reboot
-		return
-	}
 	limited $((60 * SLOW)) fresh >"$log.fresh" 2>&1 || {
 		sed 's/^/# /' "$log.fresh"
-		show_programs
-		result fail "$WHERE $name: lets the module go" "$again" "log: $log.fresh"
+		if healthy; then
+			show_programs
+			result fail "$WHERE $name: lets the module go" "$again" "log: $log.fresh"
+		else
+			result fail "$WHERE $name: leaves the nodes alive" "$again" "console: $LAB_RUN"
+		fi
 		lab_reboot
 	}
 	lab splat >"$log.splat" 2>&1 || {

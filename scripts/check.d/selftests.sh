@@ -4,7 +4,9 @@
 #
 # A lab is KERNEL-KIND: "one" (one node, its own programs), "verbs" (those about
 # connected sockets, over rxe), "mixed" (both), "siw" (the same over iWARP, where the
-# kernel has it), "rail" (the same over a TCP rail) or "two" (scripts over two nodes).
+# kernel has it), "rail" (the same over a TCP rail), "two" (scripts over two nodes),
+# "rails" (those of them about several rails), "trust" (about what a peer may do) or
+# "tworail" (all of them over TCP rails).
 
 again() {
 	if [ -n "${SANX_TUNE:-}" ]; then
@@ -70,12 +72,15 @@ in_lab() {
 # tests that it usually has.
 labs_of() {
 	local one="$1-one $1-verbs"
-	[ "$1" != debug ] || [ -n "${SANX_ALL_TESTS:-}" ] || one=debug-mixed
+	[ "$1" != debug ] || KERNEL=debug runs_all || one=debug-mixed
 	case $1 in
 	debug) one+=" $1-siw" ;;
-	um) one+=" $1-siw $1-rail" ;;
+	um) one+=" $1-siw $1-rail $1-tworail" ;;
 	esac
-	echo "$1-two" "$one"
+	# Asked for by name, rails are tested on any kernel.
+	[ "${VARIANT:-}" != rail ] || one="$1-rail $1-tworail"
+	[ "${VARIANT:-}" = rail ] || one="$1-two $1-rails $1-trust $one"
+	echo "$one"
 }
 
 # useful_labs KERNELS...: those that have a test to run.
@@ -86,6 +91,14 @@ useful_labs() {
 			[ -z "$(SLOW=1 wanted_tests "${lab#*-}")" ] || echo "$lab"
 		done
 	done
+}
+
+# long_first: labs over two nodes take longest, and those with many CPUs leave the least
+# room beside them.  One that begins when all others are about to end leaves the machine
+# with little to do.
+long_first() {
+	sed -E 's/^6.*-(two|rails|trust)$/0 &/; t; s/^.*-(two|rails|trust|tworail)$/1 &/; t
+		s/^6/2 &/; t; s/^/3 /' | sort -s -n -k 1,1 | cut -d ' ' -f 2
 }
 
 # build_for KERNELS: everything is built before any lab is up.
@@ -102,25 +115,87 @@ build_for() {
 	[ "$(count fail)" = "$before" ]
 }
 
-# run_labs LABS...: JOBS of them at a time; every line says whose it is.
+# start_lab LAB
+start_lab() {
+	"$SCRIPTS/check.sh" one-lab "$1" ||
+		result fail "$1: broke off" "make selftests KERNEL=${1%%-*}" &
+	RUNNING[$!]=${CPUS_IN[$1]}
+}
+
+# CPUs that the nodes of each lab have.
+declare -A CPUS_IN=()
+
+count_cpus() {
+	local lab KERNEL
+	for lab; do
+		KERNEL=${lab%%-*}
+		CPUS_IN[$lab]=$(($(nodes_of "${lab#*-}") * $(cpus_of "$KERNEL")))
+	done
+}
+
+# CPUs of the labs that are up, by process.
+declare -A RUNNING=()
+
+cpus_up() {
+	local pid sum=0
+	for pid in "${!RUNNING[@]}"; do
+		if kill -0 "$pid" 2>/dev/null; then
+			sum=$((sum + RUNNING[$pid]))
+		else
+			unset "RUNNING[$pid]"
+		fi
+	done
+	UP=$sum
+}
+
+# start_next LABS...: the first for whose nodes there is room, to NEXT; or nothing.
+start_next() {
+	cpus_up
+	for NEXT; do
+		if [ "$UP" = 0 ] || [ $((UP + CPUS_IN[$NEXT])) -le "$JOBS" ]; then
+			start_lab "$NEXT"
+			return
+		fi
+	done
+	NEXT=""
+}
+
+# run_labs LABS...: as many as have JOBS CPUs; every line says whose it is.
 run_labs() {
-	local l
+	local l left
 	[ $# -gt 0 ] || result fail "there is no test${TEST:+ called $TEST}${KERNEL:+ for $KERNEL}" ""
-	for l in "$@"; do
-		while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n || true; done
-		"$SCRIPTS/check.sh" one-lab "$l" ||
-			result fail "$l: broke off" "make selftests KERNEL=${l%%-*}" &
+	count_cpus "$@"
+	while [ $# -gt 0 ]; do
+		start_next "$@"
+		left=()
+		for l; do [ "$l" = "$NEXT" ] || left+=("$l"); done
+		set -- "${left[@]}"
+		[ -n "$NEXT" ] || wait -n || true
 	done
 	wait
 }
 
-# nothing_left_out: in a run of everything each test has results, of one kernel at
-# least, in its lab or a mixed one; but for those that have a make target of their own.
+# any_can_run KIND NAME KERNELS...
+any_can_run() {
+	local kind=$1 name=$2 KERNEL
+	shift 2
+	for KERNEL; do
+		! is_for_kernel "$kind" "$name" || return 0
+	done
+	return 1
+}
+
+# nothing_left_out KERNELS...: in a run of everything each test that they can run has
+# results, of one kernel at least, in its lab or a mixed one; but for those that have a
+# make target of their own.
 nothing_left_out() {
 	local lab kind name
-	for lab in one verbs siw rail two; do
+	for lab in one verbs siw rail two rails trust tworail; do
 		while read -r kind name; do
-			[ -n "$(said_of "$kind" "$name" long)" ] ||
+			said_of "$kind" "$name" long
+			[ -n "$SAYS" ] ||
+				! KERNEL=um is_chosen "$kind" "$name" ||
+				! any_can_run "$kind" "$name" "$@" ||
 				grep -qE "^[a-z]*	[^ ]*-($lab|mixed) $name: " "$RESULTS" ||
 				result fail "$name: ran on no kernel" "make selftests TEST=$name"
 		done < <(all_tests "$lab")
@@ -128,13 +203,15 @@ nothing_left_out() {
 }
 
 stage_selftests() {
-	local kernels=${KERNEL:-debug um 6.1 6.12} labs
+	local kernels=${KERNEL:-um 6.1 6.12} labs
+	[ -n "$KERNEL" ] || [ -z "${SANX_ALL_TESTS:-}" ] || kernels="debug $kernels"
 	# shellcheck disable=SC2086
 	build_for $kernels || return 0
 	# shellcheck disable=SC2086
-	mapfile -t labs < <(useful_labs $kernels)
+	mapfile -t labs < <(useful_labs $kernels | long_first)
 	run_labs "${labs[@]}"
-	[ -n "$KERNEL$TEST${VARIANT:-}${CASE:-}" ] || nothing_left_out
+	# shellcheck disable=SC2086
+	[ -n "$KERNEL$TEST${VARIANT:-}${CASE:-}" ] || nothing_left_out $kernels
 }
 
 # Everything that one node can test, with every tunable at one end and then at

@@ -10,21 +10,45 @@
 #	cpus: N			needs so many
 #	nodes: N		of a test over several, if not two; long ones only
 #	no siw: WHY		not run over iWARP
-#	no rail: WHY		not run over a TCP rail
+#	no rail: WHY		not run over TCP rails, on one node or on two
 #	only verbs: WHY		run over RDMA only
 #	long: WHY		not in make check; it has a make target of its own
 #	boot: ARGS		for the kernel's command line, of the lab that it is in
 #	last: WHY		behind the others
+#	lab: rails|trust	of a test over two nodes: in a lab of their own, as one
+#				that has them all takes longer than all others
 
 # Seconds until a test counts as hung, if its source does not say otherwise: far
 # more than it takes, as the host may be busy with other things.
 LIMIT_ONE=600
 LIMIT_TWO=600
 
-# What make check runs on the emulated debug kernel, which is slow and has two
-# CPUs: what races, and what needs x86.  The native one runs everything.  make
-# check-debug runs everything there.
+# The native debug kernel (um) runs every test that it can.  What else is to run where is
+# chosen here, so that make check has an end; make check-all runs all on each kernel.
+# SANX_ALL_TESTS names the kernels that run all; 1 is any.
+
+# On the stock kernels: what races on two CPUs, what compat/ makes the same on 6.1, and
+# what unmodified programs do.  What um cannot run is run there in any case.
+STOCK_TESTS="abuse accept connect data dgram poll process stress transfer uring"
+STOCK_TESTS+=" abuse-verbs connect-verbs data-verbs poll-verbs"
+STOCK_TESTS+=" stress-verbs transfer-verbs urgent-verbs uring-verbs"
+STOCK_TESTS+=" fallback lifecycle programs streams"
+
+# On the emulated debug kernel, which is slow and has two CPUs: what races, and what needs
+# x86.  make check-all runs these, make check-debug everything.
 DEBUG_TESTS="abuse stress stress-verbs verbs_refuse-verbs"
+
+# Over iWARP: connections, data in each way that they travel, ends, and memory that is
+# registered and given back, as the two devices differ in no more than that.
+SIW_TESTS="abuse-siw connect-siw data-siw endings-siw grow-siw long-siw reclaim-siw"
+SIW_TESTS+=" stress-siw transfer-siw urgent-siw"
+
+# Once more over TCP rails, of the tests over two nodes and then of those on one, where
+# the wire is what counts.  All of them: make selftests KERNEL=um VARIANT=rail.
+RAIL_TESTS="streams-rail fallback-rail failover-rail"
+RAIL_TESTS+=" abuse-rail accept-rail connect-rail data-rail failnth-rail full-rail grow-rail"
+RAIL_TESTS+=" long-rail reclaim-rail sendbuf-rail stress-rail transfer-rail urgent-rail"
+RAIL_TESTS+=" uring-rail"
 
 # cpus_of KERNEL: a native node has one.
 cpus_of() {
@@ -34,109 +58,190 @@ cpus_of() {
 	esac
 }
 
-# source_of KIND NAME: the file that a test is written in.
+# read_sources: fills SAID, by FILE:WORD, with what the tests' sources say, "socket" for
+# programs about connected sockets, and "variants" for those that they run by default.
+# One process reads all: a fork for each question would take longer than some tests.
+declare -A SAID=()
+read_sources() {
+	local file word value
+	while IFS=$'\t' read -r file word value; do
+		SAID[$file:$word]=$value
+	done < <(awk '
+		function say(word, value) {
+			if (!((FILENAME, word) in seen))
+				print FILENAME "\t" word "\t" value
+			seen[FILENAME, word] = 1
+		}
+		match($0, /^( \*|#) [a-z ]+: */) {
+			word = substr($0, 1, RLENGTH)
+			sub(/^( \*|#) /, "", word)
+			sub(/: *$/, "", word)
+			say(word, substr($0, RLENGTH + 1))
+		}
+		/include "sanx_test\.h"/ { say("socket", "yes") }
+		/^#define DEFAULT_VARIANTS "/ { split($0, part, "\""); say("variants", part[2]) }
+		' "$SANX_TREE"/selftests/*.[ch] "$SANX_TREE"/selftests/two_node/*.sh)
+	mapfile -t ONE_NAMES < <(make -s -C "$SANX_TREE/selftests" KSRC=. list | sort)
+}
+
+# source_of KIND NAME: sets SOURCE to the file that a test is written in.
 source_of() {
 	case $1 in
-	two) echo "$SANX_TREE/selftests/two_node/$2.sh" ;;
-	*) echo "$SANX_TREE/selftests/${2%-"$1"}.c" ;;
+	two) SOURCE=$SANX_TREE/selftests/two_node/$2.sh ;;
+	tworail) SOURCE=$SANX_TREE/selftests/two_node/${2%-rail}.sh ;;
+	*) SOURCE=$SANX_TREE/selftests/${2%-"$1"}.c ;;
 	esac
 }
 
-# said_of KIND NAME WORD: what a test's source says of it, or nothing.
+# said_of KIND NAME WORD: sets SAYS to what a test's source says of it, or to nothing.
 said_of() {
-	sed -nE "s/^( \*|#) $3: *//p" "$(source_of "$1" "$2")" | head -n 1
+	[ "${#SAID[@]}" != 0 ] || read_sources
+	source_of "$1" "$2"
+	SAYS=${SAID[$SOURCE:$3]:-}
 }
 
-# limit_of KIND NAME: seconds the test may take.
+# limit_of KIND NAME: sets LIMIT to the seconds that the test may take.
 limit_of() {
-	local limit
-	limit=$(said_of "$1" "$2" timeout | sed 's/[^0-9].*//')
-	[ "$1" != two ] || echo $((${limit:-$LIMIT_TWO} * ${SLOW:-1}))
-	[ "$1" = two ] || echo $((${limit:-$LIMIT_ONE} * ${SLOW:-1}))
+	said_of "$1" "$2" timeout
+	LIMIT=${SAYS%%[!0-9]*}
+	case $1 in
+	two*) LIMIT=$((${LIMIT:-$LIMIT_TWO} * ${SLOW:-1})) ;;
+	*) LIMIT=$((${LIMIT:-$LIMIT_ONE} * ${SLOW:-1})) ;;
+	esac
 }
 
 # is_socket_test NAME: is it about connected sockets?  Such programs run once
 # more with the node talking to itself over its RDMA device.
 is_socket_test() {
-	grep -q 'include "sanx_test.h"' "$SANX_TREE/selftests/$1.c"
-}
-
-one_names() {
-	make -s -C "$SANX_TREE/selftests" KSRC=. list | sort
+	said_of one "$1" socket
+	[ -n "$SAYS" ]
 }
 
 # wire_names KIND: what runs over siw or a TCP rail, too.
 wire_names() {
 	local name
-	for name in $(one_names); do
-		! is_socket_test "$name" || [ -n "$(said_of "$1" "$name-$1" "no $1")" ] || echo "$name"
+	for name in "${ONE_NAMES[@]}"; do
+		is_socket_test "$name" || continue
+		said_of "$1" "$name-$1" "no $1"
+		[ -n "$SAYS" ] || echo "$name"
 	done
 }
 
+# two_names [LAB]: the scripts of two nodes, of one lab or all, those last that say so.
 two_names() {
-	local test
+	local test name last=()
 	for test in "$SANX_TREE"/selftests/two_node/*.sh; do
-		[ ! -x "$test" ] ||
-			echo "$(grep -c '^# last:' "$test") $(basename "$test" .sh)"
-	done | sort | sed 's/.* //'
+		[ -x "$test" ] || continue
+		name=${test##*/}
+		name=${name%.sh}
+		said_of two "$name" lab
+		[ $# = 0 ] || [ "${SAYS:-two}" = "$1" ] || continue
+		said_of two "$name" last
+		if [ -n "$SAYS" ]; then last+=("$name"); else echo "$name"; fi
+	done
+	[ "${#last[@]}" = 0 ] || printf '%s\n' "${last[@]}"
+}
+
+# rail_names: tests over two nodes that run over TCP rails, too.
+rail_names() {
+	local name
+	while read -r name; do
+		said_of two "$name" "no rail"
+		[ -n "$SAYS" ] || echo "$name-rail"
+	done < <(two_names)
 }
 
 # all_tests LAB: KIND NAME, a line each, of what this lab can run.
 all_tests() {
 	local name
+	[ "${#SAID[@]}" != 0 ] || read_sources
 	case $1 in
 	one)
-		for name in $(one_names); do
-			[ -n "$(said_of one "$name" 'only verbs')" ] || echo "one $name"
+		for name in "${ONE_NAMES[@]}"; do
+			said_of one "$name" 'only verbs'
+			[ -n "$SAYS" ] || echo "one $name"
 		done
 		;;
-	verbs) for name in $(one_names); do ! is_socket_test "$name" || echo "verbs $name-verbs"; done ;;
-	siw | rail) for name in $(wire_names "$1"); do echo "$1 $name-$1"; done ;;
-	two) for name in $(two_names); do echo "two $name"; done ;;
+	verbs)
+		for name in "${ONE_NAMES[@]}"; do
+			! is_socket_test "$name" || echo "verbs $name-verbs"
+		done
+		;;
+	siw | rail) while read -r name; do echo "$1 $name-$1"; done < <(wire_names "$1") ;;
+	two | rails | trust) while read -r name; do echo "two $name"; done < <(two_names "$1") ;;
+	tworail) while read -r name; do echo "tworail $name"; done < <(rail_names) ;;
 	mixed) all_tests one && all_tests verbs ;;
 	esac
 }
 
-# wanted KIND NAME: is it to run now?
-wanted() {
-	local kernels cpus under=$KERNEL
+# is_asked KIND NAME: does TEST name it, or nothing?  VARIANT=rail says it of all names.
+is_asked() {
+	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $2 "* ]] ||
+		{ [ "${VARIANT:-}" = rail ] && [[ $1 == *rail && " $TEST " == *" ${2%-rail} "* ]]; }
+}
+
+# is_for_kernel KIND NAME: can this kernel run it?
+is_for_kernel() {
+	local under=$KERNEL
 	# It is one more debug kernel with two CPUs.
 	[ "$under" != kcsan ] || under=debug
-	[ -z "${TEST:-}" ] || [[ " $TEST " == *" $2 "* ]] || return 1
-	kernels=$(said_of "$1" "$2" kernels)
-	[[ -z $kernels || " $kernels " == *" $under "* ]] || return 1
-	cpus=$(said_of "$1" "$2" cpus)
-	[ "${cpus:-1}" -le "$(cpus_of "$KERNEL")" ] || return 1
+	said_of "$1" "$2" kernels
+	[[ -z $SAYS || " $SAYS " == *" $under "* ]] || return 1
+	said_of "$1" "$2" cpus
+	[ "${SAYS:-1}" = 1 ] || [ "$SAYS" -le "$(cpus_of "$KERNEL")" ]
+}
+
+# wanted KIND NAME: is it to run now?
+wanted() {
+	is_asked "$1" "$2" && is_for_kernel "$1" "$2" || return 1
 	[ -z "${TEST:-}" ] || return 0
-	[ -z "$(said_of "$1" "$2" long)" ] || return 1
-	[ "$KERNEL" != debug ] || [ -n "${SANX_ALL_TESTS:-}" ] ||
-		[[ " $DEBUG_TESTS " == *" $2 "* ]]
+	said_of "$1" "$2" long
+	[ -z "$SAYS" ] || return 1
+	runs_all || is_chosen "$1" "$2"
+}
+
+# runs_all: does this kernel run all tests that it can?
+runs_all() {
+	[ "${SANX_ALL_TESTS:-}" = 1 ] || [[ " ${SANX_ALL_TESTS:-} " == *" $KERNEL "* ]]
+}
+
+# is_chosen KIND NAME: of tests that run in several labs, is it one for this one, too?
+is_chosen() {
+	case $KERNEL-$1 in
+	*rail) [ "${VARIANT:-}" = rail ] || [[ " $RAIL_TESTS " == *" $2 "* ]] ;;
+	*-siw) [[ " $SIW_TESTS " == *" $2 "* ]] ;;
+	debug-*) [[ " $DEBUG_TESTS " == *" $2 "* ]] ;;
+	6.*) [[ " $STOCK_TESTS " == *" $2 "* ]] || ! KERNEL=um is_for_kernel "$1" "$2" ;;
+	esac
 }
 
 # wanted_tests LAB: what this lab is to run, KIND NAME LIMIT a line.
 wanted_tests() {
 	local kind name
 	while read -r kind name; do
-		! wanted "$kind" "$name" || echo "$kind $name $(limit_of "$kind" "$name")"
+		wanted "$kind" "$name" || continue
+		limit_of "$kind" "$name"
+		echo "$kind $name $LIMIT"
 	done < <(all_tests "$1")
 }
 
 # nodes_of LAB: how many it has.
 nodes_of() {
-	local kind name limit n most=1
-	[ "$1" != two ] || most=2
-	while read -r kind name limit; do
-		n=$(said_of "$kind" "$name" nodes)
-		[ "${n:-0}" -le "$most" ] || most=$n
+	local kind name most=1
+	[[ $1 != @(two*|rails|trust) ]] || most=2
+	while read -r kind name _; do
+		said_of "$kind" "$name" nodes
+		[ "${SAYS:-0}" -le "$most" ] || most=$SAYS
 	done < <(wanted_tests "$1")
 	echo "$most"
 }
 
 # boot_args LAB: for the command line of its kernels.
 boot_args() {
-	local kind name limit
-	while read -r kind name limit; do
+	local kind name
+	while read -r kind name _; do
 		said_of "$kind" "$name" boot
+		[ -z "$SAYS" ] || echo "$SAYS"
 	done < <(wanted_tests "$1") | sort -u | tr '\n' ' '
 }
 
@@ -157,8 +262,10 @@ ip_version() {
 named_variants() {
 	local all=${VARIANT:-} few=1
 	[ -z "$all${SANX_ALL_VARIANTS:-}" ] || few=
-	[ -n "$all" ] || all=$(sed -n 's/^#define DEFAULT_VARIANTS "\(.*\)"/\1/p' \
-		"$SANX_TREE/selftests/$1.c" "$SANX_TREE/selftests/sanx_test.h" | head -n 1)
+	if [ -z "$all" ]; then
+		said_of one "$1" variants
+		all=${SAYS:-${SAID[$SANX_TREE/selftests/sanx_test.h:variants]}}
+	fi
 	for all in $all; do
 		case $KERNEL-$all in
 		debug-tcp* | kcsan-tcp*) continue ;;
@@ -181,8 +288,8 @@ variants() {
 # the node's memory: the tree comes over 9p and is not cached, and a test whose next
 # page does not come would look like a hung socket.
 run_program() {
-	local only=${CASE:+-t $CASE} copy=/tmp/$1
-	lab run 1 "cp '$SANX_TREE/build/selftests/$1' $copy && cd '$SANX_TREE/build/selftests' &&
+	local only=${CASE:+-t $CASE} copy=/tmp/sanx-tests/$1
+	lab run 1 "mkdir -p '${copy%/*}' && cp '$SANX_TREE/build/selftests/$1' $copy && cd '$SANX_TREE/build/selftests' &&
 		SANX_VARIANTS='$2' SANX_DEVICE='${DEVICE:-}' exec $copy $only" </dev/null
 }
 
@@ -211,4 +318,9 @@ run_rail() {
 
 run_two() {
 	"$SANX_TREE/selftests/two_node/$1.sh" </dev/null
+}
+
+# run_tworail: without RDMA, with links over TCP rails (scripts/lablib.sh).
+run_tworail() {
+	SANX_RAIL=tcp run_two "${1%-rail}"
 }

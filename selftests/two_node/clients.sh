@@ -49,6 +49,16 @@ carries() {
 	eventually "$BOUND" "at_least 1 rx_bytes 100000 >/dev/null"
 }
 
+# all_move 'SHELL LINE' WHAT: that holds in less than BOUND seconds, all go on, and none has
+# ended.
+all_move() {
+	took_ms eventually "$BOUND" "$1" || MS=""
+	below "$2: all move" "$MS" $((BOUND * 1000))
+	echo "# that took ${MS:-too many} ms"
+	check "$2: and go on" carries
+	check "$2: none has ended" none_ended
+}
+
 all_done() {
 	local name rc=0
 	for name in "${!LOG[@]}"; do

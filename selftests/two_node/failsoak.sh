@@ -5,6 +5,7 @@
 # connection may break then; nothing hangs, and no byte is wrong.  FAILSOAK_SECONDS says
 # how long.
 # timeout: 900
+# lab: rails
 # kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

@@ -62,9 +62,13 @@ all_served() {
 
 # fell_back: what the counters say of connections that are not over verbs.
 fell_back() {
-	local n
+	local n key
 	for n in 1 2; do
-		counters "$n" | grep -E '^(conns|fallback|protocol)' | grep -v ' 0$' | sed "s/^/node $n: /"
+		counters "$n" NOW
+		for key in "${!NOW[@]}"; do
+			[[ ! $key =~ ^(conns|fallback|protocol) || ${NOW[$key]} = 0 ]] ||
+				echo "node $n: $key ${NOW[$key]}"
+		done
 	done
 }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the protocol loses its link, and nobody else notices.
+# lab: trust
 # kernels: um debug
+# no rail: the hostile peer is a program that speaks RDMA
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -402,7 +404,8 @@ serves() {
 	while read -r name word count program; do
 		serve_try "$name" "$word" "$count" "$program"
 	done <<<"$SERVES"
-	node1 'cd /sys/module/af_sanx/parameters; echo 10000 >link_hold_ms; echo 3000 >link_timeout_ms' </dev/null
+	node1 'cd /sys/module/af_sanx/parameters; echo 10000 >link_hold_ms' </dev/null
+	tune 1
 	serve_as_user
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Keys: who has the key of its peer gets a link, who has not becomes TCP; and keys
 # are replaced without a connection's noticing.
+# lab: trust
 # kernels: um debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
@@ -154,6 +155,7 @@ tries() {
 	is "$1" "$(lab run 2 "KEY=$2 $HOSTILE 10.77.0.1 $3" </dev/null)" "$4"
 }
 
+# By a program that speaks RDMA.
 attacked() {
 	local refused
 	# The old links are gone, so that only the program speaks.
@@ -176,7 +178,7 @@ attacked() {
 	tries "with a wrong token" "$(hex 3)" resume-token down
 }
 
-plan 52
+if [ -n "$RAIL" ]; then plan 38; else plan 52; fi
 load_verbs
 nodes 'echo 1 >/sys/module/af_sanx/parameters/lanes'
 nodemap_std
@@ -193,5 +195,5 @@ without_and_with
 replaced
 introduced
 default_key
-attacked
+[ -n "$RAIL" ] || attacked
 nodes 'sanxctl key del default && rm /tmp/key?; echo 0 >/sys/module/af_sanx/parameters/lanes'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Memory of connections, rings and send buffers is limited, in all and for each peer.
+# lab: trust
 # kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

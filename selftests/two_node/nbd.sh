@@ -57,7 +57,7 @@ reserved() {
 	node2 "ps -eo comm | grep -qxE '(kworker/R-)?$1'"
 }
 
-plan 24
+plan $((24 + ${#RAIL} / 3))
 load_verbs
 nodemap_std
 prepare
@@ -67,13 +67,13 @@ start sanx-run --strict
 check "nbd-client attaches" attach $((40 * SLOW)) sanx-run --strict
 is "the connection is over verbs" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "1 0"
 file_system
-for queue in sanx sanx_link sanx_conn; do
-	check "workqueue $queue runs without memory" reserved $queue
+for queue in sanx sanx_link sanx_conn ${RAIL:+sanx_tcp}; do
+	check "workqueue $queue runs without memory" reserved "$queue"
 done
 check "what was written went over verbs" at_least 2 tx_bytes 6000000
 check "what was read did" at_least 2 rx_bytes 6000000
 check "and at the server" at_least 1 rx_bytes 6000000
-check "the module is in use" node2 '! rmmod sanx_verbs 2>/dev/null'
+check "the module is in use" node2 "! rmmod $WIRE_MODULE 2>/dev/null"
 check "detach" node2 nbd-client -d /dev/nbd0
 stop "$LAST"
 check "the server's disk is a clean file system" node1 e2fsck -fn $DIR/disk

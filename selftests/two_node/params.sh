@@ -9,6 +9,9 @@ set -euo pipefail
 
 FAMILY=19
 PORT=7471
+# The parameter for the port of links, its default, and the module that has it.
+PARAM=service_port USUAL=659
+[ -z "$RAIL" ] || PARAM=tcp_rail_port USUAL=658
 
 # A program that knows of TCP only: sends what it gets back.
 # shellcheck disable=SC2016
@@ -35,12 +38,17 @@ except OSError as e:
     print(errno.errorcode[e.errno])" </dev/null
 }
 
-# load N PARAMETERS OF VERBS: with another number for the family.
+# load N PARAMETERS OF THE WIRE: with another number for the family.
 load() {
 	local n=$1
 	shift
-	unload_sanx "$n" && load_sanx "$n" family=$FAMILY && lab rdma "$n" &&
-		lab run "$n" insmod "$MODULES/sanx_verbs.ko" "$@" </dev/null
+	unload_sanx "$n" || return
+	if [ -n "$RAIL" ]; then
+		load_sanx "$n" family=$FAMILY "$@"
+	else
+		load_sanx "$n" family=$FAMILY && lab rdma "$n" &&
+			lab run "$n" insmod "$MODULES/sanx_verbs.ko" "$@" </dev/null
+	fi
 }
 
 # refused N MODULE PARAMETER: insmod fails, and nothing is there.
@@ -51,6 +59,11 @@ refused() {
 
 # listens_on N: the ports on which node N takes links.
 listens_on() {
+	if [ -n "$RAIL" ]; then
+		lab run "$1" "ss -Hltn 'sport = :$PORT or sport = :$USUAL'" </dev/null |
+			awk '{ sub(".*:", "", $4); print $4 }' | sort -u | paste -sd ' '
+		return
+	fi
 	lab run "$1" 'rdma -j resource show cm_id' </dev/null |
 		jq -r '[.[] | select(.comm == "sanx_verbs" and .state == "LISTEN") |
 			."src-addr" | sub(".*:"; "")] | unique | join(" ")'
@@ -75,7 +88,8 @@ family() {
 	is "sanx-run and its library find it" \
 		"$(node2 sanx-run --strict python3 -c "$TALK" 5090 </dev/null)" 5000
 	check "and are over verbs, too" moves 2 conns_verbs=1
-	check "sanxctl needs not know" node2 "sanxctl socket && sanxctl -j stats | jq -e '.conns_verbs == 2'"
+	counted_as conns_verbs
+	check "sanxctl needs not know" node2 "sanxctl socket && sanxctl -j stats | jq -e '.$KEY == 2'"
 }
 
 # How it goes with what modules are loaded with, that is counted as said.
@@ -93,18 +107,18 @@ port_goes() {
 ports() {
 	stop_all
 	unload_sanx 1
-	load_sanx 1
-	check "port 0 is none" refused 1 sanx_verbs service_port=0
-	check "nor is 65536" refused 1 sanx_verbs service_port=65536
-	load 1 service_port=$PORT
-	load 2 service_port=$PORT
+	[ -n "$RAIL" ] || load_sanx 1
+	check "port 0 is none" refused 1 "$WIRE_MODULE" $PARAM=0
+	check "nor is 65536" refused 1 "$WIRE_MODULE" $PARAM=65536
+	load 1 $PARAM=$PORT
+	load 2 $PARAM=$PORT
 	nodemap_std
 	is "links are taken on that port" "$(listens_on 1)" $PORT
 	port_goes "both have another port" 5091 conns_verbs=1
 	stop_all
 	load 2
 	nodemap_std
-	is "one takes them on the usual port" "$(listens_on 2)" 659
+	is "one takes them on the usual port" "$(listens_on 2)" $USUAL
 	port_goes "they have two ports" 5092 fallback_link=1
 	stop_all
 }

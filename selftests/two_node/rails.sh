@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # TCP as the last rail: connections go by it without RDMA, fall to it when RDMA is gone,
 # and come forward again, with all their bytes, and nobody notices.
+# lab: rails
 # kernels: um
 # timeout: 900
+# no rail: about RDMA and TCP rails beside each other
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -51,11 +53,7 @@ over() {
 
 # moves_to TRANSPORT WHAT: after that, all go on there.
 moves_to() {
-	took_ms eventually $BOUND "over $1" || MS=""
-	below "$2: all move" "$MS" $((BOUND * 1000))
-	echo "# that took ${MS:-too many} ms"
-	check "$2: and go on" carries
-	check "$2: none has ended" none_ended
+	all_move "over $1" "$2"
 }
 
 # because WHAT CAUSE: the links of one node, or of both, say why connections came to them.
@@ -129,7 +127,7 @@ check "and none has ended" none_ended
 hear
 to_the_end
 # The modules are fresh, so all that was counted was counted here.
-BEFORE=("" "" "")
+from_zero
 is "no protocol error, no reset, nothing fell back" \
 	"$(for k in protocol_errors resets conns_fallback; do
 		echo "$(moved 1 $k) $(moved 2 $k)"

@@ -3,6 +3,7 @@
 # An RDMA device is removed from under its connections: they go on by another rail,
 # or wait for one, and nothing hangs.
 # kernels: 6.12 um
+# no rail: about RDMA devices that are removed
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -15,7 +15,7 @@ addresses() {
 		ip route add 10.79.0.9 via 10.77.0.1 src 10.79.0.2
 		ip route add fd79::1 via fd77::1 src fd79::2
 		echo 1 > /proc/sys/net/ipv4/tcp_syn_retries'
-	nodes 'sanxctl nodemap load - <<-END
+	nodemap_load <<-END
 		10.77.0.1 1
 		10.77.0.2 2
 		10.79.0.1 1 10.77.0.1
@@ -25,7 +25,7 @@ addresses() {
 		fd77::2 2 10.77.0.2
 		fd79::1 1 10.77.0.1
 		fd79::2 2 10.77.0.2
-		END'
+	END
 }
 
 # ends [-t] ADDRESS: how a client of node 2 fares that connects there.

@@ -4,6 +4,7 @@
 # lack the driver.
 # kernels: debug um
 # last: a bug of siw (see known_bugs in scripts/lab.d/splat.sh) ends lockdep
+# no rail: about iWARP
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

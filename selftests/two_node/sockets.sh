@@ -98,9 +98,9 @@ over_loop() {
 over_verbs() {
 	local a
 	for a in 10.77.0.1 fd77::1; do
-		start 1 verbs serve "$a" 5080
+		start 1 "$TRANSPORT" serve "$a" 5080
 		says "$LAST_LOG" "^listens"
-		start 2 verbs call "$a" 5080
+		start 2 "$TRANSPORT" call "$a" 5080
 		ready
 	done
 	shows "verbs: the end that accepts" 1
@@ -108,7 +108,7 @@ over_verbs() {
 	is "the columns are the same on that end" "$(columns 2)" "$(text_of 2)"
 	is "with as many connections as the link has" \
 		"$(node2 'sanxctl -j link' </dev/null | jq '[.[].conns] | add')" \
-		"$(got 2 | grep -c '"verbs"')"
+		"$(got 2 | grep -c "\"$TRANSPORT\"")"
 }
 
 # More than goes into one message, or into a hundred.
