@@ -131,17 +131,22 @@ SANX_TEST(timeout)
 SANX_TEST(backlog)
 {
 	struct address a;
-	int l = listen_any(variant, 3, &a), fd[8], i, now = 0;
+	int l = listen_any(variant, 3, &a), fd[8], i;
 
 	for (i = 0; i < 8; i++) {
 		fd[i] = client_socket(variant);
 		ASSERT_EQ(0, set_nonblock(fd[i], true));
 		if (connect(fd[i], &a.sa, a.len))
 			ASSERT_EQ(EINPROGRESS, errno);
+		/*
+		 * TCP answers all requests that come before it has queued the first,
+		 * and then drops their last ACKs.
+		 */
+		if (i < 4)
+			ASSERT_EQ(POLLOUT, poll_one(fd[i], POLLOUT, SOON));
 	}
-	for (i = 0; i < 8; i++)
-		now += poll_one(fd[i], POLLOUT, A_WHILE) == POLLOUT;
-	EXPECT_EQ(4, now);
+	for (i = 4; i < 8; i++)
+		EXPECT_EQ(0, poll_one(fd[i], POLLOUT, A_WHILE));
 	for (i = 0; i < 8; i++) {
 		ASSERT_EQ(POLLIN, poll_one(l, POLLIN, SOON));
 		ASSERT_LE(0, rc(accept(l, NULL, NULL)));

@@ -159,6 +159,7 @@ SANX_TEST(beside_others)
 	enum { MORE = 16 << 20 };
 	struct task t = { .fn = task_send_all, .fd = self->client,
 			  .len = MORE };
+	static const char some[4096];
 	size_t left = MORE;
 	long end, n;
 	char c = 0;
@@ -167,9 +168,9 @@ SANX_TEST(beside_others)
 	ASSERT_EQ(0, set_long_min("16384"));
 	task_start(&t);
 	ASSERT_TRUE(task_blocked(&t));
-	for (end = now_ms() + SOON; now_ms() < end; left++) {
-		n = rc(send(self->client, &c, 1, MSG_DONTWAIT));
-		if (n != 1)
+	for (end = now_ms() + SOON; now_ms() < end; left += n) {
+		n = rc(send(self->client, some, sizeof(some), MSG_DONTWAIT));
+		if (n < 0)
 			break;
 	}
 	ASSERT_EQ(-EAGAIN, n);

@@ -169,6 +169,7 @@ SANX_TEST(killed_sending)
 		_exit(0);
 	}
 	close(self->client);
+	EXPECT_EQ(POLLIN, poll_one(self->server, POLLIN, 10000));
 	sleep_ms(A_WHILE);
 	kill(pid, SIGKILL);
 	EXPECT_EQ(-SIGKILL, child_wait(pid));

@@ -20,7 +20,7 @@ SPLAT_PATTERN+='|BUG [a-zA-Z0-9_-]+ \(|BUG kmalloc-|RTNL: assertion failed|Attem
 # mainline).  Lockdep reports that (inversion), or, if it happened before, the first
 # that takes the lock under slock (order).  On x86, fault injection into a function
 # (CONFIG_FAIL_FUNCTION) takes a random number in the breakpoint, which is like an NMI
-# (random).  A report ends with the call trace: on x86 with a mark, else with the last
+# (random; the trace may have other addresses, left on the stack, between).  A report ends with the call trace: on x86 with a mark, else with the last
 # address.
 known_bugs() {
 	awk 'BEGIN {
@@ -29,8 +29,7 @@ known_bugs() {
 				"|rtr_data_ready)[+]"
 			inversion = "clock-AF_INET6?[)][^ ]*, at: " reader
 			random = "INITIAL USE} -> {IN-NMI} .*batched_entropy_u[0-9]+[.]lock" \
-				".*should_fail_ex[+][^+]*should_fail[+][^+]*" \
-				"fei_kprobe_handler[+]"
+				".*get_random_u[0-9]+[+].*should_fail_ex[+].*fei_kprobe_handler[+]"
 			order = "SOFTIRQ-irq-unsafe at:[^:]*_raw_read_lock[+][^+]*" reader
 		}
 		function told() {

@@ -62,6 +62,8 @@ structures() {
 plan 14
 load_verbs
 nodemap_std
+# A connect that takes longer becomes TCP: not what this is about.
+nodes "echo 20000 >/sys/module/af_sanx/parameters/link_timeout_ms"
 serve 1 5001 both 1M end
 serve 1 5002 both 100000 end
 serve 1 5003 echo

@@ -91,7 +91,7 @@ killed() {
 	sleep 1
 	node1 pkill -9 nbd-server </dev/null
 	if says "$LAST_LOG" 'rc [0-9]+'; then
-		is "$name, the server is killed: an error" "$(tail -n 1 "$LAST_LOG")" "rc 1"
+		is "$name, the server is killed: an error" "$(grep -oE 'rc [0-9]+' "$LAST_LOG")" "rc 1"
 	else
 		fail "$name, the server is killed: the writer hangs"
 	fi
