@@ -112,9 +112,9 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	sanx_tx_timer_init(conn);
 	sanx_reclaim_init(conn);
 	INIT_LIST_HEAD(&conn->node);
-	kthread_init_delayed_work(&conn->retry, conn_retry_work);
+	sanx_conn_work_init(&conn->retry, conn, conn_retry_work);
 	/* sanx_conn_connect() sets the function. */
-	kthread_init_delayed_work(&conn->work, NULL);
+	sanx_conn_work_init(&conn->work, conn, NULL);
 	if (ops->init)
 		ops->init(conn);
 	return conn;
@@ -178,6 +178,7 @@ void sanx_conn_put(struct sanx_conn *conn)
 	if (refcount_dec_and_test(&conn->refs))
 		conn->ops->destroy(conn);
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_conn_put);
 
 /**
  * sanx_conn_attach() - give a connection its sock
@@ -488,7 +489,7 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 {
 	int err;
 
-	conn->work.work.func = refused;
+	sanx_conn_work_set(&conn->work, refused);
 	err = conn_event_locked(conn, SANX_EV_CONNECT);
 	if (err)
 		return err;
@@ -605,8 +606,8 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 	conn->fallback = why;
 	sanx_conn_get(conn);
 	spin_unlock_bh(&conn->lock);
-	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 0))
-		sanx_conn_put(conn);
+	sanx_conn_work_queue(&conn->work, 0);
+	sanx_conn_put(conn);
 }
 
 /**
@@ -636,8 +637,7 @@ void sanx_conn_deny(struct sanx_conn *conn)
  */
 void sanx_conn_refused_later(struct sanx_conn *conn)
 {
-	if (!kthread_queue_delayed_work(sanx_connect_worker, &conn->work, 1))
-		sanx_conn_put(conn);
+	sanx_conn_work_again(&conn->work, 1);
 }
 
 /**
@@ -704,13 +704,8 @@ void sanx_conn_busy(struct sanx_conn *conn)
 		return;
 	}
 	spin_lock_bh(&conn->lock);
-	if (conn->state == SANX_CONN_CONNECTING && !conn->detached) {
-		sanx_conn_get(conn);
-		if (!kthread_queue_delayed_work(sanx_connect_worker,
-						&conn->retry,
-						msecs_to_jiffies(ms)))
-			refcount_dec(&conn->refs);
-	}
+	if (conn->state == SANX_CONN_CONNECTING && !conn->detached)
+		sanx_conn_work_queue(&conn->retry, msecs_to_jiffies(ms));
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -723,10 +718,7 @@ static void conn_retry_work(struct kthread_work *work)
 
 	if (sk && !sanx_lock_sock_soon(sk)) {
 		sock_put(sk);
-		/* Fails while sanx_conn_stop() cancels the work. */
-		if (!kthread_queue_delayed_work(sanx_connect_worker,
-						&conn->retry, 1))
-			sanx_conn_put(conn);
+		sanx_conn_work_again(&conn->retry, 1);
 		return;
 	}
 	if (sk) {
@@ -1049,10 +1041,8 @@ int sanx_conn_shutdown(struct sanx_conn *conn, int how)
  */
 void sanx_conn_stop(struct sanx_conn *conn)
 {
-	if (kthread_cancel_delayed_work_sync(&conn->retry))
-		sanx_conn_put(conn);
-	if (kthread_cancel_delayed_work_sync(&conn->work))
-		sanx_conn_put(conn);
+	sanx_conn_work_stop(&conn->retry);
+	sanx_conn_work_stop(&conn->work);
 }
 
 /**

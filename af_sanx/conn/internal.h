@@ -44,6 +44,14 @@ void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
 void sanx_conn_later_done(struct sanx_conn *conn);
 void sanx_conn_later_stop(struct sanx_conn *conn, struct delayed_work *work);
 
+/* work.c */
+void sanx_conn_work_init(struct sanx_conn_work *work, struct sanx_conn *conn,
+			 kthread_work_func_t fn);
+void sanx_conn_work_set(struct sanx_conn_work *work, kthread_work_func_t fn);
+void sanx_conn_work_again(struct sanx_conn_work *work, unsigned long delay);
+void sanx_conn_work_queue(struct sanx_conn_work *work, unsigned long delay);
+void sanx_conn_work_stop(struct sanx_conn_work *work);
+
 /* liveness.c */
 void sanx_liveness_init(struct sanx_conn *conn);
 void sanx_liveness_stop(struct sanx_conn *conn);

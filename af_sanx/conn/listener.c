@@ -277,9 +277,8 @@ static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
 	lsk->n_deferred++;
 	/* Pairs with smp_load_acquire() in undefer_lock(). */
 	smp_store_release(&conn->deferred, lsk);
-	kthread_init_delayed_work(&conn->retry, defer_over);
-	sanx_conn_get(conn);
-	kthread_queue_delayed_work(sanx_connect_worker, &conn->retry, delay);
+	sanx_conn_work_set(&conn->retry, defer_over);
+	sanx_conn_work_queue(&conn->retry, delay);
 }
 
 /**

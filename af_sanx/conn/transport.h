@@ -191,6 +191,18 @@ enum sanx_room {
 	SANX_ROOM_SPARE,
 };
 
+/**
+ * struct sanx_conn_work - work of a connection in the connect thread; work.c
+ * @work: the work
+ * @timer: queues @work when the delay is over
+ * @conn: the connection
+ */
+struct sanx_conn_work {
+	struct kthread_work	work;
+	struct timer_list	timer;
+	struct sanx_conn	*conn;
+};
+
 /* Flag of a send: it may use SANX_ROOM_SPARE and allocate memory for it. */
 #define SANX_MSG_SPARE	MSG_PROBE
 
@@ -308,8 +320,8 @@ struct sanx_conn {
 
 	struct list_head		node;
 	struct sanx_listener		*deferred;
-	struct kthread_delayed_work	retry;
-	struct kthread_delayed_work	work;
+	struct sanx_conn_work		retry;
+	struct sanx_conn_work		work;
 	struct rcu_head			rcu;
 };
 

@@ -70,59 +70,21 @@ bool kthread_queue_work(struct kthread_worker *w, struct kthread_work *work)
 	return true;
 }
 
-static void delay_over(struct timer_list *t)
-{
-	struct kthread_delayed_work *d =
-		container_of(t, struct kthread_delayed_work, timer);
-
-	if (list_empty(&d->work.list))
-		put_on(d->work.worker, &d->work);
-}
-
-void kthread_init_delayed_work(struct kthread_delayed_work *d,
-			       kthread_work_func_t fn)
-{
-	kthread_init_work(&d->work, fn);
-	timer_setup(&d->timer, delay_over, 0);
-}
-
-bool kthread_queue_delayed_work(struct kthread_worker *w,
-				struct kthread_delayed_work *d,
-				unsigned long delay)
-{
-	struct kthread_work *work = &d->work;
-
-	sim_point();
-	if (!list_empty(&work->list) || work->canceling ||
-	    sim_timer_active(&d->timer.t))
-		return false;
-	work->worker = w;
-	if (delay)
-		sim_timer_arm(&d->timer, jiffies + delay);
-	else
-		put_on(w, work);
-	return true;
-}
-
 static void wait_until_done(struct kthread_work *work)
 {
 	while (work->worker->current_work == work)
 		sim_wait(&work->worker->changed, "kthread work");
 }
 
-bool kthread_cancel_delayed_work_sync(struct kthread_delayed_work *d)
+bool kthread_cancel_work_sync(struct kthread_work *work)
 {
-	struct kthread_work *work = &d->work;
 	bool was;
 
-	sim_may_sleep("kthread_cancel_delayed_work_sync()");
+	sim_may_sleep("kthread_cancel_work_sync()");
 	if (!work->worker)
 		return false;
-	was = sim_timer_cancel(&d->timer.t);
-	if (!list_empty(&work->list)) {
-		list_del_init(&work->list);
-		was = true;
-	}
+	was = !list_empty(&work->list);
+	list_del_init(&work->list);
 	work->canceling++;
 	wait_until_done(work);
 	work->canceling--;

@@ -85,11 +85,6 @@ struct kthread_work {
 	int			node;
 };
 
-struct kthread_delayed_work {
-	struct kthread_work	work;
-	struct timer_list	timer;
-};
-
 /**
  * struct kthread_worker - a thread that does one work at a time, in order
  * @list: &struct kthread_work
@@ -108,13 +103,8 @@ struct kthread_worker *kthread_create_worker(unsigned int flags,
 					     const char *name);
 void kthread_destroy_worker(struct kthread_worker *w);
 void kthread_init_work(struct kthread_work *work, kthread_work_func_t fn);
-void kthread_init_delayed_work(struct kthread_delayed_work *d,
-			       kthread_work_func_t fn);
 bool kthread_queue_work(struct kthread_worker *w, struct kthread_work *work);
-bool kthread_queue_delayed_work(struct kthread_worker *w,
-				struct kthread_delayed_work *d,
-				unsigned long delay);
-bool kthread_cancel_delayed_work_sync(struct kthread_delayed_work *d);
+bool kthread_cancel_work_sync(struct kthread_work *work);
 void kthread_flush_work(struct kthread_work *work);
 
 #endif /* _SIM_WORK_H */
