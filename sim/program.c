@@ -416,6 +416,14 @@ static void server_end(void *arg)
 	pair_put(e->pair);
 }
 
+/* A program that accepts finds a connection once, over AF_SANX or by TCP. */
+static void check_once(const struct sim_pair *p)
+{
+	if (p->fell_back && p->accepted)
+		sim_fail("connection %u was accepted, and its connector uses TCP",
+			 p->id);
+}
+
 static void client(void *arg)
 {
 	struct sim_pair *p = arg;
@@ -436,6 +444,8 @@ static void client(void *arg)
 	} else {
 		sim_counts.refused++;
 		if (err == 1 && sim_calm)
+		p->fell_back = err == 1;
+		check_once(p);
 			sim_fail("connection %u was refused without a reason",
 				 p->id);
 		excuse_pair(p, "connect() failed");
@@ -467,6 +477,10 @@ static void serve(struct sim_sock *s, int node)
 	struct sim_pair *p = pair_find(node_of(&conn->remote.addr), node,
 				       ntohs(conn->remote.port));
 
+	if (p) {
+		p->accepted = true;
+		check_once(p);
+	}
 	if (!p || !listening[node]) {
 		if (p) {
 			excuse_pair(p, "the listener ended");

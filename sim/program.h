@@ -87,6 +87,8 @@ struct sim_end {
  * @refs: tasks that use it
  * @excuse: why calls may fail, or NULL
  * @connected: the client's connect() has succeeded
+ * @fell_back: the client's socket has become TCP
+ * @accepted: accept() has found it
  * @end: the client, the server
  */
 struct sim_pair {
@@ -96,6 +98,8 @@ struct sim_pair {
 	int			refs;
 	const char		*excuse;
 	bool			connected;
+	bool			fell_back;
+	bool			accepted;
 	struct sim_end		end[2];
 };
 

@@ -460,7 +460,13 @@ bool sanx_conn_over(struct sanx_conn *conn)
 	       (!conn->ops->drained || conn->ops->drained(conn));
 }
 
-static void conn_count(const struct sanx_conn *conn)
+/**
+ * sanx_conn_count() - count a connection that begins
+ * @conn: the connection, which has a link if it is between nodes
+ *
+ * Context: any.
+ */
+void sanx_conn_count(const struct sanx_conn *conn)
 {
 	struct sanx_via via;
 
@@ -509,20 +515,15 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 
 /**
  * sanx_conn_accept() - establish a connection that came in, at this end
- * @conn: a NEW connection
+ * @conn: a NEW connection; sanx_conn_count() is still to be called
  *
  * Context: any; takes conn->lock.
  * Return: 0, or -EPROTO if it has died.
  */
 int sanx_conn_accept(struct sanx_conn *conn)
 {
-	int err;
-
 	conn->accepted = true;
-	err = conn_event_locked(conn, SANX_EV_ESTABLISH);
-	if (!err)
-		conn_count(conn);
-	return err;
+	return conn_event_locked(conn, SANX_EV_ESTABLISH);
 }
 
 /* Age of the last request, in us.  Never 0, because 0 means not known. */
@@ -553,7 +554,7 @@ int sanx_conn_established(struct sanx_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (err)
 		return err;
-	conn_count(conn);
+	sanx_conn_count(conn);
 	conn_start_clocks(conn);
 	WRITE_ONCE(conn->rtt_us, conn_age_us(conn));
 	rcu_read_lock();
@@ -940,7 +941,7 @@ static bool conn_close_wait(const struct sanx_conn *conn)
  * Does nothing if the connection is dead already, or was refused: its socket is
  * TCP's then.
  *
- * Context: any.
+ * Context: any; no lock of the core held.
  */
 void sanx_conn_reset(struct sanx_conn *conn, int err)
 {
@@ -975,6 +976,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	if (sk) {
 		sk_error_report(sk);
 		sk->sk_state_change(sk);
+	} else if (READ_ONCE(conn->deferred)) {
+		sanx_listener_news(conn);
 	}
 	rcu_read_unlock();
 	if (counted)
@@ -1063,6 +1066,9 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	spin_lock_bh(&conn->lock);
 	was = conn->state;
 	if (sanx_rxq_avail(&conn->rx))
+		reset = true;
+	/* Its program never had it, so the peer's must not find it. */
+	if (was == SANX_CONN_CONNECTING || was == SANX_CONN_REFUSED)
 		reset = true;
 	if (over)
 		reset = false;

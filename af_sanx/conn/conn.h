@@ -38,18 +38,24 @@
  * @v6: accepts connections to IPv6 addresses
  * @soon: accepts none now, because its listen() or close() has not finished
  * @sk: the listening sock, woken for each connection
- * @backlog: limit of @queued and of @n_deferred
+ * @backlog: limit of @queued and @n_half together, and of @n_deferred
  * @queued: connections in @queue
  * @n_deferred: connections in @deferred
+ * @n_half: connections in @half
  * @queue: connections that wait for accept(), by sanx_conn.node
  * @deferred: connections that wait for data (TCP_DEFER_ACCEPT), by
+ *	sanx_conn.node
+ * @half: half-open connections, oldest first, by sanx_conn.node
+ * @late: half-open connections that do not count any more, by sanx_conn.node
+ * @dead: connections that died while they were half-open, for @work to close; by
  *	sanx_conn.node
  * @watch: in the wait queue of the sock while it listens; notices when
  *	listening ends without a call of the socket; guarded by the lock of that
  *	wait queue
- * @end: ends the listener then
+ * @work: ends the listener then, and empties @dead
+ * @expire: resets connections that stay half-open
  *
- * The lock of @table guards all fields but @table, @watch and @end.  Reads of
+ * The lock of @table guards all fields but @table, @watch, @work and @expire.  Reads of
  * @queued without it are hints.
  */
 struct sanx_listener {
@@ -63,10 +69,15 @@ struct sanx_listener {
 	unsigned int		backlog;
 	unsigned int		queued;
 	unsigned int		n_deferred;
+	unsigned int		n_half;
 	struct list_head	queue;
 	struct list_head	deferred;
+	struct list_head	half;
+	struct list_head	late;
+	struct list_head	dead;
 	wait_queue_entry_t	watch;
-	struct work_struct	end;
+	struct work_struct	work;
+	struct delayed_work	expire;
 };
 
 /* conn.c */

@@ -7,6 +7,7 @@
 
 /* conn.c */
 int sanx_conn_accept(struct sanx_conn *conn);
+void sanx_conn_count(const struct sanx_conn *conn);
 struct sock *sanx_conn_sk(struct sanx_conn *conn);
 void sanx_conn_tx_look(struct sanx_conn *conn);
 

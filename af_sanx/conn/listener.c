@@ -6,6 +6,12 @@
  * The native socket listens too.  So the port is taken, and plain TCP clients
  * find it.
  *
+ * A connection is half-open until its connector is established too; over a link,
+ * until something arrives that only a connector sends that has our answer.  As in
+ * TCP's three-way handshake (RFC 9293, section 3.5), accept() does not find it before:
+ * if the answer is lost or late, the connector's socket becomes TCP, and the program
+ * here would see two connections.
+ *
  * sanx_listener_each() finds each connection that came in, from the moment it is
  * established until a socket shows it: in the queue of its listener, then in
  * table->taken.  Port rules are checked under the same lock.  So of a connection and
@@ -13,10 +19,11 @@
  * connection, then the connection comes later, and finds the rule.
  *
  * Each namespace has a table of its listeners.  table->lock guards it, all fields
- * of a struct sanx_listener but @table, @watch and @end, conn->node while it is in
- * a list of a listener, and writes of conn->deferred.  conn->lock is inside it.
- * sk_data_ready() of the listening sock is called without it, because it may be a
- * kernel program's.  The lock of the sock's wait queue guards @watch.
+ * of a struct sanx_listener but @table, @watch, @work and @expire, conn->node while it is in
+ * a list of a listener, conn->awaits, conn->came and writes of conn->deferred.
+ * conn->lock is inside it.  sk_data_ready() of the listening sock is called without
+ * it, because it may be a kernel program's.  The lock of the sock's wait queue guards
+ * @watch.
  *
  * A listener has a reference of its table, because a socket may be closed after
  * the last reference of its namespace was put with the native socket.
@@ -32,6 +39,13 @@
 #include "internal.h"
 
 #define TABLE_BITS	8
+/*
+ * How long a half-open connection counts towards the backlog, in jiffies.  Its
+ * connector answers within a round trip, or the link is lost.
+ */
+#define HALF_MAX	(3 * HZ)
+/* How long there is such a connection, as with TCP's defaults (tcp_synack_retries). */
+#define HALF_END	(60 * HZ)
 
 /**
  * struct sanx_listener_table - the listeners of a namespace
@@ -205,6 +219,7 @@ static void listener_ready(struct sock *sk)
 	sock_put(sk);
 }
 
+/* Takes a connection out of the list that it waits in, to be put into another. */
 static void deferred_del(struct sanx_conn *conn)
 {
 	struct sanx_listener *lsk = conn->deferred;
@@ -212,40 +227,123 @@ static void deferred_del(struct sanx_conn *conn)
 	lockdep_assert_held(&lsk->table->lock);
 	WRITE_ONCE(conn->deferred, NULL);
 	list_del_init(&conn->node);
-	lsk->n_deferred--;
+	if (conn->awaits == SANX_AWAITS_DATA)
+		lsk->n_deferred--;
+	else if (conn->awaits == SANX_AWAITS_PEER)
+		lsk->n_half--;
+	conn->awaits = SANX_AWAITS_NOTHING;
+}
+
+static void deferred_add(struct sanx_listener *lsk, struct sanx_conn *conn,
+			 enum sanx_awaits awaits, struct list_head *list)
+{
+	lockdep_assert_held(&lsk->table->lock);
+	list_add_tail(&conn->node, list);
+	conn->awaits = awaits;
+	/* Pairs with smp_load_acquire() in listener_news(). */
+	smp_store_release(&conn->deferred, lsk);
+}
+
+static void defer_over(struct kthread_work *work);
+
+/*
+ * An established connection comes to its listener.
+ * Return: as enqueue(), or NULL if it waits for data.
+ */
+static struct sock *arrive(struct sanx_listener *lsk, struct sanx_conn *conn)
+{
+	unsigned long wait = defer_time(lsk->sk);
+
+	lockdep_assert_held(&lsk->table->lock);
+	sanx_conn_count(conn);
+	if (!wait)
+		return enqueue(lsk, conn);
+	lsk->n_deferred++;
+	deferred_add(lsk, conn, SANX_AWAITS_DATA, &lsk->deferred);
+	sanx_conn_work_set(&conn->retry, defer_over);
+	sanx_conn_work_queue(&conn->retry, wait);
+	return NULL;
 }
 
 /*
- * Queues a connection that was deferred, if it still is.
- *
- * RCU keeps the listener and its table: both are freed after a grace period,
- * and conn->deferred is NULL before it begins.
- * @dead: NULL to leave a dead connection deferred; else set if it is dead, and
+ * The connector of a half-open connection knows of it, or the connection is dead.
+ * No program here has seen one that is dead, so it is only closed: listener_work().
+ * @data: there is something to read
+ * Return: as enqueue(), or NULL if it was not queued.
+ */
+static struct sock *half_over(struct sanx_conn *conn, bool data)
+{
+	struct sanx_listener *lsk = conn->deferred;
+
+	lockdep_assert_held(&lsk->table->lock);
+	deferred_del(conn);
+	if (!sanx_conn_open(conn)) {
+		list_add_tail(&conn->node, &lsk->dead);
+		queue_work(sanx_wq, &lsk->work);
+		return NULL;
+	}
+	if (!data)
+		return arrive(lsk, conn);
+	sanx_conn_count(conn);
+	return enqueue(lsk, conn);
+}
+
+/*
+ * Queues a connection that waits for data and has some, or whose time is over.
+ * @dead: NULL to leave a dead connection where it is; else set if it is dead, and
  *	then it is in no list
  * Return: as enqueue(), or NULL if it was not queued.
  */
 static struct sock *undefer(struct sanx_conn *conn, bool *dead)
 {
+	struct sanx_listener *lsk = conn->deferred;
+
+	lockdep_assert_held(&lsk->table->lock);
+	if (sanx_conn_open(conn)) {
+		deferred_del(conn);
+		return enqueue(lsk, conn);
+	}
+	if (dead) {
+		deferred_del(conn);
+		*dead = true;
+	}
+	return NULL;
+}
+
+/* What a connection that accept() does not find yet has to be looked at for. */
+enum news {
+	NEWS_PEER,	/* its connector knows of it */
+	NEWS_DATA,	/* data, their end, or a reset */
+	NEWS_TIME,	/* the time of TCP_DEFER_ACCEPT is over */
+};
+
+/*
+ * Takes news of a connection that accept() does not find yet, if it is one.
+ *
+ * RCU keeps the listener and its table: both are freed after a grace period,
+ * and conn->deferred is NULL before it begins.
+ * @dead: for NEWS_TIME: as undefer()
+ */
+static void listener_news(struct sanx_conn *conn, enum news news, bool *dead)
+{
 	struct sock *sk = NULL;
 	struct sanx_listener *lsk;
 
 	rcu_read_lock();
-	/* Pairs with smp_store_release() in defer(). */
+	/* Pairs with smp_store_release() in deferred_add(). */
 	lsk = smp_load_acquire(&conn->deferred);
-	if (!lsk)
-		goto out;
-	spin_lock_bh(&lsk->table->lock);
-	if (conn->deferred && sanx_conn_open(conn)) {
-		deferred_del(conn);
-		sk = enqueue(lsk, conn);
-	} else if (conn->deferred && dead) {
-		deferred_del(conn);
-		*dead = true;
+	if (lsk) {
+		spin_lock_bh(&lsk->table->lock);
+		if (!conn->deferred)
+			;	/* it was queued, or its listener has ended */
+		else if (conn->awaits != SANX_AWAITS_DATA)
+			sk = half_over(conn, news == NEWS_DATA);
+		else if (news != NEWS_PEER)
+			sk = undefer(conn, dead);
+		spin_unlock_bh(&lsk->table->lock);
+		listener_ready(sk);
 	}
-	spin_unlock_bh(&lsk->table->lock);
-out:
 	rcu_read_unlock();
-	return sk;
 }
 
 /*
@@ -260,7 +358,7 @@ static void defer_over(struct kthread_work *work)
 	bool cov = sanx_cov_start(conn->net);
 	bool dead = false;
 
-	listener_ready(undefer(conn, &dead));
+	listener_news(conn, NEWS_TIME, &dead);
 	if (dead) {
 		sanx_conn_close(conn, true);
 		sanx_conn_put(conn);
@@ -269,20 +367,8 @@ static void defer_over(struct kthread_work *work)
 	sanx_cov_stop(cov);
 }
 
-static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
-		  unsigned long delay)
-{
-	lockdep_assert_held(&lsk->table->lock);
-	list_add_tail(&conn->node, &lsk->deferred);
-	lsk->n_deferred++;
-	/* Pairs with smp_load_acquire() in undefer_lock(). */
-	smp_store_release(&conn->deferred, lsk);
-	sanx_conn_work_set(&conn->retry, defer_over);
-	sanx_conn_work_queue(&conn->retry, delay);
-}
-
 /**
- * sanx_listener_news() - data, or their end, came to a connection without a
+ * sanx_listener_news() - data, their end, or a reset came to a connection without a
  * sock
  * @conn: a connection for which conn->deferred was set; checked again here
  *
@@ -290,8 +376,86 @@ static void defer(struct sanx_listener *lsk, struct sanx_conn *conn,
  */
 void sanx_listener_news(struct sanx_conn *conn)
 {
-	/* A dead connection waits until its time is over. */
-	listener_ready(undefer(conn, NULL));
+	/* A dead connection that waits for data does so until its time is over. */
+	listener_news(conn, NEWS_DATA, NULL);
+}
+
+/**
+ * sanx_conn_confirmed() - the connector of a connection that came in knows of it
+ * @conn: the connection; half-open, or nothing is done
+ *
+ * Data and their end say so too, and need no call of this.
+ *
+ * Context: any; no lock of the core held.
+ */
+void sanx_conn_confirmed(struct sanx_conn *conn)
+{
+	if (unlikely(READ_ONCE(conn->deferred)))
+		listener_news(conn, NEWS_PEER, NULL);
+}
+
+static void half_late(struct sanx_listener *lsk, struct sanx_conn *conn)
+{
+	conn->awaits = SANX_AWAITS_PEER_LATE;
+	list_move_tail(&conn->node, &lsk->late);
+	lsk->n_half--;
+}
+
+/* Those that wait for their connectors for too long count no more. */
+static void half_expire(struct sanx_listener *lsk)
+{
+	struct sanx_conn *conn, *next;
+
+	lockdep_assert_held(&lsk->table->lock);
+	list_for_each_entry_safe(conn, next, &lsk->half, node) {
+		if (time_before(jiffies, conn->came + HALF_MAX))
+			return;
+		half_late(lsk, conn);
+	}
+}
+
+/* The oldest one counts no more if it is not from @remote. */
+static void half_give_way(struct sanx_listener *lsk, const struct in6_addr *remote)
+{
+	struct sanx_conn *oldest;
+
+	oldest = list_first_entry_or_null(&lsk->half, struct sanx_conn, node);
+	if (oldest && !ipv6_addr_equal(&oldest->remote.addr, remote))
+		half_late(lsk, oldest);
+}
+
+static bool listener_crowded(const struct sanx_listener *lsk)
+{
+	lockdep_assert_held(&lsk->table->lock);
+	return lsk->queued + lsk->n_half > lsk->backlog;
+}
+
+/*
+ * One more than the backlog, as in sk_acceptq_is_full() of TCP.  A peer that leaves
+ * connections half-open takes no room from others: theirs then have precedence.
+ */
+static bool listener_full(struct sanx_listener *lsk, const struct in6_addr *remote)
+{
+	if (listener_crowded(lsk))
+		half_expire(lsk);
+	if (listener_crowded(lsk))
+		half_give_way(lsk, remote);
+	return listener_crowded(lsk) || lsk->n_deferred > lsk->backlog;
+}
+
+/*
+ * Has a connection died before conn->deferred was set?  Then sanx_conn_reset() has told
+ * nobody.  It looks at conn->deferred behind conn->lock, so one of the two sees the other.
+ */
+static bool half_is_dead(struct sanx_conn *conn)
+{
+	bool dead;
+
+	lockdep_assert_held(&conn->deferred->table->lock);
+	spin_lock(&conn->lock);
+	dead = !sanx_conn_open(conn);
+	spin_unlock(&conn->lock);
+	return dead;
 }
 
 /**
@@ -300,18 +464,19 @@ void sanx_listener_news(struct sanx_conn *conn)
  *	@local and @remote are checked.  On success the listener takes over the
  *	caller's reference.
  *
+ * accept() finds it after sanx_conn_confirmed(), or after data or their end have come.
+ *
  * Context: process or softirq.
  * Return: 0 if the connection is established at this end; -ECONNREFUSED if no
  * AF_SANX socket listens there, or a port rule denies the connection; -EAGAIN if
- * the backlog is full, or if listen() or close() of the listener has not finished.
+ * the backlog is full, or if listen() or close() of the listener has not finished;
+ * -EPROTO if it has died.
  */
 int sanx_conn_incoming(struct sanx_conn *conn)
 {
 	struct sanx_listener_table *table = table_of(conn->net);
 	struct sanx_listener *lsk;
-	struct sock *sk = NULL;
 	int err = -ECONNREFUSED;
-	unsigned long wait;
 
 	spin_lock_bh(&table->lock);
 	lsk = lookup(table, &conn->local, &conn->remote);
@@ -319,21 +484,22 @@ int sanx_conn_incoming(struct sanx_conn *conn)
 				       &conn->remote.addr, conn->local.port))
 		goto out;
 	err = -EAGAIN;
-	/* One more than the backlog, as in sk_acceptq_is_full() of TCP. */
-	if (lsk->soon || lsk->queued > lsk->backlog ||
-	    lsk->n_deferred > lsk->backlog)
+	if (lsk->soon || listener_full(lsk, &conn->remote.addr))
 		goto out;
 	err = sanx_conn_accept(conn);
 	if (err)
 		goto out;
-	wait = defer_time(lsk->sk);
-	if (wait)
-		defer(lsk, conn, wait);
-	else
-		sk = enqueue(lsk, conn);
+	conn->came = jiffies;
+	lsk->n_half++;
+	deferred_add(lsk, conn, SANX_AWAITS_PEER, &lsk->half);
+	if (!delayed_work_pending(&lsk->expire))
+		queue_delayed_work(sanx_wq, &lsk->expire, HALF_END);
+	if (half_is_dead(conn)) {
+		deferred_del(conn);
+		err = -EPROTO;
+	}
 out:
 	spin_unlock_bh(&table->lock);
-	listener_ready(sk);
 	return err;
 }
 
@@ -375,14 +541,16 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 static bool each_of(const struct sanx_listener *lsk,
 		    bool (*fn)(struct sanx_conn *conn, void *arg), void *arg)
 {
+	const struct list_head *list[] = {
+		&lsk->queue, &lsk->deferred, &lsk->half, &lsk->late,
+	};
 	struct sanx_conn *conn;
+	unsigned int i;
 
-	list_for_each_entry(conn, &lsk->queue, node)
-		if (!fn(conn, arg))
-			return false;
-	list_for_each_entry(conn, &lsk->deferred, node)
-		if (!fn(conn, arg))
-			return false;
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		list_for_each_entry(conn, list[i], node)
+			if (!fn(conn, arg))
+				return false;
 	return true;
 }
 
@@ -440,16 +608,24 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 #endif
 }
 
-/* Moves all waiting connections to @queue, for drop_queue(). */
-static void take_queue(struct sanx_listener *lsk, struct list_head *queue)
+static void take_deferred(struct list_head *list, struct list_head *queue)
 {
 	struct sanx_conn *conn, *next;
 
-	lockdep_assert_held(&lsk->table->lock);
-	list_for_each_entry_safe(conn, next, &lsk->deferred, node) {
+	list_for_each_entry_safe(conn, next, list, node) {
 		deferred_del(conn);
 		list_add_tail(&conn->node, queue);
 	}
+}
+
+/* Moves all waiting connections to @queue, for drop_queue(). */
+static void take_queue(struct sanx_listener *lsk, struct list_head *queue)
+{
+	lockdep_assert_held(&lsk->table->lock);
+	take_deferred(&lsk->deferred, queue);
+	take_deferred(&lsk->half, queue);
+	take_deferred(&lsk->late, queue);
+	list_splice_init(&lsk->dead, queue);
 	list_splice_init(&lsk->queue, queue);
 	lsk->queued = 0;
 }
@@ -467,18 +643,52 @@ static void drop_queue(struct list_head *queue)
 	}
 }
 
-/* A listener with @soon set is left to the caller that set it. */
-static void listener_ended(struct work_struct *work)
+/*
+ * Closes half-open connections that have died, and ends a listener whose sock does
+ * not listen any more.  One with @soon set is left to the caller that set it.
+ */
+static void listener_work(struct work_struct *work)
 {
 	struct sanx_listener *lsk = container_of(work, struct sanx_listener,
-						 end);
+						 work);
 	LIST_HEAD(queue);
 
 	spin_lock_bh(&lsk->table->lock);
+	list_splice_init(&lsk->dead, &queue);
 	if (!hlist_unhashed(&lsk->node) && !lsk->soon && !listens(lsk)) {
 		hlist_del_init(&lsk->node);
 		take_queue(lsk, &queue);
 	}
+	spin_unlock_bh(&lsk->table->lock);
+	drop_queue(&queue);
+}
+
+/* Moves half-open connections whose time is over to @queue, for drop_queue(). */
+static void take_expired(struct list_head *list, struct list_head *queue)
+{
+	struct sanx_conn *conn, *next;
+
+	/* The oldest is the first. */
+	list_for_each_entry_safe(conn, next, list, node) {
+		if (time_before(jiffies, conn->came + HALF_END))
+			return;
+		deferred_del(conn);
+		list_add_tail(&conn->node, queue);
+	}
+}
+
+/* A peer that never says that it knows of its connections must not keep them here. */
+static void listener_expire(struct work_struct *work)
+{
+	struct sanx_listener *lsk = container_of(to_delayed_work(work),
+						 struct sanx_listener, expire);
+	LIST_HEAD(queue);
+
+	spin_lock_bh(&lsk->table->lock);
+	take_expired(&lsk->half, &queue);
+	take_expired(&lsk->late, &queue);
+	if (!list_empty(&lsk->half) || !list_empty(&lsk->late))
+		queue_delayed_work(sanx_wq, &lsk->expire, HALF_END / 4);
 	spin_unlock_bh(&lsk->table->lock);
 	drop_queue(&queue);
 }
@@ -495,7 +705,7 @@ static int listener_wake(wait_queue_entry_t *watch, unsigned int mode,
 						 watch);
 
 	if (!listens(lsk))
-		queue_work(sanx_wq, &lsk->end);
+		queue_work(sanx_wq, &lsk->work);
 	return 0;
 }
 
@@ -515,25 +725,30 @@ void sanx_listener_init(struct sanx_listener *lsk, const struct net *net)
 	refcount_inc(&lsk->table->refs);
 	INIT_LIST_HEAD(&lsk->queue);
 	INIT_LIST_HEAD(&lsk->deferred);
+	INIT_LIST_HEAD(&lsk->half);
+	INIT_LIST_HEAD(&lsk->late);
+	INIT_LIST_HEAD(&lsk->dead);
 	init_waitqueue_func_entry(&lsk->watch, listener_wake);
 	INIT_LIST_HEAD(&lsk->watch.entry);
-	INIT_WORK(&lsk->end, listener_ended);
+	INIT_WORK(&lsk->work, listener_work);
+	INIT_DELAYED_WORK(&lsk->expire, listener_expire);
 }
 
 /**
  * sanx_listener_destroy() - end the use of a listener
  * @lsk: the listener; sanx_listener_stop() was called if it ever listened.  Its
- *	memory must stay for a grace period (undefer_lock()).
+ *	memory must stay for a grace period (listener_news()).
  *
  * Context: process, may sleep.
  */
 void sanx_listener_destroy(struct sanx_listener *lsk)
 {
 	/*
-	 * The listener has left the wait queue, so listener_wake() cannot queue
-	 * it again.
+	 * The listener has left the wait queue, so listener_wake() cannot queue it
+	 * again, and no connection waits at it, so half_over() cannot.
 	 */
-	cancel_work_sync(&lsk->end);
+	cancel_work_sync(&lsk->work);
+	cancel_delayed_work_sync(&lsk->expire);
 	table_put(lsk->table);
 }
 

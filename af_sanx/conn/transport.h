@@ -207,6 +207,22 @@ struct sanx_conn_work {
 #define SANX_MSG_SPARE	MSG_PROBE
 
 /**
+ * enum sanx_awaits - what a connection that came in waits for, before accept() may
+ * find it
+ * @SANX_AWAITS_NOTHING: nothing; or it did not come in
+ * @SANX_AWAITS_PEER: for its connector to know of it: it is half-open
+ * @SANX_AWAITS_PEER_LATE: the same, and it does not count towards the backlog any
+ *	more
+ * @SANX_AWAITS_DATA: for data (TCP_DEFER_ACCEPT)
+ */
+enum sanx_awaits {
+	SANX_AWAITS_NOTHING,
+	SANX_AWAITS_PEER,
+	SANX_AWAITS_PEER_LATE,
+	SANX_AWAITS_DATA,
+};
+
+/**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
  * @tries: how often the peer's backlog was full
@@ -259,11 +275,12 @@ struct sanx_conn_work {
  * @short_until: until then no memory is requested to send more, in jiffies
  * @rx_stamp: wall-clock time when bytes last arrived, in ns; 0 if the program
  *	did not ask for it (SO_TIMESTAMP)
- * @node: in the accept queue of a listener, in sanx_listener.deferred or in
- *	sanx_listener_table.taken, guarded by the lock of the listener table; later
- *	in sanx_sock.old, guarded by lock_sock()
+ * @node: in a list of a listener or in sanx_listener_table.taken, guarded by the lock
+ *	of the listener table; later in sanx_sock.old, guarded by lock_sock()
  * @deferred: the listener, while accept() must not find this connection yet;
  *	written under the lock of the listener table, read under RCU
+ * @came: when it became half-open, in jiffies; lock of the listener table
+ * @awaits: why accept() must not find it yet; lock of the listener table
  * @retry: connects again after a full backlog; for a connection that came in,
  *	ends the time that it is @deferred
  * @work: makes the socket TCP after a refusal: sanx_conn_connect()
@@ -320,6 +337,8 @@ struct sanx_conn {
 
 	struct list_head		node;
 	struct sanx_listener		*deferred;
+	unsigned long			came;
+	enum sanx_awaits		awaits;
 	struct sanx_conn_work		retry;
 	struct sanx_conn_work		work;
 	struct rcu_head			rcu;
@@ -710,6 +729,7 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 
 /* listener.c */
 int sanx_conn_incoming(struct sanx_conn *conn);
+void sanx_conn_confirmed(struct sanx_conn *conn);
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
 			    struct mem_cgroup **memcg);

@@ -166,10 +166,13 @@ static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
 	    READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
 		return -EPROTO;
 	err = frame_credit(lc, f);
-	if (err || ignore || f->type != SANX_FRAME_FIN)
+	if (err || ignore)
 		return err;
 	/* Not an error, even if our program has closed meanwhile. */
-	sanx_conn_fin(conn);
+	if (f->type == SANX_FRAME_FIN)
+		sanx_conn_fin(conn);
+	else
+		sanx_conn_confirmed(conn);
 	return 0;
 }
 
@@ -272,9 +275,26 @@ static bool frame_answers(struct sanx_lconn *lc)
 	return true;
 }
 
+/*
+ * Tells the program that it is connected, and the peer that we know of the
+ * connection.  The program may send at once, which says so too.  If its socket is
+ * TCP's by now, nothing may say so, and a reset follows from close().
+ */
+static void frame_established(struct sanx_lconn *lc)
+{
+	struct sanx_link *link = lc->link;
+
+	/* If this fails, close() was called or will be. */
+	if (sanx_conn_established(&lc->conn))
+		return;
+	spin_lock_bh(&link->tx_lock);
+	if (sanx_lconn_is_open(&lc->state) && !sanx_lconn_is_closed(&lc->state))
+		sanx_xmit_pend(lc, LCONN_P_CREDIT);
+	sanx_xmit_unlock(link);
+}
+
 static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
-	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = lc->link;
 	struct sanx_window_info win;
 	bool closed;
@@ -299,9 +319,8 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 		sanx_xmit_run(link);
 	}
 	sanx_xmit_unlock(link);
-	/* If this fails, close() was called or will be. */
 	if (!closed)
-		sanx_conn_established(conn);
+		frame_established(lc);
 	return 0;
 }
 

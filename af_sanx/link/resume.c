@@ -386,6 +386,8 @@ int sanx_resume_serve(struct sanx_request *o)
 	if (!err)
 		g->resumed = jiffies;
 	mutex_unlock(&g->lnet->lock);
+	if (!err)
+		sanx_conn_confirmed(&lc->conn);
 	sanx_conn_put(&lc->conn);
 	if (err == -EPROTO) {
 		sanx_count_protocol_error(g->lnet->net);

@@ -141,8 +141,14 @@ static int loop_connect(struct sanx_conn *conn)
 		sanx_conn_busy(conn);
 		return 0;
 	}
-	/* The listener now owns the reference of the allocation. */
-	sanx_conn_established(conn);
+	/*
+	 * The listener now owns the reference of the allocation.  If the connector was
+	 * refused meanwhile, close() resets the server (sanx_conn_close()), which
+	 * accept() does not find then.  The caller's lock_sock() keeps @conn from being
+	 * closed, and so the references of the pair.
+	 */
+	if (!sanx_conn_established(conn))
+		sanx_conn_confirmed(server);
 	return 0;
 }
 
@@ -696,6 +702,8 @@ static void loop_abort(struct sanx_conn *conn)
 	spin_unlock_bh(&loop_close_lock);
 	if (!peer)
 		return;
+	/* In this order: loop_connect() may not have established it yet. */
+	sanx_conn_refused(peer, SANX_FALLBACK_PORT);
 	sanx_conn_reset(peer, ECONNRESET);
 	sanx_conn_put(peer);
 }

@@ -51,6 +51,9 @@
 #define ECHO_PORT	5002
 #define DENIED_PORT	5003
 #define LOCAL_PORT	5004	/* listens on 127.0.0.1 only */
+#define FEW_PORT	5005	/* has a backlog of 2 */
+#define LATE_PORT	5007	/* an echo that begins after LATE_MS */
+#define LATE_MS		1000
 #define NO_PORT		5009
 
 #define DEPTH		128	/* of both queues */
@@ -804,14 +807,15 @@ static const char *try_leave_read(const struct test *t)
 		.offset = 768,
 	};
 	struct frame left = leave;
-	const char *word = make_ring_of(ECHO_PORT, 0);
+	/* There is no ring if a reader has it all at once. */
+	const char *word = make_ring_of(LATE_PORT, 0);
 	struct wire_window before = window;
 
 	if (word)
 		return word;
 	/* The queue is where the ring is from here on, and then empty. */
 	post(&used, "hello...");
-	sleep_ms(500);
+	sleep_ms(LATE_MS + 500);
 	left.offset += used.count;
 	post(&left, NULL);
 	word = await_ring(2);
@@ -1195,28 +1199,80 @@ static const char *try_resume_rate(const struct test *t)
 	return ask_often(t, true);
 }
 
+/* Asks for connections until one is refused, and returns how many were not. */
+static int open_many(struct request *r, const char **answer)
+{
+	int n = 0;
+
+	for (;;) {
+		r->conn++;
+		r->sport++;
+		post_open(r);
+		*answer = open_answer();
+		if (strcmp(*answer, "open") || n == 100)
+			return n;
+		n++;
+	}
+}
+
 /* As many connections as there may be. */
 static const char *try_conns(const struct test *t)
 {
 	static char word[64];
 	struct request r = good_open;
 	const char *answer;
-	int n = 0;
+	int n;
 
 	if (!link_up(&good_hello))
 		return "rejected";
 	r.dport = ECHO_PORT;
-	for (;;) {
-		r.conn++;
-		r.sport++;
-		post_open(&r);
-		answer = open_answer();
-		if (strcmp(answer, "open") || n == 100)
-			break;
-		n++;
-	}
+	n = open_many(&r, &answer);
 	snprintf(word, sizeof(word), "%d %s", n, answer);
 	return word;
+}
+
+/* Connections that are never confirmed fill a listener's backlog for 3 s. */
+static const char *try_backlog(const struct test *t)
+{
+	static char word[64];
+	struct request r = good_open;
+	const char *answer;
+	int n, again;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.dport = FEW_PORT;
+	n = open_many(&r, &answer);
+	if (strcmp(answer, "busy"))
+		return answer;
+	sleep_ms(3500);
+	again = open_many(&r, &answer);
+	snprintf(word, sizeof(word), "%d %s %d", n, answer, again);
+	return word;
+}
+
+/* Keeps a listener's backlog full of such connections, until there is ANSWER_FILE. */
+static const char *try_crowd(const struct test *t)
+{
+	struct request r = good_open;
+	const char *answer;
+	bool full = false;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.dport = FEW_PORT;
+	while (access(ANSWER_FILE, F_OK)) {
+		open_many(&r, &answer);
+		if (strcmp(answer, "busy"))
+			return answer;
+		if (!full) {
+			puts("full");
+			fflush(stdout);
+		}
+		full = true;
+		sleep_ms(10);
+	}
+	return "crowded";
 }
 
 static const char *try_vanish(const struct test *t)
@@ -1713,6 +1769,8 @@ static const struct test tests[] = {
 	      FRAME(DATA, GEN(1), .conn = ID, .len = 8, .count = 8, .offset = 768),
 	      FRAME(DATA, .conn = ID, .len = 8, .count = 8, .offset = 776)),
 	CONN("data-ring-body", FRAME(DATA, IN_RING, .conn = ID, .len = 8, .count = 8)),
+	CONN("confirm", FRAME(CREDIT, .conn = ID, .credit = RING_SIZE)),
+	CONN("cancel", FRAME(CLOSE, .flags = RESET, .conn = ID)),
 	CONN("credit-far", FRAME(CREDIT, .conn = ID, .credit = 3 * RING_SIZE)),
 	CONN("credit-back", FRAME(CREDIT, .conn = ID, .credit = 1)),
 	CONN("fin-offset", HELLO_DATA, FRAME(FIN, .conn = ID, .offset = 9)),
@@ -1837,6 +1895,8 @@ static const struct test tests[] = {
 	{ "resume-rate", try_resume_rate,
 	  .open = { .conn = 7, .size = RING_SIZE, .nr = 1 } },
 	{ "conns", try_conns },
+	{ "backlog", try_backlog },
+	{ "crowd", try_crowd },
 	{ "half-open", try_half_open, .hello = {
 		MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "setups", try_setups },

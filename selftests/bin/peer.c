@@ -2,14 +2,16 @@
 /*
  * One end of a connection, for the tests over two nodes.
  *
- *	peer [-t] [-1] [-T SECONDS] listen [ADDRESS] PORT ACTION...
- *	peer [-t] [-n TIMES] [-T SECONDS] connect ADDRESS PORT ACTION...
+ *	peer [-t] [-1] [-b BACKLOG] [-T SECONDS] listen [ADDRESS] PORT ACTION...
+ *	peer [-t] [-p] [-n TIMES] [-T SECONDS] connect ADDRESS PORT ACTION...
  *
  * It makes an AF_SANX socket, or with -t plain TCP's, and does one action after
  * the other on each connection.  The bytes are always the same stream, checked
  * where they are received.  What fails is told on standard output, as
  * "recv: ECONNRESET after 4096 bytes, 120 ms", with exit status 1.  A client ends
  * with "done"; a listener says "served" for each connection that comes to its end.
+ * With -p, "flow" and "busy" pause: a test that lasts minutes need not keep the host's
+ * CPUs from all others.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -28,8 +30,8 @@
 #include "lib/node.h"
 #include "lib/util.h"
 
-static bool tcp, once;
-static int seconds = 120;
+static bool tcp, once, pauses;
+static int seconds = 120, backlog = 128;
 static const char *action = "start";
 
 /* Told by fail(). */
@@ -160,25 +162,48 @@ static void do_await(const char *file)
 		sleep_ms(50);
 }
 
+/* Rests for some times as long as was worked since @start, but not for long. */
+static void rest(long start)
+{
+	long ms = 10 * (now_ms() - start) + 20;
+
+	if (pauses)
+		sleep_ms(ms < 200 ? ms : 200);
+}
+
 /* Sends the stream until there is @file. */
 static void do_flow(int fd, const char *file)
 {
 	static char buf[CHUNK];
+	long start;
 	ssize_t n;
 
 	for (bytes = 0; !exists(file); bytes += n) {
+		start = now_ms();
 		pattern_fill(buf, sizeof(buf), bytes);
 		n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL);
 		if (n < 0)
 			fail(errno);
+		rest(start);
 	}
 }
 
-/* Asks who echoes, for little and much, until there is @file. */
+/*
+ * Asks who echoes, for little and much, until there is @file.  Tells how long it has
+ * waited at most for an answer.
+ */
 static void do_busy(int fd, const char *file)
 {
-	for (size_t i = 0; !exists(file); i++)
+	long longest = 0, start;
+
+	for (size_t i = 0; !exists(file); i++) {
+		start = now_ms();
 		do_both(fd, 1 + i * 7919 % 200000);
+		if (now_ms() - start > longest)
+			longest = now_ms() - start;
+		rest(start);
+	}
+	printf("longest %ld ms\n", longest);
 }
 
 /* A request and its answer, @times times. */
@@ -344,7 +369,7 @@ static void serve(const struct address *a, char **args)
 
 	signal(SIGCHLD, SIG_IGN);
 	set_option(l, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (bind(l, &a->sa, a->len) || listen(l, 128))
+	if (bind(l, &a->sa, a->len) || listen(l, backlog))
 		fail(errno);
 	for (;;) {
 		action = "accept";
@@ -388,11 +413,15 @@ int main(int argc, char **argv)
 	struct address a;
 
 	started = now_ms();
-	while ((opt = getopt(argc, argv, "+t1n:T:")) != -1) {
+	while ((opt = getopt(argc, argv, "+t1pb:n:T:")) != -1) {
 		if (opt == 't')
 			tcp = true;
 		else if (opt == '1')
 			once = true;
+		else if (opt == 'p')
+			pauses = true;
+		else if (opt == 'b')
+			backlog = atoi(optarg);
 		else if (opt == 'n')
 			times = atoi(optarg);
 		else if (opt == 'T')

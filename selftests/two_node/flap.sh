@@ -85,8 +85,8 @@ load_verbs
 nodemap_std
 # A link is lost after twenty of these.
 nodes "echo $((300 * SLOW)) >/sys/module/af_sanx/parameters/heartbeat_ms"
-# A connect that takes longer becomes TCP, and a server that has accepted it sees
-# a reset: not what this is about, and slow nodes may take 3 s.
+# A connect that takes longer becomes TCP: not what this is about, and slow nodes may
+# take 3 s.
 nodes "echo 20000 >/sys/module/af_sanx/parameters/link_timeout_ms"
 server 1 5020 both $LONG end
 server 2 5021 both $LONG end

@@ -104,6 +104,8 @@ data-old-gen		up		0
 data-old-gen-beyond	down		1
 data-gen-back		down		1
 data-ring-body		down		1
+confirm			up		0
+cancel			up		0
 credit-far		down		1
 credit-back		down		1
 fin-offset		down		1
@@ -255,6 +257,8 @@ bring_up() {
 	serve 1 5002 echo
 	background 1 "$PEER" -T $((PATIENCE * 10)) listen 127.0.0.1 5004 echo
 	wait_port 1 5004
+	OPTS='-b 2' serve 1 5005 echo
+	serve 1 5007 sleep 1000 echo
 	OPTS=-t serve 2 5006 echo
 }
 
@@ -297,6 +301,44 @@ mute() {
 	stop "$CASE"
 	node2 rm /tmp/hostile.answer </dev/null
 	is "mute: errors: 0" "$(($(errors) - ERRORS))" 0
+}
+
+# A program sees a connection when its connector has shown that it knows of it.
+unconfirmed() {
+	local name conns
+	for name in open-good:0 cancel:0 confirm:1 data:1 fin-credit:1 resume:1; do
+		conns=${name#*:}
+		name=${name%:*}
+		remember 1
+		lab run 2 "$HOSTILE" 10.77.0.1 "$name" </dev/null >/dev/null 2>&1 || true
+		is "unconfirmed: $name: accepted" "$(moved 1 conns_verbs)" "$conns"
+	done
+	is "unconfirmed: a backlog of 2 is full, and not any more after 3 s" \
+		"$(lab run 2 "$HOSTILE" 10.77.0.1 backlog </dev/null)" "3 busy 3"
+}
+
+five_connect() {
+	local i
+	for i in 1 2 3 4 5; do
+		peer 1 connect 10.77.0.1 5005 ping 1 shut end || return 1
+	done
+}
+
+# Connections that a peer leaves half-open take no room from those of others, which would
+# else try again and again, as the place of one that expires is taken at once.
+crowd() {
+	background 2 "$HOSTILE" 10.77.0.1 crowd
+	CASE=$LAST
+	CASE_LOG=$LAST_LOG
+	check "crowd: a backlog of 2 is full" says "$CASE_LOG" '^full$'
+	remember 1
+	took_ms five_connect >/dev/null || MS=""
+	below "crowd: five of another node need not wait for room" "$MS" $((20000 * SLOW))
+	check "crowd: none of them had to become TCP" moves 1 conns_loop=10
+	node2 touch /tmp/hostile.answer </dev/null
+	wait "$CASE" || true
+	is "crowd: it was full to the end" "$(tail -n 1 "$CASE_LOG")" crowded
+	node2 rm /tmp/hostile.answer </dev/null
 }
 
 # Links without a first frame are limited, in number and in time.
@@ -431,13 +473,15 @@ others_work() {
 
 CASES=$(sed '/^$/d' <<<"$CASES")
 SERVES=$(sed '/^$/d' <<<"$SERVES")
-plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 37))
+plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 48))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
 rate
 resume-rate
 conns
+backlog
+crowd
 half-open
 setups"
 is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
@@ -451,6 +495,8 @@ while read -r name word count; do
 	*) try "$name" "$word" "$count" ;;
 	esac
 done <<<"$CASES"
+unconfirmed
+crowd
 half_open
 setups
 requests
