@@ -236,13 +236,6 @@ static void connect_native(struct socket *sock, struct sanx_sock *ss,
 	if (err && err != -EINPROGRESS)
 		WRITE_ONCE(sk->sk_err, -err);
 	become_native(sock, ss, conn->fallback);
-	if (sk->sk_err)
-		sk_error_report(sk);
-	/*
-	 * A blocking connect() waits on the wait queue, and finds that the
-	 * socket is TCP.
-	 */
-	sk->sk_state_change(sk);
 }
 
 /*
@@ -261,8 +254,9 @@ static bool hold_open(struct socket *sock, struct file **file)
 /*
  * Context: lock_sock() held.
  * @file: set to the file to put after release_sock(), or NULL
+ * Return: true if the socket is TCP now, and news_of_tcp() is to follow.
  */
-static void fall_back_late(struct sanx_conn *conn, struct sock *sk,
+static bool fall_back_late(struct sanx_conn *conn, struct sock *sk,
 			   struct file **file)
 {
 	struct socket *sock = sk->sk_socket;
@@ -271,8 +265,24 @@ static void fall_back_late(struct sanx_conn *conn, struct sock *sk,
 	*file = NULL;
 	if (!ss || READ_ONCE(conn->state) != SANX_CONN_REFUSED ||
 	    !hold_open(sock, file))
-		return;
+		return false;
 	connect_native(sock, ss, conn);
+	return true;
+}
+
+/*
+ * Wakes those who wait for the end of connect(): poll(), and a blocking
+ * connect(), which finds that the socket is TCP.
+ *
+ * Not before release_sock(): over loopback TCP's answer is in the backlog until
+ * then, and TCP stores sk_err before the state.  Whoever is woken in between
+ * sees EPOLLERR without EPOLLHUP.
+ */
+static void news_of_tcp(struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_err))
+		sk_error_report(sk);
+	sk->sk_state_change(sk);
 }
 
 /**
@@ -290,7 +300,7 @@ void sanx_fallback_work(struct kthread_work *work)
 					      work.work);
 	struct sock *sk = sanx_conn_sk_get(conn);
 	struct file *file;
-	bool cov;
+	bool cov, fell;
 
 	if (sk && !sanx_lock_sock_soon(sk)) {
 		sock_put(sk);
@@ -299,8 +309,10 @@ void sanx_fallback_work(struct kthread_work *work)
 	}
 	if (sk) {
 		cov = sanx_cov_start(conn->net);
-		fall_back_late(conn, sk, &file);
+		fell = fall_back_late(conn, sk, &file);
 		release_sock(sk);
+		if (fell)
+			news_of_tcp(sk);
 		sanx_cov_stop(cov);
 		if (file)
 			fput(file);

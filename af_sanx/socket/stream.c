@@ -185,8 +185,13 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 	u32 avail = sanx_rxq_avail(&conn->rx);
 	__poll_t mask;
 
+	/*
+	 * Not sk_err, which is stored before the state (sanx_conn_reset()):
+	 * EPOLLERR alone would be half of the answer.  A wake-up follows when
+	 * this state ends.
+	 */
 	if (sanx_sock_connecting(ss, conn))
-		return READ_ONCE(sk->sk_err) ? EPOLLERR : 0;
+		return 0;
 	mask = sanx_urg_poll(conn, sk, &avail);
 	if (shutdown == SHUTDOWN_MASK || !sanx_conn_open(conn))
 		mask |= EPOLLHUP;
