@@ -167,6 +167,27 @@ static const struct sanx_nodemap_entry *naive_find(const struct sanx_nodemap *ma
 	return NULL;
 }
 
+/* The indexes find what a look at all of the map finds. */
+static void check_indexed(const struct sanx_nodemap *map)
+{
+	const struct sanx_node_info *node;
+	const struct sanx_nodemap_entry *e;
+	unsigned int i, r;
+
+	fuzz_assert(!sanx_nodemap_find_id(map, 0));
+	for (i = 0; i < map->n; i++) {
+		node = &map->entry[i].node;
+		e = sanx_nodemap_find_id(map, node->id);
+		fuzz_assert(e && e <= &map->entry[i] && e->node.id == node->id);
+		for (r = 0; r < node->n_rails; r++) {
+			fuzz_assert(sanx_nodemap_has_rail(map, node->id, node->kind[r],
+							  &node->rail[r]));
+			fuzz_assert(!sanx_nodemap_has_rail(map, 99, node->kind[r],
+							   &node->rail[r]));
+		}
+	}
+}
+
 /* @map has what the hosts of @given say, and what is not in @given it has not. */
 static void check_has(const struct sanx_nodemap *map, const struct sanx_nodemap *given)
 {
@@ -190,6 +211,7 @@ static void check_sorted(const struct sanx_nodemap *map)
 				   sizeof(map->entry[i].addr)) < 0);
 	for (i = 0; i < map->n; i++)
 		fuzz_assert(map->entry[i].node.n_rails);
+	check_indexed(map);
 }
 
 /* Return: the finished map, or NULL if it was refused. */

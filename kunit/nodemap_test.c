@@ -615,6 +615,89 @@ static void nodemap_random(struct kunit *test)
 	}
 }
 
+/* Looks at all of a map. */
+static const struct sanx_nodemap_entry *
+naive_id(const struct sanx_nodemap *map, u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < map->n; i++)
+		if (map->entry[i].node.id == id)
+			return &map->entry[i];
+	return NULL;
+}
+
+static bool naive_rail(const struct sanx_nodemap *map, u32 id,
+		       enum sanx_wire_kind kind, const struct in6_addr *addr)
+{
+	const struct sanx_node_info *node;
+	unsigned int i, r;
+
+	for (i = 0; i < map->n; i++) {
+		node = &map->entry[i].node;
+		for (r = 0; r < node->n_rails; r++)
+			if ((!id || node->id == id) && node->kind[r] == kind &&
+			    ipv6_addr_equal(&node->rail[r], addr))
+				return true;
+	}
+	return false;
+}
+
+static void expect_indexed(struct kunit *test, const struct sanx_nodemap *map)
+{
+	struct in6_addr addr;
+	u32 id, rail, kind;
+
+	for (id = 0; id < 10; id++) {
+		KUNIT_EXPECT_PTR_EQ(test, sanx_nodemap_find_id(map, id),
+				    naive_id(map, id));
+		for (rail = 0; rail < 24; rail++)
+			for (kind = 0; kind < __SANX_WIRES; kind++) {
+				addr = host_addr(rail);
+				KUNIT_EXPECT_EQ(test,
+						sanx_nodemap_has_rail(map, id, kind, &addr),
+						naive_rail(map, id, kind, &addr));
+			}
+	}
+}
+
+/* Few addresses and ids, so that hosts share them; also in maps made from maps. */
+static void nodemap_index(struct kunit *test)
+{
+	struct sanx_nodemap *map, *part;
+	struct sanx_nodemap_entry *e;
+	unsigned int round, i, r, missing, bad;
+	struct rnd_state rnd;
+	const char *why;
+
+	prandom_seed_state(&rnd, 7);
+	for (round = 0; round < 200; round++) {
+		map = ours(test, sanx_nodemap_alloc(prandom_u32_state(&rnd) % 12));
+		for (i = 0; i < map->n; i++) {
+			e = &map->entry[i];
+			e->addr = host_addr(1 + i);
+			e->node.id = 1 + prandom_u32_state(&rnd) % 8;
+			e->node.n_rails = prandom_u32_state(&rnd) % SANX_NODE_RAILS;
+			for (r = 0; r < e->node.n_rails; r++) {
+				/* Hosts share rails, and none has one twice. */
+				e->node.rail[r] = host_addr(1 + 6 * r +
+							    prandom_u32_state(&rnd) % 6);
+				e->node.kind[r] = prandom_u32_state(&rnd) % __SANX_WIRES;
+			}
+		}
+		KUNIT_ASSERT_EQ(test, sanx_nodemap_finish(map, &bad, &why), 0);
+		expect_indexed(test, map);
+		part = fill(test, (struct host []){ { 3, 9 }, { 15, 4 } }, 2);
+		finish(test, part);
+		map = ours(test, sanx_nodemap_merge(map, part));
+		expect_indexed(test, map);
+		map = ours(test, sanx_nodemap_without(map, part, &missing));
+		expect_indexed(test, map);
+	}
+	KUNIT_EXPECT_NULL(test, sanx_nodemap_find_id(NULL, 1));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_has_rail(NULL, 0, 0, &in6addr_any));
+}
+
 static struct kunit_case nodemap_cases[] = {
 	KUNIT_CASE_PARAM(nodemap_host_addr, addr_gen_params),
 	KUNIT_CASE_PARAM(nodemap_rail_addr, addr_gen_params),
@@ -631,6 +714,7 @@ static struct kunit_case nodemap_cases[] = {
 	KUNIT_CASE_SLOW(nodemap_full),
 	KUNIT_CASE_SLOW(nodemap_full_replace),
 	KUNIT_CASE(nodemap_random),
+	KUNIT_CASE(nodemap_index),
 	{}
 };
 

@@ -272,11 +272,18 @@ struct sanx_nodemap_entry {
  * struct sanx_nodemap - a node map; constant after sanx_nodemap_publish()
  * @rcu: frees the map
  * @n: number of entries
+ * @n_rails: number of rails of all entries
+ * @by_id: numbers of entries, by node id; of one node in the order of @entry
+ * @by_rail: numbers of rails, by kind and address; rail r of entry i has number
+ *	SANX_NODE_RAILS * i + r
  * @entry: sorted by address, without duplicates
  */
 struct sanx_nodemap {
 	struct rcu_head			rcu;
 	unsigned int			n;
+	unsigned int			n_rails;
+	u32				*by_id;
+	u32				*by_rail;
 	struct sanx_nodemap_entry	entry[];
 };
 
@@ -293,6 +300,13 @@ struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
 					  const struct sanx_nodemap *less,
 					  unsigned int *missing);
 void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map);
+
+/* nodeindex.c */
+void sanx_nodemap_index(struct sanx_nodemap *map);
+const struct sanx_nodemap_entry *
+sanx_nodemap_find_id(const struct sanx_nodemap *map, u32 id);
+bool sanx_nodemap_has_rail(const struct sanx_nodemap *map, u32 id,
+			   enum sanx_wire_kind kind, const struct in6_addr *addr);
 
 /* ports.c */
 /**

@@ -28,9 +28,15 @@ struct sanx_nodemap *sanx_nodemap_alloc(unsigned int n)
 
 	if (n > SANX_NODEMAP_MAX)
 		return NULL;
-	map = kvzalloc(struct_size(map, entry, n), GFP_KERNEL_ACCOUNT);
-	if (map)
-		map->n = n;
+	map = kvzalloc(struct_size(map, entry, n) +
+		       n * (1 + SANX_NODE_RAILS) * sizeof(u32),
+		       GFP_KERNEL_ACCOUNT);
+	if (!map)
+		return NULL;
+	map->n = n;
+	/* The indexes (nodeindex.c) lie behind the entries. */
+	map->by_id = (u32 *)&map->entry[n];
+	map->by_rail = map->by_id + n;
 	return map;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_alloc);
@@ -203,6 +209,8 @@ int sanx_nodemap_finish(struct sanx_nodemap *map, unsigned int *bad,
 	i = merge_equal(map, why);
 	if (i >= 0)
 		*bad = contradiction_of(given, &map->entry[i].addr);
+	else
+		sanx_nodemap_index(map);
 	kvfree(given);
 	return i >= 0 ? -EEXIST : 0;
 }
@@ -255,6 +263,7 @@ struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
 			sum->entry[n++] = map->entry[i];
 	sum->n = n;
 	sort(sum->entry, n, sizeof(sum->entry[0]), entry_cmp, NULL);
+	sanx_nodemap_index(sum);
 	return sum;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_merge);
@@ -288,32 +297,10 @@ struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
 		if (!sanx_nodemap_find(less, &map->entry[i].addr))
 			rest->entry[n++] = map->entry[i];
 	rest->n = n;
+	sanx_nodemap_index(rest);
 	return rest;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_without);
-
-static const struct sanx_nodemap_entry *find_id(const struct sanx_nodemap *map,
-						u32 id)
-{
-	unsigned int i;
-
-	for (i = 0; map && i < map->n; i++)
-		if (map->entry[i].node.id == id)
-			return &map->entry[i];
-	return NULL;
-}
-
-static bool has_rail(const struct sanx_node_info *node,
-		     enum sanx_wire_kind kind, const struct in6_addr *addr)
-{
-	unsigned int i;
-
-	for (i = 0; i < node->n_rails; i++)
-		if (node->kind[i] == kind &&
-		    ipv6_addr_equal(&node->rail[i], addr))
-			return true;
-	return false;
-}
 
 /**
  * sanx_addr_travels() - may packets between nodes have this address?
@@ -386,7 +373,7 @@ bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info)
 	const struct sanx_nodemap_entry *e;
 
 	rcu_read_lock();
-	e = find_id(rcu_dereference(sanx_net(net)->nodemap), id);
+	e = sanx_nodemap_find_id(rcu_dereference(sanx_net(net)->nodemap), id);
 	if (e && info)
 		*info = e->node;
 	rcu_read_unlock();
@@ -412,15 +399,11 @@ bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 static bool map_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
 			 const struct in6_addr *addr)
 {
-	const struct sanx_nodemap *map;
-	bool found = false;
-	unsigned int i;
+	bool found;
 
 	rcu_read_lock();
-	map = rcu_dereference(sanx_net(net)->nodemap);
-	for (i = 0; map && !found && i < map->n; i++)
-		found = (!id || map->entry[i].node.id == id) &&
-			has_rail(&map->entry[i].node, kind, addr);
+	found = sanx_nodemap_has_rail(rcu_dereference(sanx_net(net)->nodemap),
+				      id, kind, addr);
 	rcu_read_unlock();
 	return found;
 }

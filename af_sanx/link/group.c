@@ -41,16 +41,8 @@ static void group_back(struct work_struct *work);
 /* Returns lane 0 of a peer, which has pointers to the others. */
 static struct sanx_group *group_find(struct sanx_lnet *lnet, u32 peer)
 {
-	struct sanx_group *g;
-
 	lockdep_assert_held(&lnet->lock);
-	list_for_each_entry(g, &lnet->groups, node) {
-		if (g->lane)
-			break;
-		if (g->peer == peer)
-			return g;
-	}
-	return NULL;
+	return xa_load(&lnet->peers, peer);
 }
 
 static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
@@ -75,10 +67,7 @@ static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
 	INIT_LIST_HEAD(&g->suspended);
 	INIT_DELAYED_WORK(&g->retry, sanx_suspend_work);
 	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
-	if (lane)
-		list_add_tail(&g->node, &lnet->groups);
-	else
-		list_add(&g->node, &lnet->groups);
+	list_add_tail(&g->node, &lnet->groups);
 	return g;
 }
 
@@ -96,6 +85,11 @@ static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
 			return NULL;
 		first->lanes[0] = first;
 		first->first = first;
+		if (xa_err(xa_store(&lnet->peers, peer, first, GFP_NOIO))) {
+			list_del(&first->node);
+			sanx_group_put(first);
+			return NULL;
+		}
 	}
 	if (first->lanes[lane])
 		return first->lanes[lane];
@@ -642,34 +636,33 @@ static void group_timeout(struct work_struct *work)
 	sanx_cov_stop(cov);
 }
 
-/* Links that peers have asked for and that are not up, of all peers or of one. */
-static unsigned int half_open(const struct sanx_lnet *lnet, u32 peer)
+/**
+ * sanx_group_half_open() - count a link that is not up, if the peer has asked for it
+ * @link: the link
+ * @n: 1, or -1 when it is up or gone
+ *
+ * Context: any.
+ */
+void sanx_group_half_open(const struct sanx_link *link, int n)
 {
-	const struct sanx_group *g;
-	const struct sanx_link *link;
-	unsigned int n = 0;
-
-	lockdep_assert_held(&lnet->lock);
-	list_for_each_entry(g, &lnet->groups, node) {
-		if (peer && g->peer != peer)
-			continue;
-		list_for_each_entry(link, &g->links, node)
-			n += !link->active &&
-			     READ_ONCE(link->state) != SANX_LINK_UP;
-	}
-	return n;
+	if (link->active)
+		return;
+	atomic_add(n, &link->group->lnet->half_open);
+	atomic_add(n, &link->group->first->half_open);
 }
 
 /*
  * As TCP's queue of SYNs, each such link is memory that a peer takes before it
  * has shown that it will use it.
  */
-static bool half_open_full(const struct sanx_lnet *lnet, u32 peer)
+static bool half_open_full(struct sanx_lnet *lnet, u32 peer)
 {
 	const struct sanx_net *sn = sanx_net(lnet->net);
+	const struct sanx_group *first = group_find(lnet, peer);
+	unsigned int of_peer = first ? atomic_read(&first->half_open) : 0;
 
-	return half_open(lnet, peer) >= READ_ONCE(sn->half_open_peer) ||
-	       half_open(lnet, 0) >= READ_ONCE(sn->half_open);
+	return of_peer >= READ_ONCE(sn->half_open_peer) ||
+	       atomic_read(&lnet->half_open) >= READ_ONCE(sn->half_open);
 }
 
 /**
@@ -908,6 +901,7 @@ void sanx_group_link_gone(struct sanx_link *link)
 
 	mutex_lock(&lnet->lock);
 	list_del_init(&link->node);
+	sanx_group_half_open(link, -1);
 	if (g->trying == link) {
 		if (READ_ONCE(link->why) == SANX_END_LOST ||
 		    (g->out && !link->yields))
@@ -1014,6 +1008,7 @@ void sanx_group_stop(struct sanx_lnet *lnet)
 
 	mutex_lock(&lnet->lock);
 	list_splice_init(&lnet->groups, &groups);
+	xa_destroy(&lnet->peers);
 	mutex_unlock(&lnet->lock);
 	list_for_each_entry_safe(g, next, &groups, node) {
 		list_del_init(&g->node);

@@ -82,7 +82,8 @@
  * @lock: guards @groups, the groups as listed at &struct sanx_group, and reads
  *	of @running
  * @groups: &struct sanx_group, one for each lane to each node that was ever
- *	used; lanes 0 come first
+ *	used
+ * @peers: lane 0 to each node of @groups, by node id; written under @lock
  * @all: in all_lnets
  * @listener: the listener of each kind of wire, or NULL
  * @running: connections are possible
@@ -93,6 +94,7 @@
  * @idle_tries: how many times @idle found connections
  * @orphans: connections that were closed and are not released yet
  * @n_links: links over each kind of wire that are not freed yet
+ * @half_open: links that peers have asked for and that are not up, or not any more
  * @gone: woken when one of @n_links becomes 0
  * @instance_key: random, drawn when the namespace was set up and then constant:
  *	what tells peers that this node has restarted (setup_instance())
@@ -102,6 +104,7 @@ struct sanx_lnet {
 	struct mutex		ctl; /* guards: see above */
 	struct mutex		lock; /* guards: see above */
 	struct list_head	groups;
+	struct xarray		peers;
 	struct list_head	all;
 	void			*listener[__SANX_WIRES];
 	bool			running;
@@ -111,6 +114,7 @@ struct sanx_lnet {
 	unsigned int		idle_tries;
 	atomic_t		orphans;
 	atomic_t		n_links[__SANX_WIRES];
+	atomic_t		half_open;
 	wait_queue_head_t	gone;
 	siphash_key_t		instance_key;
 };
@@ -150,6 +154,7 @@ enum sanx_move {
  * @setups: in lane 0: set-ups that the peer asked for, in all lanes; no lock
  * @requests: in lane 0: OPENs and RESUMEs of the peer in all lanes; no lock
  * @conns: in lane 0: connections in all lanes, attached or suspended
+ * @half_open: in lane 0: those of lnet.half_open in all lanes
  * @links: &struct sanx_link, from allocation to the end
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to set up a link, with a reference, or NULL
@@ -183,8 +188,8 @@ enum sanx_move {
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
  *
- * lnet.lock guards all fields but @refs, @first, @memory, @setups, @requests, @conns, @ids and
- * @next_id.
+ * lnet.lock guards all fields but @refs, @first, @memory, @setups, @requests, @conns,
+ * @half_open, @ids and @next_id.
  */
 struct sanx_group {
 	struct kref		refs;
@@ -199,6 +204,7 @@ struct sanx_group {
 	struct sanx_rate	setups;
 	struct sanx_rate	requests;
 	atomic_t		conns;
+	atomic_t		half_open;
 	struct list_head	links;
 	struct sanx_link	*out;
 	struct sanx_link	*trying;
@@ -770,6 +776,7 @@ void sanx_setup_unproven(struct sanx_link *link);
 struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 				  const struct sanx_wire_ops *wire, bool active);
 void sanx_link_put(struct sanx_link *link);
+void sanx_group_half_open(const struct sanx_link *link, int n);
 void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
 void sanx_link_ask(struct sanx_link *link);

@@ -66,6 +66,10 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 		return;
 	pr_debug("link to node %u: %s -> %s\n", link->group->peer,
 		 state_names[link->state], state_names[to]);
+	if (to == SANX_LINK_UP)
+		sanx_group_half_open(link, -1);
+	else if (link->state == SANX_LINK_UP)
+		sanx_group_half_open(link, 1);
 	/*
 	 * Pairs with recv_state_ok(): sanx_link_kill_locked() stores link->why
 	 * first.
@@ -411,6 +415,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	INIT_WORK(&link->end, link_end);
 	atomic_inc(&g->lnet->n_links[link->kind]);
 	list_add_tail(&link->node, &g->links);
+	sanx_group_half_open(link, 1);
 	return link;
 }
 

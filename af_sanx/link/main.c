@@ -311,6 +311,7 @@ static int link_net_init(struct net *net)
 	mutex_init(&lnet->ctl);
 	mutex_init(&lnet->lock);
 	INIT_LIST_HEAD(&lnet->groups);
+	xa_init(&lnet->peers);
 	INIT_DELAYED_WORK(&lnet->idle, net_idle_work);
 	init_waitqueue_head(&lnet->gone);
 	mutex_lock(&lnets_mutex);

@@ -172,6 +172,9 @@ struct xa_limit {
 #define XA_FLAGS_ALLOC1		2
 #define XA_FLAGS_LOCK_BH	4
 void xa_init_flags(struct xarray *xa, gfp_t flags);
+#define xa_init(xa)		xa_init_flags(xa, 0)
+void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
+#define xa_err(p)		PTR_ERR_OR_ZERO(p)
 void xa_destroy(struct xarray *xa);
 void *xa_load(struct xarray *xa, unsigned long index);
 void *xa_erase_bh(struct xarray *xa, unsigned long index);

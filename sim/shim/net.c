@@ -208,3 +208,13 @@ void sort(void *base, size_t n, size_t size,
 {
 	qsort(base, n, size, cmp);
 }
+
+void sort_r(void *base, size_t n, size_t size,
+	    int (*cmp)(const void *a, const void *b, const void *priv),
+	    void (*swap_fn)(void *a, void *b, int size, const void *priv),
+	    const void *priv)
+{
+	qsort_r(base, n, size,
+		(int (*)(const void *a, const void *b, void *priv))cmp,
+		(void *)priv);
+}

@@ -194,6 +194,11 @@ void sort(void *base, size_t n, size_t size,
 	  int (*cmp)(const void *a, const void *b),
 	  void (*swap_fn)(void *a, void *b, int size));
 
+void sort_r(void *base, size_t n, size_t size,
+	    int (*cmp)(const void *a, const void *b, const void *priv),
+	    void (*swap_fn)(void *a, void *b, int size, const void *priv),
+	    const void *priv);
+
 struct module {
 	int refs;
 };

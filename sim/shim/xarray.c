@@ -51,6 +51,20 @@ void *xa_load(struct xarray *xa, unsigned long index)
 	return n ? n->entry : NULL;
 }
 
+/* Of a number that is not in use. */
+void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp)
+{
+	struct xa_node *n = kmalloc(sizeof(*n), gfp);
+
+	if (!n)
+		return ERR_PTR(-ENOMEM);
+	sim_assert(!find(xa, index));
+	n->index = index;
+	n->entry = entry;
+	hlist_add_head(&n->node, slot_of(xa, index));
+	return NULL;
+}
+
 void *xa_erase_bh(struct xarray *xa, unsigned long index)
 {
 	struct xa_node *n;
