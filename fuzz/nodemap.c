@@ -90,6 +90,18 @@ static unsigned int rdma_rails(const struct sanx_node_info *node)
 	return n;
 }
 
+static bool rails_differ(const struct sanx_node_info *node)
+{
+	unsigned int r, k;
+
+	for (r = 1; r < node->n_rails; r++)
+		for (k = 0; k < r; k++)
+			if (node->kind[k] == node->kind[r] &&
+			    !memcmp(&node->rail[k], &node->rail[r], sizeof(node->rail[k])))
+				return false;
+	return true;
+}
+
 static bool entry_ok(const struct sanx_nodemap_entry *e)
 {
 	unsigned int r;
@@ -97,7 +109,7 @@ static bool entry_ok(const struct sanx_nodemap_entry *e)
 	for (r = 0; r < e->node.n_rails; r++)
 		if (!addr_ok(&e->node.rail[r]))
 			return false;
-	return e->node.id && addr_ok(&e->addr) &&
+	return e->node.id && addr_ok(&e->addr) && rails_differ(&e->node) &&
 	       (e->node.n_rails < SANX_NODE_RAILS || rdma_rails(&e->node));
 }
 

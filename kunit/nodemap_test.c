@@ -253,6 +253,26 @@ static void nodemap_rails_kept(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &e->node.rail[0], &addr, sizeof(addr));
 }
 
+/* One address may have a rail of each kind, and no two of one kind. */
+static void nodemap_rail_twice(struct kunit *test)
+{
+	static const struct host hosts[] = { { 1, 1 } };
+	struct in6_addr addr = host_addr(101);
+	struct sanx_nodemap *map;
+	unsigned int bad, i;
+	const char *why;
+
+	for (i = 0; i < 2; i++) {
+		map = fill(test, hosts, ARRAY_SIZE(hosts));
+		map->entry[0].node.n_rails = 2;
+		map->entry[0].node.rail[0] = addr;
+		map->entry[0].node.rail[1] = addr;
+		map->entry[0].node.kind[1] = i ? SANX_WIRE_TCP : SANX_WIRE_RDMA;
+		KUNIT_EXPECT_EQ(test, sanx_nodemap_finish(map, &bad, &why),
+				i ? 0 : -EINVAL);
+	}
+}
+
 struct finish_case {
 	const char *desc;
 	unsigned int n;
@@ -702,6 +722,7 @@ static struct kunit_case nodemap_cases[] = {
 	KUNIT_CASE_PARAM(nodemap_host_addr, addr_gen_params),
 	KUNIT_CASE_PARAM(nodemap_rail_addr, addr_gen_params),
 	KUNIT_CASE(nodemap_rails_kept),
+	KUNIT_CASE(nodemap_rail_twice),
 	KUNIT_CASE_PARAM(nodemap_finish, finish_gen_params),
 	KUNIT_CASE(nodemap_finish_names_contradiction),
 	KUNIT_CASE(nodemap_finish_rails),

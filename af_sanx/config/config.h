@@ -247,6 +247,10 @@ static inline struct sanx_key *sanx_key_get(struct sanx_key *key)
 
 /* nodemap.c */
 bool sanx_addr_travels(const struct in6_addr *addr);
+bool sanx_node_has_twins(const struct sanx_node_info *node);
+bool sanx_node_rail_end(const struct sanx_node_info *self,
+			const struct sanx_node_info *peer,
+			unsigned int number, struct in6_addr *local);
 bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 		       struct sanx_node_info *info);
 bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);

@@ -104,6 +104,76 @@ static const char *add_default_rail(struct sanx_nodemap_entry *e)
 	return NULL;
 }
 
+/**
+ * sanx_node_has_twins() - does a node have a rail twice?
+ * @node: the node
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_node_has_twins(const struct sanx_node_info *node)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < node->n_rails; i++)
+		for (k = 0; k < i; k++)
+			if (node->kind[i] == node->kind[k] &&
+			    ipv6_addr_equal(&node->rail[i], &node->rail[k]))
+				return true;
+	return false;
+}
+
+/* Can a link lead from one rail to the other? */
+static bool rails_match(const struct sanx_node_info *a, unsigned int i,
+			const struct sanx_node_info *b, unsigned int k)
+{
+	return a->kind[i] == b->kind[k] &&
+	       !!ipv6_addr_v4mapped(&a->rail[i]) == !!ipv6_addr_v4mapped(&b->rail[k]);
+}
+
+/* Return: how many of the first @n rails of @info match rail @i of @of. */
+static unsigned int rails_like(const struct sanx_node_info *info, unsigned int n,
+			       const struct sanx_node_info *of, unsigned int i)
+{
+	unsigned int k, like = 0;
+
+	for (k = 0; k < n; k++)
+		like += rails_match(info, k, of, i);
+	return like;
+}
+
+/**
+ * sanx_node_rail_end() - find our end of a rail
+ * @self: our node
+ * @peer: the peer
+ * @number: number of the rail, of @peer
+ * @local: set to our address: of those of the same kind and address family the one that
+ *	has the place that the peer's has among its own; if we have fewer, they take turns
+ *
+ * So two nodes may have rails of different kinds in different orders, and find the
+ * same pairs.
+ *
+ * Context: any.
+ * Return: true if there is one.
+ */
+bool sanx_node_rail_end(const struct sanx_node_info *self,
+			const struct sanx_node_info *peer,
+			unsigned int number, struct in6_addr *local)
+{
+	unsigned int place = rails_like(peer, number, peer, number);
+	unsigned int n = rails_like(self, self->n_rails, peer, number);
+	unsigned int i;
+
+	for (i = 0; i < self->n_rails; i++)
+		if (rails_match(self, i, peer, number) &&
+		    rails_like(self, i, peer, number) == place % n) {
+			*local = self->rail[i];
+			return true;
+		}
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_node_rail_end);
+
 static const char *entry_fault(const struct sanx_nodemap_entry *e)
 {
 	const char *why = addr_fault(&e->addr);
@@ -113,6 +183,8 @@ static const char *entry_fault(const struct sanx_nodemap_entry *e)
 		return "a node id is 0, expected 1 or more";
 	for (i = 0; !why && i < e->node.n_rails; i++)
 		why = addr_fault(&e->node.rail[i]);
+	if (!why && sanx_node_has_twins(&e->node))
+		why = "a host has a rail twice, expected it once";
 	return why;
 }
 

@@ -257,42 +257,21 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 }
 EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
-/*
- * Chooses our rail for a rail of the peer: the one of the same number, or the
- * next one of the same kind and address family.
- */
-static bool setup_source(const struct sanx_link *link,
-			 const struct in6_addr *dst, struct in6_addr *src)
-{
-	bool v4 = ipv6_addr_v4mapped(dst);
-	struct sanx_node_info self;
-	unsigned int i, n;
-
-	if (!sanx_node_by_id(link->group->lnet->net, link->self, &self))
-		return false;
-	for (i = 0; i < self.n_rails; i++) {
-		n = (link->rail + i) % self.n_rails;
-		if (self.kind[n] == link->kind &&
-		    !!ipv6_addr_v4mapped(&self.rail[n]) == v4) {
-			*src = self.rail[n];
-			return true;
-		}
-	}
-	return false;
-}
-
 static int setup_path(const struct sanx_link *link, struct sanx_wire_path *path)
 {
-	struct sanx_node_info info;
+	struct net *net = link->group->lnet->net;
+	struct sanx_node_info info, self;
 
-	if (!sanx_node_by_id(link->group->lnet->net, link->group->peer, &info) ||
+	if (!sanx_node_by_id(net, link->group->peer, &info) ||
+	    !sanx_node_by_id(net, link->self, &self) ||
 	    link->rail >= info.n_rails || info.kind[link->rail] != link->kind)
 		return -ENOENT;
 	path->dst = info.rail[link->rail];
 	/* Half of the rail's share of the time, so that a step can be repeated. */
 	path->route_ms = READ_ONCE(link_timeout_ms);
 	path->addr_ms = path->route_ms / info.n_rails / 2;
-	return setup_source(link, &path->dst, &path->src) ? 0 : -EADDRNOTAVAIL;
+	return sanx_node_rail_end(&self, &info, link->rail, &path->src) ?
+	       0 : -EADDRNOTAVAIL;
 }
 
 /**
