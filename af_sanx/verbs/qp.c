@@ -9,8 +9,10 @@
 #include <linux/dma-mapping.h>
 #include <linux/error-injection.h>
 #include <linux/gfp.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 
+#include "status.h"
 #include "verbs.h"
 
 /**
@@ -173,25 +175,31 @@ int verbs_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map)
 }
 ALLOW_ERROR_INJECTION(verbs_enable, ERRNO);
 
-/*
- * Work behind a failed request completes as flushed, so a flush alone counts as
- * a lost link.  If the failure means something else, the completion of the
- * failed request says so, in whatever order they arrive (sanx_wire_failed()).
- */
+/* Tests have a completion fail as no software device lets it. */
+#ifdef CONFIG_FAULT_INJECTION
+static unsigned int fail_status;
+module_param(fail_status, uint, 0644);
+MODULE_PARM_DESC(fail_status, "debug kernels only: the next frame that is sent completes with this status, a number of enum ib_wc_status (default: 0, its own)");
+
+static void debug_status(struct ib_wc *wc)
+{
+	if (unlikely(READ_ONCE(fail_status)))
+		wc->status = xchg(&fail_status, 0);
+}
+#else
+static void debug_status(struct ib_wc *wc)
+{
+}
+#endif
+
 static void wc_error(struct verbs_link *vl, const struct ib_wc *wc,
 		     const char *what)
 {
-	bool lost = wc->status == IB_WC_RETRY_EXC_ERR ||
-		    wc->status == IB_WC_RNR_RETRY_EXC_ERR ||
-		    wc->status == IB_WC_FATAL_ERR ||
-		    wc->status == IB_WC_WR_FLUSH_ERR;
-
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		pr_debug("%s to node %u: %s\n", what,
 			 sanx_wire_peer(vl->wl.link),
 			 ib_wc_status_msg(wc->status));
-	sanx_wire_failed(vl->wl.link,
-			 lost ? SANX_WIRE_LOST : SANX_WIRE_FAULT);
+	sanx_wire_failed(vl->wl.link, verbs_status_failure(wc->status));
 }
 
 static void chain_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -207,6 +215,7 @@ static void sent_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_cqe *e = container_of(wc->wr_cqe, struct verbs_cqe, cqe);
 
+	debug_status(wc);
 	if (wc->status != IB_WC_SUCCESS)
 		wc_error(e->vl, wc, "send");
 	else

@@ -5,6 +5,7 @@
  *	main.c	module
  *	cm.c	connection manager: set-up of links
  *	qp.c	resources of a link, work requests, completions
+ *	status.h	what a failed completion says of a link
  *	mr.c	memory regions and program pages
  *
  * The wire has no locks of its own.  The engine serialises post() and enable()
