@@ -11,12 +11,14 @@
 
 #include "link/presence.h"
 
-#define LIMIT	100UL
+#define LIMIT		100UL
+#define DENIED_LIMIT	1000UL
 
 enum event {
 	END,
+	/* No AF_SANX is there, or it refuses: two limits. */
 	REFUSED,
-	NEVER,
+	DENIED,
 	/* A link is up, or the first connection is suspended: both begin anew. */
 	RENEWED,
 };
@@ -47,76 +49,86 @@ struct story {
 
 static const struct story stories[] = {
 	{ "first refusal", {
-		{ REFUSED, 0, false, PEER_ABSENT },
+		{ REFUSED, 0, false, PEER_REFUSES },
 	} },
 	{ "first refusal, late", {
-		{ REFUSED, 100 * LIMIT, false, PEER_ABSENT },
+		{ REFUSED, 100 * LIMIT, false, PEER_REFUSES },
 	} },
 	{ "refusals before the limit", {
-		{ REFUSED, 7, false, PEER_ABSENT },
-		{ REFUSED, 7, false, PEER_ABSENT },
-		{ REFUSED, 8, false, PEER_ABSENT },
-		{ REFUSED, 7 + LIMIT - 1, false, PEER_ABSENT },
-		{ REFUSED, 7 + LIMIT, false, PEER_ABSENT },
+		{ REFUSED, 7, false, PEER_REFUSES },
+		{ REFUSED, 7, false, PEER_REFUSES },
+		{ REFUSED, 8, false, PEER_REFUSES },
+		{ REFUSED, 7 + LIMIT - 1, false, PEER_REFUSES },
+		{ REFUSED, 7 + LIMIT, false, PEER_REFUSES },
 	} },
 	{ "the one after the limit", {
-		{ REFUSED, 7, false, PEER_ABSENT },
+		{ REFUSED, 7, false, PEER_REFUSES },
 		{ REFUSED, 7 + LIMIT + 1, true, PEER_GONE },
 	} },
 	{ "long after the limit", {
-		{ REFUSED, 0, false, PEER_ABSENT },
+		{ REFUSED, 0, false, PEER_REFUSES },
 		{ REFUSED, 1000 * LIMIT, true, PEER_GONE },
 	} },
 	{ "it counts from the first, not from the last", {
-		{ REFUSED, 0, false, PEER_ABSENT },
-		{ REFUSED, LIMIT - 1, false, PEER_ABSENT },
+		{ REFUSED, 0, false, PEER_REFUSES },
+		{ REFUSED, LIMIT - 1, false, PEER_REFUSES },
 		{ REFUSED, LIMIT + 1, true, PEER_GONE },
 	} },
 	{ "gone stays gone", {
-		{ REFUSED, 0, false, PEER_ABSENT },
+		{ REFUSED, 0, false, PEER_REFUSES },
 		{ REFUSED, LIMIT + 1, true, PEER_GONE },
 		{ REFUSED, LIMIT + 1, true, PEER_GONE },
 		{ REFUSED, 3 * LIMIT, true, PEER_GONE },
 	} },
-	{ "never", {
-		{ NEVER, 0, true, PEER_ASKED },
-		{ NEVER, 1, true, PEER_ASKED },
+	{ "denied before the limit of that", {
+		{ DENIED, 7, false, PEER_REFUSES },
+		{ DENIED, 7 + LIMIT + 1, false, PEER_REFUSES },
+		{ DENIED, 7 + DENIED_LIMIT, false, PEER_REFUSES },
 	} },
-	{ "never, while absent", {
-		{ REFUSED, 0, false, PEER_ABSENT },
-		{ NEVER, 1, true, PEER_ABSENT },
-		{ REFUSED, LIMIT, false, PEER_ABSENT },
+	{ "denied for longer", {
+		{ DENIED, 0, false, PEER_REFUSES },
+		{ DENIED, DENIED_LIMIT + 1, true, PEER_GONE },
+		{ DENIED, DENIED_LIMIT + 2, true, PEER_GONE },
+	} },
+	{ "two maps change, one after the other", {
+		{ DENIED, 0, false, PEER_REFUSES },
+		{ DENIED, LIMIT + 1, false, PEER_REFUSES },
+		{ RENEWED, LIMIT + 2, false, PEER_ASKED },
+		{ DENIED, DENIED_LIMIT + 1, false, PEER_REFUSES },
+	} },
+	{ "absent, and then denied", {
+		{ REFUSED, 0, false, PEER_REFUSES },
+		{ DENIED, LIMIT + 1, false, PEER_REFUSES },
+		{ DENIED, DENIED_LIMIT + 1, true, PEER_GONE },
+	} },
+	{ "denied, and then absent", {
+		{ DENIED, 0, false, PEER_REFUSES },
+		{ REFUSED, LIMIT, false, PEER_REFUSES },
 		{ REFUSED, LIMIT + 1, true, PEER_GONE },
 	} },
-	{ "absent, after never", {
-		{ NEVER, 0, true, PEER_ASKED },
-		{ REFUSED, 2 * LIMIT, false, PEER_ABSENT },
-		{ REFUSED, 3 * LIMIT, false, PEER_ABSENT },
-		{ REFUSED, 3 * LIMIT + 1, true, PEER_GONE },
-	} },
-	{ "never, when gone", {
-		{ REFUSED, 0, false, PEER_ABSENT },
+	{ "denied, when gone", {
+		{ REFUSED, 0, false, PEER_REFUSES },
 		{ REFUSED, LIMIT + 1, true, PEER_GONE },
-		{ NEVER, LIMIT + 2, true, PEER_GONE },
+		{ DENIED, LIMIT + 2, true, PEER_GONE },
 	} },
 	{ "a link, or the first suspended, in between", {
-		{ REFUSED, 0, false, PEER_ABSENT },
+		{ REFUSED, 0, false, PEER_REFUSES },
 		{ RENEWED, LIMIT - 1, false, PEER_ASKED },
-		{ REFUSED, LIMIT + 1, false, PEER_ABSENT },
-		{ REFUSED, 2 * LIMIT + 1, false, PEER_ABSENT },
+		{ REFUSED, LIMIT + 1, false, PEER_REFUSES },
+		{ REFUSED, 2 * LIMIT + 1, false, PEER_REFUSES },
 		{ REFUSED, 2 * LIMIT + 2, true, PEER_GONE },
 	} },
 	{ "a link, or the first suspended, after it was gone", {
-		{ REFUSED, 0, false, PEER_ABSENT },
+		{ REFUSED, 0, false, PEER_REFUSES },
 		{ REFUSED, LIMIT + 1, true, PEER_GONE },
 		{ RENEWED, LIMIT + 2, false, PEER_ASKED },
-		{ REFUSED, LIMIT + 3, false, PEER_ABSENT },
+		{ REFUSED, LIMIT + 3, false, PEER_REFUSES },
 		{ REFUSED, 2 * LIMIT + 4, true, PEER_GONE },
 	} },
 	{ "renewed before anything was refused", {
 		{ RENEWED, 0, false, PEER_ASKED },
 		{ RENEWED, LIMIT, false, PEER_ASKED },
-		{ REFUSED, 3 * LIMIT, false, PEER_ABSENT },
+		{ REFUSED, 3 * LIMIT, false, PEER_REFUSES },
 	} },
 };
 
@@ -129,10 +141,15 @@ static const unsigned long starts[] = {
 	ULONG_MAX - 7, ULONG_MAX - 1, ULONG_MAX,
 };
 
+static unsigned long limit_of(enum event what)
+{
+	return what == DENIED ? DENIED_LIMIT : LIMIT;
+}
+
 static bool happen(struct presence *p, enum event what, unsigned long now)
 {
 	if (what != RENEWED)
-		return presence_refused(p, what == NEVER, now, LIMIT);
+		return presence_refused(p, now, limit_of(what));
 	presence_renew(p);
 	return false;
 }
@@ -161,15 +178,15 @@ static void presence_story(struct kunit *test)
 static bool rule(const enum event *what, const unsigned long *at, u32 n)
 {
 	u32 i, first = n;
+	bool late = false;
 
 	if (what[n] == RENEWED)
 		return false;
-	if (what[n] == NEVER)
-		return true;
 	for (i = n + 1; i-- > 0 && what[i] != RENEWED;)
-		if (what[i] == REFUSED)
-			first = i;
-	return at[n] - at[first] > LIMIT;
+		first = i;
+	for (i = first; i <= n; i++)
+		late |= at[i] - at[first] > limit_of(what[i]);
+	return late;
 }
 
 #define STORY_MAX	5
@@ -177,7 +194,7 @@ static bool rule(const enum event *what, const unsigned long *at, u32 n)
 /* Each story of five events, with short, just enough and long times between. */
 static void presence_all_stories(struct kunit *test)
 {
-	static const unsigned long gaps[] = { 0, LIMIT / 2, LIMIT, LIMIT + 1 };
+	static const unsigned long gaps[] = { 0, LIMIT, LIMIT + 1, DENIED_LIMIT };
 	const u32 per_event = 3 * ARRAY_SIZE(gaps);
 	enum event what[STORY_MAX];
 	unsigned long at[STORY_MAX];

@@ -12,8 +12,8 @@
  * there: resume.c.
  *
  * A suspended connection ends early if the peer turns out to have forgotten it.
- * The peer has started anew (another instance in its hello), refuses a link,
- * has no AF_SANX any more, does not know the connection, or has a link and does
+ * The peer has started anew (another instance in its hello), refuses links for some
+ * time, has no AF_SANX any more, does not know the connection, or has a link and does
  * not ask for a connection that it opened.
  *
  * lnet.lock guards group.suspended, .n_suspended, .tries, .resumed and
@@ -32,9 +32,12 @@
  */
 #define CLOSED_MAX	(60 * HZ)
 /*
- * How long links may be rejected for want of AF_SANX, in jiffies: presence.h.
+ * How long links may be refused, in jiffies: presence.h.  For want of AF_SANX, until a
+ * device is there; by AF_SANX itself, until an administrator has changed the node map
+ * or the keys of both nodes.
  */
 #define ABSENT_MAX	(5 * HZ)
+#define DENIED_MAX	(60 * HZ)
 /* Delay between attempts at a link, in jiffies. */
 #define TRY_FIRST	(HZ / 4)
 #define TRY_MAX		(5 * HZ)
@@ -289,7 +292,7 @@ void sanx_suspend_reset_all(struct sanx_group *g, int err)
 void sanx_suspend_refused(struct sanx_group *g, bool never)
 {
 	lockdep_assert_held(&g->lnet->lock);
-	if (presence_refused(&g->presence, never, jiffies, ABSENT_MAX))
+	if (presence_refused(&g->presence, jiffies, never ? DENIED_MAX : ABSENT_MAX))
 		sanx_suspend_reset_all(g, ECONNRESET);
 }
 
