@@ -576,9 +576,8 @@ struct sanx_lring {
  * @marked: when that was, local_clock() in ns
  * @full_rings: how many rings in a row were read in time
  * @sndbuf: send buffer (sndbuf.c), made by the first send that needs it.  The
- *	sender replaces it under tx_mutex and tx_lock.  For a lost link,
- *	save_sndbuf() makes the first one under tx_lock; its release store of
- *	the address pairs with the acquire load in sndbuf_good().
+ *	sender replaces it under tx_mutex and tx_lock.  For a lost link, the
+ *	first one is made under tx_lock, without a mapping (sanx_sndbuf_first())
  * @longs: &struct sanx_long, payload in flight from the program's own pages;
  *	tx_lock
  * @sndbuf_user_max: bytes that SO_SNDBUF permits in @sndbuf; no lock
@@ -964,6 +963,7 @@ u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
 void sanx_sndbuf_await(struct sanx_lconn *lc);
 bool sanx_sndbuf_reclaim(struct sanx_lconn *lc);
+void sanx_sndbuf_first(struct sanx_lconn *lc, struct sanx_lring *ring);
 int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len);
 
 /* spill.c */

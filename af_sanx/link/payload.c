@@ -77,7 +77,8 @@ static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 static bool payload_rwnd_limited(const struct sanx_lconn *lc)
 {
 	return lc->posted == lc->conn.tx.limit ||
-	       (sanx_sndbuf_cap(lc) == lc->txgen.win.size &&
+	       (lc->txgen.win.size &&
+		sanx_sndbuf_cap(lc) == lc->txgen.win.size &&
 		!sanx_sndbuf_room(lc));
 }
 

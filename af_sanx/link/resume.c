@@ -19,12 +19,18 @@
  */
 #include "internal.h"
 
+static int resume_map_sndbuf(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	return sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
+}
+
 static int resume_map(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	int err = sanx_rings_map(lc, link);
 
-	if (!err && lc->sndbuf.buf)
-		err = sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
+	/* Pairs with the release in sanx_sndbuf_first(). */
+	if (!err && smp_load_acquire(&lc->sndbuf.buf))
+		err = resume_map_sndbuf(lc, link);
 	return err;
 }
 
@@ -60,18 +66,35 @@ static int resume_switch(struct sanx_lconn *lc, struct sanx_link *link)
 	return err;
 }
 
+/* Return: 0; -ENOTCONN; -EAGAIN if there is a send buffer now that is not mapped. */
 static int resume_publish(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	int err = -ENOTCONN;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SANX_LINK_UP && !sanx_lconn_is_over(&lc->state) &&
-	    sanx_lconn_pin(lc, link->wire)) {
-		sanx_lconn_set_phase(lc, SANX_LCONN_RESUMING);
-		sanx_lconn_join(lc, link);
-		err = 0;
+	if (lc->sndbuf.buf && !sanx_lring_mapped(&lc->sndbuf)) {
+		err = -EAGAIN;
+	} else if (link->state == SANX_LINK_UP && !sanx_lconn_is_over(&lc->state)) {
+		if (sanx_lconn_pin(lc, link->wire)) {
+			sanx_lconn_set_phase(lc, SANX_LCONN_RESUMING);
+			sanx_lconn_join(lc, link);
+			err = 0;
+		} else {
+			/* Its module is being removed, and the peer must ask again. */
+			sanx_link_kill_locked(link, SANX_END_LOST);
+		}
 	}
 	sanx_xmit_unlock(link);
+	return err;
+}
+
+/* A sender may have made the first send buffer since resume_map(). */
+static int resume_join(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	int err = resume_publish(lc, link);
+
+	if (err == -EAGAIN)
+		err = resume_map_sndbuf(lc, link) ?: resume_publish(lc, link);
 	return err;
 }
 
@@ -92,7 +115,7 @@ static int resume_attach(struct sanx_lconn *lc, struct sanx_link *link)
 	if (!err)
 		err = resume_switch(lc, link);
 	if (!err)
-		err = resume_publish(lc, link);
+		err = resume_join(lc, link);
 	if (err) {
 		resume_unmap(lc);
 		sanx_link_user_put(link);

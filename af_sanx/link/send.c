@@ -170,16 +170,11 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 	return n < 0 ? done ?: n : done + n;
 }
 
-/*
- * There is no send buffer.  Could the next send() make one?  If not, the sender
- * is woken when that has changed.
- */
+/* There is no send buffer.  Could the next send() make one? */
 static bool room_first(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	return lc->link->state == SANX_LINK_UP &&
-	       !sanx_lconn_is_lost(&lc->state) &&
-	       !sanx_lconn_is_done(&lc->state);
+	return !sanx_lconn_is_done(&lc->state);
 }
 
 /* Room in the send buffer, without bytes that could be spilled. */

@@ -26,7 +26,8 @@
  * A byte is kept until it is acknowledged (ack.c).
  *
  * lc->sndbuf changes under conn->tx_mutex and link->tx_lock, and save_sndbuf()
- * makes a first one under tx_lock alone.  tx_lock guards lc->posted,
+ * makes a first one under tx_lock alone.  Without a link it is memory only, which the
+ * next link maps (resume.c).  tx_lock guards lc->posted,
  * lc->announced, lc->acked, lc->unsignaled and lc->full.  tx_mutex guards
  * lc->end, or tx_lock while bytes are spilled.
  */
@@ -158,11 +159,25 @@ void sanx_sndbuf_await(struct sanx_lconn *lc)
 /* Can the send buffer stay?  It must if a device may read it. */
 static bool sndbuf_good(const struct sanx_lconn *lc, size_t len)
 {
-	/* Pairs with the release in save_sndbuf(), for the size. */
+	/* Pairs with the release in sanx_sndbuf_first(), for the size. */
 	if (!smp_load_acquire(&lc->sndbuf.buf))
 		return false;
 	return sndbuf_used(lc) || READ_ONCE(lc->inflight) ||
 	       lc->sndbuf.size >= sanx_sndbuf_size(lc, len);
+}
+
+/*
+ * Can a send buffer that is mapped for a link be taken?  While the connection resumes on
+ * that link it can, if there is none yet.
+ */
+static bool sndbuf_fits(const struct sanx_lconn *lc, const struct sanx_link *link)
+{
+	if (lc->link != link || link->state != SANX_LINK_UP ||
+	    sanx_lconn_is_over(&lc->state))
+		return false;
+	if (!lc->sndbuf.buf)
+		return lc->state.phase != SANX_LCONN_SUSPENDED;
+	return !sanx_lconn_is_lost(&lc->state) && !lc->inflight;
 }
 
 /* Makes @ring the send buffer, and leaves the old one in it. */
@@ -172,10 +187,7 @@ static bool sndbuf_publish(struct sanx_lconn *lc, struct sanx_link *link,
 	bool ours;
 
 	spin_lock_bh(&link->tx_lock);
-	ours = lc->link == link && link->state == SANX_LINK_UP &&
-	       !sanx_lconn_is_over(&lc->state) &&
-	       !sanx_lconn_is_lost(&lc->state) &&
-	       (!lc->sndbuf.buf || !lc->inflight);
+	ours = sndbuf_fits(lc, link);
 	if (ours)
 		swap(lc->sndbuf, *ring);
 	spin_unlock_bh(&link->tx_lock);
@@ -239,8 +251,74 @@ int sanx_sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
 }
 
 /**
+ * sanx_sndbuf_first() - give a connection a send buffer that is not mapped
+ * @lc: the connection; nothing happens if it has one
+ * @ring: memory for it; without any afterwards if it was taken
+ *
+ * Its next link maps it: resume_join().
+ *
+ * Context: tx_lock held; the wire of the link has stopped, or the link ends, or the
+ * connection is suspended.
+ */
+void sanx_sndbuf_first(struct sanx_lconn *lc, struct sanx_lring *ring)
+{
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (lc->sndbuf.buf)
+		return;
+	lc->sndbuf.size = ring->size;
+	lc->sndbuf.remote = ring->remote;
+	lc->sndbuf.payer = ring->payer;
+	/*
+	 * Pairs with the acquire of lc->sndbuf.buf in sndbuf_good() and resume_map(): who
+	 * sees the buffer sees its size.
+	 */
+	smp_store_release(&lc->sndbuf.buf, ring->buf);
+	ring->buf = NULL;
+	ring->payer = NULL;
+}
+
+/* Return: the current or last link, with a reference. */
+static struct sanx_link *sndbuf_last_link(struct sanx_lconn *lc)
+{
+	struct sanx_link *link = sanx_lconn_lock(lc);
+
+	kref_get(&link->refs);
+	spin_unlock_bh(&link->tx_lock);
+	return link;
+}
+
+/*
+ * Makes a send buffer while there is no link.  TCP takes what a program sends into an
+ * empty send buffer, whatever has become of the path, and programs count on it: what
+ * they send first on a non-blocking socket, some send without a poll().
+ * Return: 0; -ENOMEM; or -EAGAIN if there is a link by now, or the connection ends.
+ */
+static int sndbuf_make_lost(struct sanx_lconn *lc, size_t len)
+{
+	struct sanx_link *link = sndbuf_last_link(lc);
+	struct sanx_lring ring = {};
+	int err;
+
+	err = sanx_sndbuf_alloc(lc, link, &ring, sanx_sndbuf_size(lc, len));
+	sanx_link_put(link);
+	if (err)
+		return err;
+	link = sanx_lconn_lock(lc);
+	if (!sanx_lconn_is_over(&lc->state) &&
+	    (link->state != SANX_LINK_UP ||
+	     lc->state.phase == SANX_LCONN_SUSPENDED))
+		sanx_sndbuf_first(lc, &ring);
+	spin_unlock_bh(&link->tx_lock);
+	sanx_lring_free(&ring);
+	if (!lc->sndbuf.buf)
+		return -EAGAIN;
+	sanx_reclaim_arm(&lc->conn);
+	return 0;
+}
+
+/**
  * sanx_sndbuf_make() - make a send buffer, or a larger one, if needed
- * @lc: an attached connection
+ * @lc: an attached connection, or a suspended one
  * @len: bytes that are about to be sent
  *
  * sanx_lconn_release() and sanx_suspend_take() may run at the same time, and
@@ -249,13 +327,13 @@ int sanx_sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
  * time.
  *
  * Context: process, may sleep; tx_mutex held; takes tx_lock.
- * Return: 0; -ENOMEM; -EAGAIN if there is no link now, and sanx_conn_tx_ready()
- * or a reset follows.
+ * Return: 0; -ENOMEM; -EAGAIN if a link has just come or gone, or the connection ends.
  */
 int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 {
 	struct sanx_lring ring = {};
 	struct sanx_link *link;
+	bool lost;
 	u32 size;
 	int err;
 
@@ -269,7 +347,7 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		return 0;
 	link = sanx_lconn_link_get(lc);
 	if (!link)
-		return lc->sndbuf.buf ? 0 : -EAGAIN;
+		return lc->sndbuf.buf ? 0 : sndbuf_make_lost(lc, len);
 	WRITE_ONCE(lc->sndbuf_mem_max, sanx_lring_max(link));
 	size = sanx_sndbuf_size(lc, len);
 	err = sanx_sndbuf_alloc(lc, link, &ring, size);
@@ -281,9 +359,10 @@ int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len)
 		err = -EAGAIN;
 	sanx_lring_unmap(&ring);
 	sanx_lring_free(&ring);
+	lost = err == -EAGAIN || READ_ONCE(link->state) != SANX_LINK_UP;
 	sanx_link_user_put(link);
 	if (!lc->sndbuf.buf)
-		return err;
+		return lost ? sndbuf_make_lost(lc, len) : err;
 	/* The smaller buffer suffices.  Do not try again for a larger one too soon. */
 	if (err == -ENOMEM) {
 		WRITE_ONCE(lc->sndbuf_mem_max, lc->sndbuf.size);

@@ -54,20 +54,10 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 
 	err = sanx_sndbuf_alloc(lc, link, &ring, sanx_sndbuf_size(lc, 0));
 	spin_lock_bh(&link->tx_lock);
-	if (err) {
+	if (err)
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
-	} else if (!lc->sndbuf.buf) {
-		lc->sndbuf.size = ring.size;
-		lc->sndbuf.remote = ring.remote;
-		lc->sndbuf.payer = ring.payer;
-		/*
-		 * Pairs with the acquire of lc->sndbuf.buf in sndbuf_good(): a
-		 * sender that sees the buffer sees its size.
-		 */
-		smp_store_release(&lc->sndbuf.buf, ring.buf);
-		ring.buf = NULL;
-		ring.payer = NULL;
-	}
+	else
+		sanx_sndbuf_first(lc, &ring);
 	spin_unlock_bh(&link->tx_lock);
 	sanx_lring_free(&ring);
 }

@@ -223,6 +223,22 @@ static void do_ping(int fd, size_t times)
 	}
 }
 
+/* Sends so many bytes in one call that does not wait. */
+static void do_post(int fd, size_t n)
+{
+	char *buf = malloc(n);
+	ssize_t sent;
+
+	pattern_fill(buf, n, 0);
+	sent = send(fd, buf, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	free(buf);
+	bytes = sent < 0 ? 0 : sent;
+	if (sent != n)
+		fail(sent < 0 ? errno : EAGAIN);
+	printf("posted\n");
+	fflush(stdout);
+}
+
 static void do_end(int fd)
 {
 	char c;
@@ -307,6 +323,8 @@ static void act(int fd, char **args)
 			do_both(fd, number(&args));
 		else if (!strcmp(action, "ping"))
 			do_ping(fd, number(&args));
+		else if (!strcmp(action, "post"))
+			do_post(fd, number(&args));
 		else if (!strcmp(action, "flood"))
 			do_send(fd, SIZE_MAX);
 		else if (!strcmp(action, "drain"))
