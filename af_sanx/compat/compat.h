@@ -47,7 +47,8 @@ static inline int sanx_tcp_lend(struct sock *sk, const struct bio_vec *bv,
 
 	for (i = 0; i < n; i++) {
 		rc = tcp_sendpage_locked(sk, bv[i].bv_page, bv[i].bv_offset,
-					 bv[i].bv_len, MSG_DONTWAIT |
+					 bv[i].bv_len,
+					 MSG_DONTWAIT | MSG_NOSIGNAL |
 					 (i < n - 1 ? MSG_MORE : flags));
 		if (rc <= 0)
 			return done ?: rc;
@@ -68,6 +69,21 @@ static inline int sanx_tcp_lend(struct sock *sk, const struct bio_vec *bv,
 
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, n, len);
 	return tcp_sendmsg_locked(sk, &msg, len);
+}
+#endif
+
+/*
+ * sanx_no_task_frag() - a sock does not use the page fragment of the sending task
+ * @sk: the sock; its sk_allocation lacks __GFP_FS, which is enough before 6.2
+ */
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+static inline void sanx_no_task_frag(struct sock *sk)
+{
+}
+#else
+static inline void sanx_no_task_frag(struct sock *sk)
+{
+	sk->sk_use_task_frag = false;
 }
 #endif
 

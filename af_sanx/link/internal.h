@@ -275,6 +275,31 @@ enum sanx_link_end {
 };
 
 /**
+ * enum sanx_push - who sends what is posted (sanx_wire_ops.push)
+ * @SANX_PUSH_NONE: the wire
+ * @SANX_PUSH_READY: the process that has tx_lock, and nothing is posted yet
+ * @SANX_PUSH_DUE: the same, and something is posted
+ */
+enum sanx_push {
+	SANX_PUSH_NONE,
+	SANX_PUSH_READY,
+	SANX_PUSH_DUE,
+};
+
+/**
+ * enum sanx_publish - what becomes of payload that was copied to the send buffer
+ * @SANX_PUBLISH_HELD: it is held back
+ * @SANX_PUBLISH_MORE: it is sent, with all bytes before, and the sender is about to
+ *	publish more
+ * @SANX_PUBLISH_LAST: it is sent, with all bytes before
+ */
+enum sanx_publish {
+	SANX_PUBLISH_HELD,
+	SANX_PUBLISH_MORE,
+	SANX_PUBLISH_LAST,
+};
+
+/**
  * enum sanx_answer - an answer that the peer has asked for: a grant that covers
  * the frame that asked
  * @SANX_ANSWER_NONE: none
@@ -383,6 +408,7 @@ struct sanx_request {
  *	processed, in order
  * @acked_at: when the last slot was acknowledged, in jiffies
  * @unsignaled: frames posted since the last one with a completion
+ * @push: who sends what is posted now; SANX_PUSH_NONE without tx_lock
  * @credit: credits for frames: what the peer can take, and what was advertised
  *	to it
  * @instance: the peer's instance
@@ -458,6 +484,7 @@ struct sanx_link {
 	struct list_head	unacked;
 	unsigned long		acked_at;
 	u32			unsignaled;
+	enum sanx_push		push;
 	struct link_credit	credit;
 	u64			instance;
 	u32			inline_max;
@@ -790,6 +817,10 @@ void sanx_link_user_put(struct sanx_link *link);
 bool sanx_xmit_ok(const struct sanx_link *link);
 void sanx_xmit_run(struct sanx_link *link);
 void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames);
+struct sanx_link *sanx_xmit_lock_push(struct sanx_lconn *lc)
+	__acquires(&lc->link->tx_lock);
+void sanx_xmit_unlock_push(struct sanx_link *link, bool more)
+	__releases(&link->tx_lock);
 void sanx_xmit_request(struct sanx_lconn *lc);
 void sanx_xmit_announce(struct sanx_lconn *lc);
 void sanx_xmit_enable(struct sanx_lconn *lc);
@@ -811,7 +842,7 @@ const struct sanx_slot *sanx_ack_oldest(struct sanx_link *link);
 int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 			bool urgent);
 int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
-		       bool announce);
+		       enum sanx_publish how);
 u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		      struct sanx_long *l, u32 len);
 

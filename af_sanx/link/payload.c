@@ -222,7 +222,7 @@ static void payload_taken(struct sanx_lconn *lc, u32 len, bool urgent)
 int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 			bool urgent)
 {
-	struct sanx_link *link = sanx_lconn_lock(lc);
+	struct sanx_link *link = sanx_xmit_lock_push(lc);
 	int err = sanx_lconn_takes(&lc->state);
 
 	if (!err && (len > link->inline_max || len > payload_directly(lc)))
@@ -234,7 +234,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 		if (!lc->pending)
 			list_del_init(&lc->pend);
 	}
-	sanx_xmit_unlock(link);
+	sanx_xmit_unlock_push(link, false);
 	return err;
 }
 
@@ -303,27 +303,27 @@ static int payload_hold(struct sanx_lconn *lc, u32 len)
  * sanx_payload_taken() - publish payload that was copied to the send buffer
  * @lc: the connection
  * @len: bytes copied behind lc->end, at least 1
- * @urgent: the last byte is urgent, and @announce is set
- * @announce: send them, and all bytes before; else hold them back
+ * @urgent: the last byte is urgent, and not held back
+ * @how: what becomes of them
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
  * Return: 0; -EAGAIN if the connection was closed or reset, of which the core
  * learns by other means; -EPIPE if it is not open.
  */
 int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
-		       bool announce)
+		       enum sanx_publish how)
 {
 	struct sanx_link *link;
 	int err;
 
-	if (!announce)
+	if (how == SANX_PUBLISH_HELD)
 		return payload_hold(lc, len);
-	link = sanx_lconn_lock(lc);
+	link = sanx_xmit_lock_push(lc);
 	err = sanx_lconn_takes(&lc->state);
 	if (!err) {
 		payload_taken(lc, len, urgent);
 		sanx_xmit_announce(lc);
 	}
-	sanx_xmit_unlock(link);
+	sanx_xmit_unlock_push(link, how == SANX_PUBLISH_MORE);
 	return err;
 }

@@ -23,9 +23,14 @@ static u32 ring_pages(const struct sanx_lring *ring)
 	return DIV_ROUND_UP(ring->size, PAGE_SIZE);
 }
 
+/*
+ * A compound page, so that a wire may refer to many bytes at once, and one reference
+ * keeps all of them.
+ */
 static void *ring_buf(u32 size, gfp_t gfp)
 {
-	void *buf = alloc_pages_exact(size, gfp | __GFP_NORETRY);
+	void *buf = (void *)__get_free_pages(gfp | __GFP_NORETRY | __GFP_COMP,
+					     get_order(size));
 
 	return buf ?: __vmalloc(size, gfp);
 }
@@ -105,7 +110,7 @@ void sanx_lring_free(struct sanx_lring *ring)
 	if (is_vmalloc_addr(ring->buf))
 		vfree(ring->buf);
 	else if (ring->buf)
-		free_pages_exact(ring->buf, ring->size);
+		free_pages((unsigned long)ring->buf, get_order(ring->size));
 	ring->buf = NULL;
 	if (!ring->payer)
 		return;

@@ -64,6 +64,14 @@ static ssize_t send_inline(struct sanx_lconn *lc, struct iov_iter *from,
 	return done;
 }
 
+/* The caller sends @len bytes, @n now; is there room for some of the rest? */
+static enum sanx_publish send_how(bool announce, size_t n, size_t len, u32 room)
+{
+	if (!announce)
+		return SANX_PUBLISH_HELD;
+	return n < len && n < room ? SANX_PUBLISH_MORE : SANX_PUBLISH_LAST;
+}
+
 static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 			     size_t len, int flags, bool announce)
 {
@@ -94,7 +102,7 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 	if (!n)
 		return -EFAULT;
 	err = sanx_payload_taken(lc, n, send_urgent(n, len, room, flags),
-				 announce);
+				 send_how(announce, n, len, room));
 	if (err) {
 		iov_iter_revert(from, n);
 		return err;
@@ -311,11 +319,11 @@ void sanx_lconn_consumed(struct sanx_conn *conn)
 		sanx_grow_read(lc);
 	if (!sanx_rxq_credit_due(&conn->rx))
 		return;
-	link = sanx_lconn_lock(lc);
+	link = sanx_xmit_lock_push(lc);
 	if (lc->state.rx == SANX_LCONN_RX_STREAM &&
 	    !sanx_lconn_is_closed(&lc->state))
 		sanx_xmit_pend(lc, LCONN_P_CREDIT);
-	sanx_xmit_unlock(link);
+	sanx_xmit_unlock_push(link, false);
 }
 
 /**

@@ -149,6 +149,9 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 	lockdep_assert_held(&link->tx_lock);
 	m->slot = slot - link->slots;
 	m->signal = wr_signal(link, lc, f);
+	m->pushed = link->push != SANX_PUSH_NONE;
+	if (m->pushed)
+		link->push = SANX_PUSH_DUE;
 	slot_fill(slot, lc, f);
 	list_add_tail(&slot->node, &link->posted);
 	link_credit_sent(&link->credit);

@@ -349,6 +349,48 @@ void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock)
 }
 
 /**
+ * sanx_xmit_lock_push() - lock the link of a connection, to send on it
+ * @lc: as of sanx_lconn_lock()
+ *
+ * On a wire that cannot send in any context, what is posted until tx_lock is released
+ * is sent by the caller, and needs no turn of a worker.
+ *
+ * Context: process, may sleep; released with sanx_xmit_unlock_push().
+ * Return: as sanx_lconn_lock().
+ */
+struct sanx_link *sanx_xmit_lock_push(struct sanx_lconn *lc)
+	__acquires(&lc->link->tx_lock)
+{
+	struct sanx_link *link = sanx_lconn_lock(lc);
+
+	if (link->state == SANX_LINK_UP && link->wire->push)
+		link->push = SANX_PUSH_READY;
+	return link;
+}
+
+/**
+ * sanx_xmit_unlock_push() - sanx_xmit_unlock(), and send what was posted
+ * @link: locked with sanx_xmit_lock_push()
+ * @more: as in sanx_wire_ops.push
+ *
+ * Context: process, may sleep; tx_lock held, and no other spinlock.
+ */
+void sanx_xmit_unlock_push(struct sanx_link *link, bool more)
+	__releases(&link->tx_lock)
+{
+	/* If it has no users any more, nothing is sent on it. */
+	bool due = link->push == SANX_PUSH_DUE &&
+		   refcount_inc_not_zero(&link->users);
+
+	link->push = SANX_PUSH_NONE;
+	sanx_xmit_unlock(link);
+	if (!due)
+		return;
+	link->wire->push(link->wl, more);
+	sanx_link_user_put(link);
+}
+
+/**
  * sanx_xmit_request() - have OPEN or RESUME sent
  * @lc: a connection of which the phase owes it; else nothing happens
  *

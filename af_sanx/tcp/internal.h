@@ -17,7 +17,7 @@
  * is mapped.  TCP holds it when it calls sk_data_ready, sk_write_space and
  * sk_state_change, so arrivals and completions of a link come one at a time.  It is
  * outside of link.tx_lock.  Only tlink.tail is changed without it, by post(), whose
- * calls the engine serialises.
+ * calls the engine serialises, and who reads tlink.sending.
  */
 #ifndef _SANX_TCP_INTERNAL_H
 #define _SANX_TCP_INTERNAL_H
@@ -133,10 +133,11 @@ struct tlink_rx {
  * @node: passive: in tlink_listener.offers
  * @since: passive: when the TCP connection was accepted, in jiffies
  *
- * @tx: sends messages
+ * @tx: sends messages, if nobody does who has the sock locked
+ * @sending: the one who has it locked will look at @tail once more before they do not
  * @out: messages to send, or not completed, by number modulo SANX_WIRE_SLOTS
  * @tail: number of the next message that is posted.  post() stores it with release
- *	semantics; tlink_tx_run() loads it with acquire semantics.
+ *	semantics; tx_posted() loads it with acquire semantics.
  * @next: number of the message that is sent next
  * @done: number of the first message that is not completed
  * @pos: bytes of message @next that TCP has
@@ -159,6 +160,7 @@ struct tlink {
 	unsigned long		since;
 
 	struct work_struct	tx;
+	bool			sending;
 	struct tlink_out	out[SANX_WIRE_SLOTS];
 	u32			tail;
 	u32			next;
@@ -202,8 +204,11 @@ void tlink_unlisten(void *listener);
 
 /* tx.c */
 int tlink_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m);
+void tlink_push(struct sanx_wire_link *wl, bool more);
 void tlink_tx_work(struct work_struct *work);
-void tlink_tx_acked(struct tlink *tl);
+bool tlink_tx_begin(struct tlink *tl);
+void tlink_tx_end(struct tlink *tl);
+void tlink_tx_space(struct tlink *tl);
 
 /* rx.c */
 void tlink_rx_run(struct tlink *tl);

@@ -29,6 +29,7 @@ static const struct sanx_wire_ops tlink_ops = {
 	.stop		= tlink_stop,
 	.free		= tlink_free,
 	.post		= tlink_post,
+	.push		= tlink_push,
 	.enable		= tlink_enable,
 	.map		= tlink_map,
 	.unmap		= tlink_unmap,

@@ -176,10 +176,12 @@ fault:
 void tlink_rx_run(struct tlink *tl)
 {
 	read_descriptor_t desc = { .arg.data = tl, .count = 1 };
+	bool sends = tlink_tx_begin(tl);
 
 	/* The engine expects what devices do: upcalls in softirq. */
 	local_bh_disable();
-	if (tl->state == TLINK_UP)
-		tcp_read_sock(tl->sock->sk, &desc, rx_skb);
+	tcp_read_sock(tl->sock->sk, &desc, rx_skb);
 	local_bh_enable();
+	if (sends)
+		tlink_tx_end(tl);
 }

@@ -18,9 +18,6 @@
 #define RESVPORT_MIN	665U
 #define RESVPORTS	(PROT_SOCK - RESVPORT_MIN)
 
-/* Pages of programs that one write may be made from. */
-#define LEND_MAX	SANX_WIRE_PAYLOAD_MAX
-
 static void tlink_setup_work(struct work_struct *work);
 
 /**
@@ -112,11 +109,8 @@ static void tlink_write_space(struct sock *sk)
 {
 	struct tlink *tl = sk->sk_user_data;
 
-	if (!tl || tl->state != TLINK_UP)
-		return;
-	tlink_tx_acked(tl);
-	if (tl->next != READ_ONCE(tl->tail))
-		queue_work(tlink_wq, &tl->tx);
+	if (tl && tl->state == TLINK_UP)
+		tlink_tx_space(tl);
 }
 
 static void tlink_state_change(struct sock *sk)
@@ -181,7 +175,8 @@ void tlink_ignore(struct tlink *tl)
  * @sk: the sock of a TCP connection
  *
  * Frames are small and must not wait for one another.  Memory reclaim may wait for a
- * link.
+ * link; and a process that sends on it may be in reclaim in the middle of sending for
+ * itself, so its page fragment is not ours.
  *
  * Context: process, may sleep; takes the lock of the sock.
  */
@@ -189,6 +184,7 @@ void tlink_tune(struct sock *sk)
 {
 	tcp_sock_set_nodelay(sk);
 	sk->sk_allocation = GFP_NOIO;
+	sanx_no_task_frag(sk);
 }
 
 static void tlink_name_device(struct tlink *tl)
@@ -213,7 +209,6 @@ int tlink_prepare(struct tlink *tl)
 	struct sanx_wire_caps caps = {
 		.device		= tl->devname,
 		.map_max	= BIT(30),
-		.lend_max	= LEND_MAX,
 		.imm		= true,
 	};
 

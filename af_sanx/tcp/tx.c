@@ -2,16 +2,21 @@
 /*
  * Messages to the peer.
  *
- * post() may be called in softirq, where TCP cannot be used, so a work item sends.
+ * post() may be called in softirq, and the engine has a lock there that is inside of that
+ * of the sock.  So it only queues.  Who sends is, if there is one, the process that has
+ * posted and calls push(), or who has the sock locked, as TCP has when it calls us and the
+ * engine posts in an upcall; else a work item.
+ *
  * TCP takes payload in send buffers as references to pages, and may send it again until
  * the peer has acknowledged it.  Only then is its message complete.  Frames, and payload
  * for which that costs more than a copy, TCP copies.
  *
- * It also copies payload in pages of programs.  Nothing can take back what the queues of
- * network devices refer to.  After tlink_stop() programs may write to their pages at
- * once, and a peer that still receives would take that for what was sent.  In a send
- * buffer a position has the same bytes until the peer has acknowledged it, and
- * connections continue there.
+ * Pages of programs are not lent (sanx_wire_caps.lend_max).  Nothing can take back what
+ * the queues of network devices refer to.  After tlink_stop() programs may write to their
+ * pages at once, and a peer that still receives would take that for what was sent.  So
+ * TCP would have to copy them, while the program waits for them: a copy to the send
+ * buffer costs the same, and nobody waits.  In a send buffer a position has the same
+ * bytes until the peer has acknowledged it, and connections continue there.
  */
 #include <linux/bvec.h>
 #include <linux/mm.h>
@@ -29,7 +34,7 @@
 /* Does TCP refer to the pages of a write? */
 static bool tx_lends(const struct sanx_wire_write *w)
 {
-	return w->from && w->len >= TX_LEND;
+	return w->len >= TX_LEND;
 }
 
 /**
@@ -41,32 +46,6 @@ struct tx_head {
 	struct tlink_head	head;
 	struct tlink_write	write[2];
 };
-
-/**
- * tlink_post() - sanx_wire_ops.post
- * @wl: as there
- * @m: as there
- *
- * Context: any; calls for one link are serialised.
- * Return: 0.
- */
-int tlink_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
-{
-	struct tlink *tl = tlink_of(wl);
-	struct tlink_out *out = &tl->out[tl->tail % SANX_WIRE_SLOTS];
-	int i;
-
-	if (m->enable)
-		tlink_enable(wl, m->enable);
-	out->m = *m;
-	out->lends = false;
-	for (i = 0; i < m->n_writes; i++)
-		out->lends |= tx_lends(&m->write[i]);
-	/* Pairs with the acquire load in tlink_tx_run(). */
-	smp_store_release(&tl->tail, tl->tail + 1);
-	queue_work(tlink_wq, &tl->tx);
-	return 0;
-}
 
 static u32 tx_build(const struct sanx_wire_msg *m, struct tx_head *h)
 {
@@ -103,54 +82,42 @@ static u8 *write_buf(const struct sanx_wire_write *w)
 	return m->buf + w->pos;
 }
 
-static struct page *write_page(const struct sanx_wire_write *w, u32 pos)
-{
-	void *p;
-
-	if (!w->from)
-		return w->pages[(w->pos + pos) >> PAGE_SHIFT].page;
-	p = write_buf(w) + pos;
-	return is_vmalloc_addr(p) ? vmalloc_to_page(p) : virt_to_page(p);
-}
-
-/* Fills @bv with @len bytes of a write from @pos on.  Returns how many entries. */
+/*
+ * Fills @bv with @len bytes of a write from @pos on.  A send buffer that is one compound
+ * page is one entry, and TCP then takes what follows for more of the same.
+ * Returns how many entries.
+ */
 static int write_pages(const struct sanx_wire_write *w, u32 pos, u32 len,
 		       struct bio_vec *bv)
 {
-	u32 in, n;
+	u8 *p = write_buf(w) + pos;
+	struct page *head;
+	u32 n;
 	int i;
 
-	for (i = 0; len; i++, len -= n, pos += n) {
-		in = offset_in_page(w->from ? (size_t)write_buf(w) + pos :
-					      w->pos + pos);
-		n = min_t(u32, len, PAGE_SIZE - in);
-		bvec_set_page(&bv[i], write_page(w, pos), n, in);
+	if (!is_vmalloc_addr(p)) {
+		head = virt_to_head_page(p);
+		bvec_set_page(bv, head, len, p - (u8 *)page_address(head));
+		return 1;
+	}
+	for (i = 0; len; i++, len -= n, p += n) {
+		n = min_t(u32, len, PAGE_SIZE - offset_in_page(p));
+		bvec_set_page(&bv[i], vmalloc_to_page(p), n, offset_in_page(p));
 	}
 	return i;
 }
 
-static int tx_copy_pages(struct sock *sk, const struct bio_vec *bv, int n,
-			 u32 len, int flags)
+static int tx_write(struct sock *sk, const struct sanx_wire_write *w, u32 pos,
+		    int flags)
 {
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | flags };
-
-	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, n, len);
-	return tcp_sendmsg_locked(sk, &msg, len);
-}
-
-static int tx_write(struct tlink *tl, const struct tlink_out *out, int i,
-		    u32 pos, int flags)
-{
-	const struct sanx_wire_write *w = &out->m.write[i];
 	u32 len = w->len - pos;
 	struct bio_vec bv[TX_PAGES];
-	struct sock *sk = tl->sock->sk;
 	int n;
 
+	if (!tx_lends(w))
+		return tx_copy(sk, write_buf(w) + pos, len, flags);
 	n = write_pages(w, pos, len, bv);
-	if (tx_lends(w))
-		return sanx_tcp_lend(sk, bv, n, len, flags);
-	return tx_copy_pages(sk, bv, n, len, flags);
+	return sanx_tcp_lend(sk, bv, n, len, flags);
 }
 
 static u32 tx_part_len(const struct sanx_wire_msg *m, int part)
@@ -175,7 +142,7 @@ static int tx_part(struct tlink *tl, const struct tlink_out *out, int part,
 		return tx_copy(sk, (u8 *)&h + pos, len - pos, flags);
 	}
 	if (part <= m->n_writes)
-		return tx_write(tl, out, part - 1, pos, flags);
+		return tx_write(sk, &m->write[part - 1], pos, flags);
 	return tx_copy(sk, tl->frames + m->slot * SANX_WIRE_STRIDE + pos,
 		       m->bytes - pos, flags);
 }
@@ -213,13 +180,8 @@ static bool tx_is_done(const struct tlink *tl, const struct tlink_out *out)
 	       !before(tcp_sk(tl->sock->sk)->snd_una, out->end);
 }
 
-/**
- * tlink_tx_acked() - tell the engine which messages are complete
- * @tl: a link
- *
- * Context: the lock of the sock held, by a softirq or a process.
- */
-void tlink_tx_acked(struct tlink *tl)
+/* Tells the engine which messages are complete. */
+static void tx_acked(struct tlink *tl)
 {
 	const struct tlink_out *out, *last = NULL;
 
@@ -237,22 +199,144 @@ void tlink_tx_acked(struct tlink *tl)
 	local_bh_enable();
 }
 
-static void tlink_tx_run(struct tlink *tl)
+/* How many messages are posted that TCP does not have, or not all of? */
+static u32 tx_posted(const struct tlink *tl)
 {
-	u32 tail;
+	/* Pairs with the release store in tlink_post(). */
+	return smp_load_acquire(&tl->tail) - tl->next;
+}
+
+/*
+ * Is message @next longer than any packet?  Then TCP sends the most of it in any case,
+ * and the rest at the latest with the acknowledgment of that.
+ */
+static bool tx_fills_packet(const struct tlink *tl)
+{
+	const struct sanx_wire_msg *m = &tl->out[tl->next % SANX_WIRE_SLOTS].m;
+	u32 len = 0;
+	int i;
+
+	for (i = 0; i < m->n_writes; i++)
+		len += m->write[i].len;
+	return len >= tl->sock->sk->sk_gso_max_size;
+}
+
+/*
+ * @more: the caller will post more at once
+ * Return: 1 if nothing is left to send; 0 if there is no room; -ESHUTDOWN if the link ends.
+ */
+static int tx_run(struct tlink *tl, bool more)
+{
+	u32 n;
 	int rc = 1;
 
-	while (rc > 0 && tl->state == TLINK_UP) {
-		/* Pairs with the release store in tlink_post(). */
-		tail = smp_load_acquire(&tl->tail);
-		if (tl->next == tail)
+	while (tl->state == TLINK_UP && (n = tx_posted(tl))) {
+		rc = tx_message(tl, n > 1 || (more && tx_fills_packet(tl)));
+		if (rc <= 0)
 			break;
-		rc = tx_message(tl, tl->next + 1 != tail);
 	}
-	if (rc < 0)
+	/* Also behind tlink_stop(), where an upcall would be too late. */
+	if (tl->state != TLINK_UP)
+		return -ESHUTDOWN;
+	if (rc < 0) {
 		sanx_wire_failed(tl->wl.link, SANX_WIRE_LOST);
-	else
-		tlink_tx_acked(tl);
+		return -ESHUTDOWN;
+	}
+	tx_acked(tl);
+	return rc;
+}
+
+/**
+ * tlink_tx_begin() - from here on what is posted is left to the caller
+ * @tl: a link
+ *
+ * Context: the lock of the sock held until tlink_tx_end().
+ * Return: false if the caller's caller sends already.
+ */
+bool tlink_tx_begin(struct tlink *tl)
+{
+	if (tl->sending)
+		return false;
+	WRITE_ONCE(tl->sending, true);
+	return true;
+}
+
+static void tx_end(struct tlink *tl, bool more)
+{
+	int rc;
+
+	while ((rc = tx_run(tl, more)) > 0) {
+		WRITE_ONCE(tl->sending, false);
+		/* Pairs with the barrier in tx_unattended(). */
+		smp_mb();
+		if (!tx_posted(tl))
+			return;
+		WRITE_ONCE(tl->sending, true);
+	}
+	WRITE_ONCE(tl->sending, false);
+	/*
+	 * Without room, tlink_tx_space() goes on; but there was no memory if nothing is
+	 * under way that would have it called.
+	 */
+	if (!rc && tcp_rtx_and_write_queues_empty(tl->sock->sk))
+		queue_work(tlink_wq, &tl->tx);
+}
+
+/**
+ * tlink_tx_end() - send what was posted, in a callback of TCP
+ * @tl: a link, after tlink_tx_begin()
+ *
+ * Context: the lock of the sock held, by a softirq or a process.
+ */
+void tlink_tx_end(struct tlink *tl)
+{
+	struct sock *sk = tl->sock->sk;
+	gfp_t gfp = sk->sk_allocation;
+
+	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
+	tx_end(tl, false);
+	sk->sk_allocation = gfp;
+}
+
+/**
+ * tlink_tx_space() - the peer has acknowledged something
+ * @tl: a link that is TLINK_UP
+ *
+ * Context: the lock of the sock held, by a softirq or a process.
+ */
+void tlink_tx_space(struct tlink *tl)
+{
+	/* TCP also calls from where it is given something to send. */
+	if (!tlink_tx_begin(tl))
+		return;
+	/*
+	 * A process that has the sock locked may have called TCP's output, which goes on
+	 * with a packet after this call.  Sending could process acknowledgments that came
+	 * meanwhile, and free it.  In softirq there are none.
+	 */
+	if (sock_owned_by_user(tl->sock->sk)) {
+		WRITE_ONCE(tl->sending, false);
+		queue_work(tlink_wq, &tl->tx);
+	} else {
+		tlink_tx_end(tl);
+	}
+}
+
+static void tx_locked(struct tlink *tl, bool more)
+{
+	unsigned int noio = memalloc_noio_save();
+	struct sock *sk = tl->sock->sk;
+
+	lock_sock(sk);
+	if (tlink_tx_begin(tl)) {
+		/* What has arrived meanwhile is seen to here, and not in release_sock(). */
+		do
+			tx_run(tl, more);
+		while (sk_flush_backlog(sk));
+		tx_end(tl, more);
+	}
+	release_sock(sk);
+	memalloc_noio_restore(noio);
 }
 
 /**
@@ -263,12 +347,55 @@ static void tlink_tx_run(struct tlink *tl)
  */
 void tlink_tx_work(struct work_struct *work)
 {
-	struct tlink *tl = container_of(work, struct tlink, tx);
-	unsigned int noio = memalloc_noio_save();
-	struct sock *sk = tl->sock->sk;
+	tx_locked(container_of(work, struct tlink, tx), false);
+}
 
-	lock_sock(sk);
-	tlink_tx_run(tl);
-	release_sock(sk);
-	memalloc_noio_restore(noio);
+/* Is nobody about to send what was just posted? */
+static bool tx_unattended(const struct tlink *tl)
+{
+	/* Pairs with the barrier in tx_end(): one of the two sees the other. */
+	smp_mb();
+	return !READ_ONCE(tl->sending);
+}
+
+/**
+ * tlink_push() - sanx_wire_ops.push
+ * @wl: as there
+ * @more: as there
+ *
+ * Context: process, may sleep; takes the lock of the sock.
+ */
+void tlink_push(struct sanx_wire_link *wl, bool more)
+{
+	struct tlink *tl = tlink_of(wl);
+
+	if (tx_unattended(tl))
+		tx_locked(tl, more);
+}
+
+/**
+ * tlink_post() - sanx_wire_ops.post
+ * @wl: as there
+ * @m: as there
+ *
+ * Context: any; calls for one link are serialised.
+ * Return: 0.
+ */
+int tlink_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
+{
+	struct tlink *tl = tlink_of(wl);
+	struct tlink_out *out = &tl->out[tl->tail % SANX_WIRE_SLOTS];
+	int i;
+
+	if (m->enable)
+		tlink_enable(wl, m->enable);
+	out->m = *m;
+	out->lends = false;
+	for (i = 0; i < m->n_writes; i++)
+		out->lends |= tx_lends(&m->write[i]);
+	/* Pairs with the acquire load in tx_posted(). */
+	smp_store_release(&tl->tail, tl->tail + 1);
+	if (!m->pushed && tx_unattended(tl))
+		queue_work(tlink_wq, &tl->tx);
+	return 0;
 }

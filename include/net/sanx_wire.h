@@ -171,6 +171,8 @@ struct sanx_wire_write {
  *	the last write carries @imm
  * @imm: immediate data
  * @signal: request sanx_wire_sent()
+ * @pushed: sanx_wire_ops.push() follows, so the wire need not see to it that the
+ *	message is sent before
  */
 struct sanx_wire_msg {
 	const struct sanx_wire_map	*enable;
@@ -180,6 +182,7 @@ struct sanx_wire_msg {
 	u32				bytes;
 	u32				imm;
 	bool				signal;
+	bool				pushed;
 };
 
 /**
@@ -268,6 +271,17 @@ struct sanx_wire_ops {
 	 * Return: 0; or -errno, and the engine ends the link.
 	 */
 	int (*post)(struct sanx_wire_link *wl, const struct sanx_wire_msg *m);
+
+	/**
+	 * @push: send what was posted, in the calling process.  NULL for a wire
+	 *	whose post() does it.  After stop() it does nothing.
+	 * @more: the caller means to post and push more at once, so the last
+	 *	bytes may wait for a round trip to share a packet with that
+	 *
+	 * Context: process, may sleep; calls of several processes may overlap.
+	 * Upcalls may come before it returns.
+	 */
+	void (*push)(struct sanx_wire_link *wl, bool more);
 
 	/**
 	 * @enable: enable a mapping without a message.

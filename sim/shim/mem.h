@@ -14,6 +14,7 @@
 #define __GFP_RETRY_MAYFAIL	64U
 #define __GFP_ACCOUNT		128U
 #define __GFP_NOFAIL		256U
+#define __GFP_COMP		512U
 #define GFP_ATOMIC		0U
 #define GFP_NOWAIT		0U
 #define GFP_NOIO		__GFP_DIRECT_RECLAIM
@@ -42,6 +43,11 @@ void sim_refused(const char *where);
 #define kvfree(p)		sim_free(p)
 #define alloc_pages_exact(n, gfp) sim_alloc_pages(n, gfp, false, __sim_where)
 #define free_pages_exact(p, n)	((void)(n), sim_free_pages(p))
+#define __get_free_pages(gfp, order) \
+	((unsigned long)alloc_pages_exact(PAGE_SIZE << (order), gfp))
+#define free_pages(p, order)	free_pages_exact((const void *)(p), order)
+/* Of whole pages, a power of two. */
+#define get_order(size)		((unsigned int)ilog2(DIV_ROUND_UP(size, PAGE_SIZE)))
 #define __vmalloc(n, gfp)	sim_alloc_pages(n, gfp, true, __sim_where)
 void vfree(const void *p);
 #define totalram_pages()	(1UL << 20)
