@@ -35,11 +35,14 @@ static inline void sanx_cov_opener(const struct net *net)
 }
 
 /*
- * Is coverage of this context recorded already?  Sections do not nest, and a program
- * may run the same code in a call of its own.
+ * Is coverage of this context recorded already, or can it not be?  Sections do not nest,
+ * and a program may run the same code in a call of its own.  In a process that has
+ * disabled softirqs kcov_remote_start() would allocate where it must not.
  */
 static inline bool sanx_cov_recorded(void)
 {
+	if (!in_serving_softirq() && in_interrupt())
+		return true;
 	return in_serving_softirq() ? current->kcov_softirq :
 				      READ_ONCE(current->kcov_mode);
 }

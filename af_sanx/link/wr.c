@@ -218,7 +218,8 @@ void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
 void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
 {
 	lockdep_assert_held(&link->tx_lock);
-	if (!sanx_lring_disabled(ring))
+	/* The wire may be stopped once the link is dying: reg_alone(). */
+	if (!sanx_lring_disabled(ring) || link->state != SANX_LINK_UP)
 		return;
 	ring->map.enabled = true;
 	if (link->wire->enable(link->wl, &ring->map))

@@ -161,7 +161,8 @@ static bool reg_due(const struct sanx_lconn *lc)
 /*
  * Posts registrations, and then one PONG for each connection that has one.  The
  * PONG counts in lc->inflight, so the connection is not released before its
- * registration has completed.
+ * registration has completed.  A post that fails ends the link, and its wire may be
+ * stopped from then on, so nothing may be posted after it.
  */
 static void reg_alone(struct sanx_link *link)
 {
@@ -177,7 +178,7 @@ static void reg_alone(struct sanx_link *link)
 		sanx_msg_post_enable(link, &lc->sndbuf);
 		lcs[n++] = lc;
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && link->state == SANX_LINK_UP; i++)
 		sanx_emit_pong(link, lcs[i]);
 }
 

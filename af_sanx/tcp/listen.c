@@ -193,23 +193,41 @@ static void listen_take(struct tlink_listener *l, struct socket *sock)
 	list_add_tail(&tl->node, &l->offers);
 }
 
+/*
+ * Strangers may connect faster than they are turned away.  Others have to get the
+ * listener's lock, and requests that have arrived an answer, meanwhile.
+ * Return: true if there may be more.
+ */
+static bool listen_accept(struct tlink_listener *l, struct socket *from)
+{
+	struct socket *sock;
+	int n;
+
+	for (n = 0; n < OFFERS_MAX; n++) {
+		if (kernel_accept(from, &sock, O_NONBLOCK))
+			return false;
+		listen_take(l, sock);
+	}
+	return true;
+}
+
 static void listen_work(struct work_struct *work)
 {
 	struct tlink_listener *l = container_of(to_delayed_work(work),
 						struct tlink_listener, work);
 	unsigned int noio = memalloc_noio_save();
 	struct tlink *tl, *next;
-	struct socket *sock;
+	bool more = false;
 	unsigned int i;
 
 	mutex_lock(&l->lock);
 	for (i = 0; i < ARRAY_SIZE(l->sock); i++)
-		while (l->sock[i] &&
-		       !kernel_accept(l->sock[i], &sock, O_NONBLOCK))
-			listen_take(l, sock);
+		more |= l->sock[i] && listen_accept(l, l->sock[i]);
 	list_for_each_entry_safe(tl, next, &l->offers, node)
 		offer_look(l, tl);
-	if (!list_empty(&l->offers))
+	if (more)
+		mod_delayed_work(tlink_wq, &l->work, 0);
+	else if (!list_empty(&l->offers))
 		queue_delayed_work(tlink_wq, &l->work, HZ);
 	mutex_unlock(&l->lock);
 	memalloc_noio_restore(noio);
@@ -283,6 +301,14 @@ static int listen_at(struct net *net, struct tlink_listener *l, int i,
 	return 0;
 }
 
+static void listen_end(struct tlink_listener *l, int i)
+{
+	listen_detach(l->sock[i]->sk);
+	/* Also ends what was not accepted, and may still refer to @l. */
+	sock_release(l->sock[i]);
+	l->sock[i] = NULL;
+}
+
 /**
  * tlink_listen() - sanx_wire_ops.listen
  * @net: as there
@@ -311,6 +337,10 @@ int tlink_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 	}
 	mutex_lock(&l->lock);
 	for (i = 0; i < ARRAY_SIZE(family); i++) {
+		/* An administrator may have destroyed it. */
+		if (l->sock[i] &&
+		    READ_ONCE(l->sock[i]->sk->sk_state) != TCP_LISTEN)
+			listen_end(l, i);
 		if (l->sock[i] ||
 		    (family[i] == AF_INET6 && !ipv6_mod_enabled()))
 			continue;
@@ -333,14 +363,9 @@ void tlink_unlisten(void *listener)
 	unsigned int i;
 
 	mutex_lock(&l->lock);
-	for (i = 0; i < ARRAY_SIZE(l->sock); i++) {
-		if (!l->sock[i])
-			continue;
-		listen_detach(l->sock[i]->sk);
-		/* Also ends what was not accepted, and may still refer to @l. */
-		sock_release(l->sock[i]);
-		l->sock[i] = NULL;
-	}
+	for (i = 0; i < ARRAY_SIZE(l->sock); i++)
+		if (l->sock[i])
+			listen_end(l, i);
 	list_for_each_entry_safe(tl, next, &l->offers, node)
 		offer_drop(tl);
 	mutex_unlock(&l->lock);
