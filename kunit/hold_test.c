@@ -412,6 +412,33 @@ static void pace_nothing_held(struct kunit *test)
 	}
 }
 
+/* A delay that ends early, because @sends sends were many bytes. */
+static void short_delay(struct sanx_pace *p, u32 sends)
+{
+	sanx_pace_begin(p);
+	while (sends--)
+		sanx_pace_streams(p, false);
+	sanx_pace_over(p, 0, false);
+}
+
+/* A few pieces of some size are many bytes: the sender streams. */
+static void pace_many_bytes(struct kunit *test)
+{
+	struct sanx_pace p = {};
+
+	sanx_pace_init(&p);
+	one_delay(&p, false, 0, SANX_COALESCE_MANY, 0);
+	KUNIT_EXPECT_TRUE(test, p.slow);
+	short_delay(&p, SANX_COALESCE_MANY);
+	KUNIT_EXPECT_FALSE(test, p.slow);
+	KUNIT_EXPECT_FALSE(test, p.fast);
+	/* One large piece behind a small one is no stream. */
+	short_delay(&p, SANX_COALESCE_MANY - 1);
+	KUNIT_EXPECT_TRUE(test, p.slow);
+	short_delay(&p, SANX_COALESCE_MANY - 1);
+	KUNIT_EXPECT_EQ(test, p.sends, -SANX_COALESCE_PAUSE);
+}
+
 static void pace_turn(struct kunit *test)
 {
 	struct sanx_pace p = {};
@@ -560,6 +587,7 @@ static struct kunit_case hold_cases[] = {
 	KUNIT_CASE(pace_received_meanwhile),
 	KUNIT_CASE(pace_with_nodelay),
 	KUNIT_CASE(pace_nothing_held),
+	KUNIT_CASE(pace_many_bytes),
 	KUNIT_CASE(pace_turn),
 	KUNIT_CASE_PARAM(pace_follows, follow_gen_params),
 	KUNIT_CASE(pace_longest),

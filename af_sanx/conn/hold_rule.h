@@ -60,6 +60,8 @@
 #define SANX_COALESCE_NS	(100 * NSEC_PER_USEC)
 /* Sends that are announced at once before a sender is taken for a stream. */
 #define SANX_COALESCE_AFTER	4
+/* So many more in a delay that was too long for them show that it streams. */
+#define SANX_COALESCE_MANY	2
 /* With so many sends in a delay the next one is twice as long. */
 #define SANX_COALESCE_FAST	16
 /* Sends that are announced at once after a sender was found not to stream. */
@@ -369,13 +371,14 @@ static inline u32 sanx_pace_begin(struct sanx_pace *p)
 
 /*
  * With TCP_NODELAY the sender streams if it has just sent: the end of a burst
- * must not be late.
+ * must not be late.  Without, fewer sends will do if they were so many bytes that
+ * these did not have to wait for the end of the delay.
  */
 static inline bool sanx_pace_goes_on(const struct sanx_pace *p, u32 sends,
-				     u32 now)
+				     u32 now, bool held)
 {
 	if (!READ_ONCE(p->quick))
-		return sends >= SANX_COALESCE_AFTER;
+		return sends >= (held ? SANX_COALESCE_AFTER : SANX_COALESCE_MANY);
 	return now - READ_ONCE(p->last) < READ_ONCE(p->ns) / 2;
 }
 
@@ -401,7 +404,7 @@ static inline void sanx_pace_over(struct sanx_pace *p, u32 now, bool held)
 	WRITE_ONCE(p->fast, sends >= fast && sends <= INT_MAX);
 	if (quick && !held)
 		return;
-	if (sanx_pace_goes_on(p, sends, now)) {
+	if (sanx_pace_goes_on(p, sends, now, held)) {
 		p->slow = false;
 		p->pause = SANX_COALESCE_PAUSE;
 	} else if (!p->slow) {
