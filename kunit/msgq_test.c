@@ -411,6 +411,26 @@ static void msgq_rxq_credit_due(struct kunit *test)
 		}
 }
 
+/*
+ * A reader that waits for half of a ring gets it without a credit: what was read and
+ * not granted, and the slack that a sender leaves unused, are less than the other half.
+ */
+static void msgq_credit_half(struct kunit *test)
+{
+	u32 size, freed;
+
+	for (size = SANX_RING_MIN; size <= SANX_RING_MAX; size *= 2) {
+		struct sanx_rxq q = { .size = size, .granted = size };
+
+		for (freed = 0; !sanx_rxq_credit_due(&q); freed += 64)
+			q.head = freed;
+		KUNIT_EXPECT_EQ(test, q.head,
+				min(size / 2 - sanx_ring_slack(size),
+				    SANX_CREDIT_MAX));
+		KUNIT_EXPECT_LE(test, q.head + sanx_ring_slack(size), size / 2);
+	}
+}
+
 /* Bytes: a ring between guards that nobody may touch. */
 struct bytes {
 	u8 mem[GUARD + RING + GUARD];
@@ -897,6 +917,7 @@ static struct kunit_case msgq_cases[] = {
 	KUNIT_CASE(msgq_rxq),
 	KUNIT_CASE_PARAM(msgq_rxq_arrive, arrive_gen_params),
 	KUNIT_CASE(msgq_rxq_credit_due),
+	KUNIT_CASE(msgq_credit_half),
 	KUNIT_CASE_PARAM(msgq_store, bytes_gen_params),
 	KUNIT_CASE(msgq_store_hostile),
 	KUNIT_CASE_PARAM(msgq_fill, bytes_gen_params),

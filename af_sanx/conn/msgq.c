@@ -63,6 +63,7 @@ u32 sanx_ring_slack(u32 size)
 {
 	return min(size / 4, SANX_SLACK_MAX);
 }
+EXPORT_SYMBOL_IF_KUNIT(sanx_ring_slack);
 
 /**
  * sanx_ring_spans() - split a range of the stream where the ring wraps
@@ -566,14 +567,17 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_consume);
  * sanx_rxq_credit_due() - is it time to send a credit?
  * @q: the queue
  *
- * A credit is due when a quarter of the ring is free and not granted, or
- * SANX_CREDIT_MAX bytes are.  That is rare enough to cost little, and early
- * enough for a sender of a continuous stream to have room (the delayed
- * acknowledgments of SOVIA).  A sender cannot wait for ever: a full ring that
- * was read to its end always makes a credit due.
+ * A credit is due when half of the ring, less sanx_ring_slack(), is free and not
+ * granted, or SANX_CREDIT_MAX bytes are.  That is rare enough to cost little, and
+ * early enough for a sender of a continuous stream to have room (the delayed
+ * acknowledgments of SOVIA).  A later one would break a promise: a reader that
+ * waits for half of the ring (SO_RCVLOWAT) gets it without a credit, because the
+ * sender leaves at most the slack unused.  A sender cannot wait for ever: a full
+ * ring that was read to its end always makes a credit due.
  *
- * A ring of at most SANX_RING_FIRST bytes needs one half instead of a quarter.
- * With a quarter, a request of a few hundred bytes would cause a credit of its
+ * The slack of a ring of up to 64 KiB is a quarter, and so is what makes a credit
+ * due.  A ring of at most SANX_RING_FIRST bytes needs one half instead.  With a
+ * quarter, a request of a few hundred bytes would cause a credit of its
  * own, although the answer carries the credit.  With more than a half, a sender
  * may wait for the credit.
  *
@@ -582,8 +586,9 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_consume);
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {
-	u32 size = READ_ONCE(q->size), due = min(size / 4, SANX_CREDIT_MAX);
+	u32 size = READ_ONCE(q->size), due;
 
+	due = min(size / 2 - sanx_ring_slack(size), SANX_CREDIT_MAX);
 	if (size <= SANX_RING_FIRST)
 		due *= 2;
 	/* Signed: if the ring has just become larger, @granted can be ahead. */
