@@ -651,23 +651,16 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_store);
 size_t sanx_ring_fill(const struct sanx_ring *ring, u64 offset,
 		      struct iov_iter *from, u32 len)
 {
-	struct sanx_span span[2];
-	size_t done = 0, got;
-	int i, n;
+	u32 pos = offset & (ring->size - 1), n = min(len, ring->size - pos);
+	size_t done;
 
-	n = sanx_ring_spans(ring->size, offset, len, span);
-	for (i = 0; i < n; i++) {
-		/*
-		 * Not copy_from_iter(): the check of hardened usercopy takes
-		 * longer than copying some hundred bytes, and a span is always
-		 * within the ring.
-		 */
-		got = _copy_from_iter(ring->buf + span[i].pos, span[i].len,
-				      from);
-		done += got;
-		if (got != span[i].len)
-			break;
-	}
+	/*
+	 * Not copy_from_iter(): the check of hardened usercopy takes longer than
+	 * copying some hundred bytes, and the bytes are always within the ring.
+	 */
+	done = _copy_from_iter(ring->buf + pos, n, from);
+	if (unlikely(n < len) && done == n)
+		done += _copy_from_iter(ring->buf, len - n, from);
 	return done;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_ring_fill);
@@ -677,18 +670,13 @@ static size_t read_ring(const struct sanx_rxq *q, u64 offset,
 			struct iov_iter *to, u32 *most)
 {
 	const struct sanx_ring *ring = rxq_ring(q, offset, most);
-	struct sanx_span span[2];
-	size_t done = 0, got;
-	int i, n;
+	u32 pos = offset & (ring->size - 1), n = min(*most, ring->size - pos);
+	size_t done;
 
-	n = sanx_ring_spans(ring->size, offset, *most, span);
-	for (i = 0; i < n; i++) {
-		/* As in sanx_ring_fill(). */
-		got = _copy_to_iter(ring->buf + span[i].pos, span[i].len, to);
-		done += got;
-		if (got != span[i].len)
-			break;
-	}
+	/* As in sanx_ring_fill(). */
+	done = _copy_to_iter(ring->buf + pos, n, to);
+	if (unlikely(n < *most) && done == n)
+		done += _copy_to_iter(ring->buf, *most - n, to);
 	return done;
 }
 

@@ -182,7 +182,8 @@ bool sanx_ack_wanted(const struct sanx_lconn *lc)
 	/* Nothing to acknowledge, or asked for already. */
 	if (lc->posted == lc->acked || lc->ack_asked > lc->acked)
 		return false;
-	if (lc->posted - lc->acked > sanx_sndbuf_cap(lc) / 2 ||
+	/* More than half of it. */
+	if (sanx_sndbuf_share(lc, lc->posted - lc->acked - 1, 2) ||
 	    (lc->full && lc->posted == lc->announced))
 		return true;
 	if (link->state == SANX_LINK_UP)

@@ -992,6 +992,7 @@ u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
 void sanx_sndbuf_set_user_max(struct sanx_lconn *lc);
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
+bool sanx_sndbuf_share(const struct sanx_lconn *lc, u32 bytes, u32 share);
 void sanx_sndbuf_await(struct sanx_lconn *lc);
 bool sanx_sndbuf_reclaim(struct sanx_lconn *lc);
 void sanx_sndbuf_first(struct sanx_lconn *lc, struct sanx_lring *ring);

@@ -42,7 +42,7 @@
  */
 #define LONG_HEARD	(3 * HZ / 2)
 /* Bytes that sanx_long_tune() copies to measure how long it takes. */
-#define LONG_SAMPLE	65536U
+#define LONG_SAMPLE	32768U
 
 /**
  * struct sanx_long - pages of a program that the device reads

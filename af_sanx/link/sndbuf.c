@@ -96,6 +96,24 @@ u32 sanx_sndbuf_cap(const struct sanx_lconn *lc)
 }
 
 /**
+ * sanx_sndbuf_share() - are some bytes a large share of the send buffer?
+ * @lc: the connection
+ * @bytes: the bytes
+ * @share: 4 for a quarter of it, and so on
+ *
+ * No send buffer is smaller than the smallest ring, so requests and answers of a
+ * few bytes need no look at its size.
+ *
+ * Context: any.
+ * Return: true if they are as much as that, or more.
+ */
+bool sanx_sndbuf_share(const struct sanx_lconn *lc, u32 bytes, u32 share)
+{
+	return bytes >= SANX_RING_MIN / share &&
+	       bytes >= sanx_sndbuf_cap(lc) / share;
+}
+
+/**
  * sanx_sndbuf_set_user_max() - read SO_SNDBUF into lc->sndbuf_user_max
  * @lc: the connection
  *
@@ -137,7 +155,7 @@ u32 sanx_sndbuf_room(const struct sanx_lconn *lc)
  */
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc)
 {
-	return lc->full || lc->unsignaled >= sanx_sndbuf_cap(lc) / 4;
+	return lc->full || sanx_sndbuf_share(lc, lc->unsignaled, 4);
 }
 
 /**

@@ -206,11 +206,9 @@ static void xmit_opens(struct sanx_link *link)
 {
 	struct sanx_lconn *lc;
 
-	while (sanx_xmit_ok(link) && link->opening < SANX_OPENS_MAX) {
-		lc = list_first_entry_or_null(&link->openers, struct sanx_lconn,
-					      pend);
-		if (!lc)
-			break;
+	while (!list_empty(&link->openers) && sanx_xmit_ok(link) &&
+	       link->opening < SANX_OPENS_MAX) {
+		lc = list_first_entry(&link->openers, struct sanx_lconn, pend);
 		list_del_init(&lc->pend);
 		WRITE_ONCE(link->opening, link->opening + 1);
 		if (lc->state.phase == SANX_LCONN_RESUMING) {
@@ -227,11 +225,8 @@ static void xmit_conns(struct sanx_link *link)
 {
 	struct sanx_lconn *lc;
 
-	while (sanx_xmit_ok(link)) {
-		lc = list_first_entry_or_null(&link->pending, struct sanx_lconn,
-					      pend);
-		if (!lc)
-			break;
+	while (!list_empty(&link->pending) && sanx_xmit_ok(link)) {
+		lc = list_first_entry(&link->pending, struct sanx_lconn, pend);
 		/*
 		 * Round robin.  A connection without stream credit leaves the
 		 * list with DATA still pending; frame_credit() queues it again.
@@ -247,11 +242,8 @@ static void xmit_rejects(struct sanx_link *link)
 {
 	struct sanx_request *o;
 
-	while (sanx_xmit_ok(link)) {
-		o = list_first_entry_or_null(&link->rejects,
-					     struct sanx_request, node);
-		if (!o)
-			break;
+	while (!list_empty(&link->rejects) && sanx_xmit_ok(link)) {
+		o = list_first_entry(&link->rejects, struct sanx_request, node);
 		sanx_emit_reject(link, o);
 		sanx_request_put(o);
 	}

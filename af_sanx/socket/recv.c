@@ -255,6 +255,40 @@ static void recv_move_peek(struct sock *sk, ssize_t n, int flags)
 		sk_peek_offset_bwd(sk, n);
 }
 
+/*
+ * Reads what is there.
+ * @done: bytes that the call has read before
+ * @mark: set to true if the read stops at the urgent mark
+ * Return: as recv_some().
+ */
+static ssize_t recv_once(const struct sanx_sock *ss, struct sanx_conn *conn,
+			 struct msghdr *msg, size_t len, size_t done,
+			 int flags, u32 *skip, bool *mark)
+{
+	ssize_t n;
+	u64 end;
+
+	*mark = false;
+	/*
+	 * Nothing is there, as before each answer, and a mark stops nothing
+	 * (recv_stop_at_mark()).  So this call does not use the ring.
+	 */
+	if (!done && !sanx_rxq_avail(&conn->rx) && !signal_pending(current))
+		return 0;
+	mutex_lock(&conn->rx_mutex);
+	/*
+	 * Load rx.tail before the mark.  sanx_conn_urgent() stores the mark of a
+	 * byte before rx.tail covers that byte, so no mark before @end is
+	 * missed.
+	 */
+	end = conn->rx.head + sanx_rxq_avail(&conn->rx);
+	*mark = recv_stop_at_mark(conn, *skip, done);
+	n = *mark ? 0 : recv_some(ss, conn, msg, len, end, flags, skip);
+	recv_move_peek(ss->sk, n, flags);
+	mutex_unlock(&conn->rx_mutex);
+	return n;
+}
+
 static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			struct msghdr *msg, size_t len, int flags)
 {
@@ -265,21 +299,10 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	ssize_t n;
 	int err = 0;
 	bool mark;
-	u64 end;
 
 	for (;;) {
-		mutex_lock(&conn->rx_mutex);
-		/*
-		 * Load rx.tail before the mark.  sanx_conn_urgent() stores the
-		 * mark of a byte before rx.tail covers that byte, so no mark
-		 * before @end is missed.
-		 */
-		end = conn->rx.head + sanx_rxq_avail(&conn->rx);
-		mark = recv_stop_at_mark(conn, skip, done);
-		n = mark ? 0 : recv_some(ss, conn, msg, len - done, end, flags,
-					 &skip);
-		recv_move_peek(ss->sk, n, flags);
-		mutex_unlock(&conn->rx_mutex);
+		n = recv_once(ss, conn, msg, len - done, done, flags, &skip,
+			      &mark);
 		if (mark)
 			return done ?: timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (n < 0)
