@@ -14,8 +14,15 @@
  *   because the sender could not run meanwhile.
  *
  * Polling ends as soon as another task wants the CPU.
+ *
+ * That task may be the one that answers.  So a reader that has only this CPU cedes
+ * it once before it sleeps, and looks again: the answer, if it is there then, needs
+ * no wake-up.  Where this is of no use, because the scheduler prefers the reader, or
+ * others use the CPU, most waits do without it.  A reader that may run elsewhere
+ * sleeps at once, because a wake-up can find it an idle CPU.
  */
 #include <linux/cpumask.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
@@ -25,6 +32,8 @@
 
 /* A shorter time is not worth reading the clock. */
 #define BUSY_POLL_NS_MIN	2000U
+/* Waits that sleep at once, after one that has ceded the CPU in vain. */
+#define CEDE_PAUSE		15
 
 /* Return: the time that the program has set, in ns, or 0. */
 static u64 busy_poll_asked(const struct sock *sk)
@@ -68,18 +77,67 @@ void sanx_busy_poll_start(struct sanx_busy_poll *w,
 
 /**
  * sanx_busy_poll_again() - poll once more?
- * @w: as filled by sanx_busy_poll_start(), with @ns not 0
+ * @w: as filled by sanx_busy_poll_start()
  *
  * Context: process; the caller may be preempted.
  * Return: true to poll again; false to sleep.
  */
 bool sanx_busy_poll_again(const struct sanx_busy_poll *w)
 {
-	if (need_resched() || !single_task_running() ||
+	if (!w->ns || need_resched() || !single_task_running() ||
 	    signal_pending(current) || local_clock() - w->start >= w->ns)
 		return false;
 	cpu_relax();
 	return true;
+}
+
+/* Has the caller no other CPU to run on? */
+static bool cede_here(void)
+{
+	return num_online_cpus() == 1 || current->nr_cpus_allowed == 1;
+}
+
+/**
+ * sanx_busy_poll_cede() - let tasks run that want this CPU
+ * @conn: the connection
+ *
+ * The caller stays runnable, so the scheduler gives it its share: this does not
+ * put it behind the others, as yield() would.  If the scheduler prefers the
+ * caller, nothing happens.
+ *
+ * Context: process, may sleep; before the caller is in a wait queue.
+ * Return: true if the caller should look once more, and then call
+ * sanx_busy_poll_ceded().
+ */
+bool sanx_busy_poll_cede(struct sanx_conn *conn)
+{
+	u8 pause = READ_ONCE(conn->cede_pause);
+
+	if (!cede_here() || single_task_running())
+		return false;
+	if (pause) {
+		WRITE_ONCE(conn->cede_pause, pause - 1);
+		return false;
+	}
+	if (!READ_ONCE(sanx_net(conn->net)->spin_us))
+		return false;
+	schedule();
+	return true;
+}
+
+/**
+ * sanx_busy_poll_ceded() - say what ceding the CPU was good for
+ * @conn: the connection
+ * @ready: the caller need not sleep
+ *
+ * As for conn->busy_poll_ns, concurrent readers may overwrite each other's value.
+ *
+ * Context: any.
+ */
+void sanx_busy_poll_ceded(struct sanx_conn *conn, bool ready)
+{
+	if (!ready)
+		WRITE_ONCE(conn->cede_pause, CEDE_PAUSE);
 }
 
 /**

@@ -192,6 +192,8 @@ void sanx_busy_poll_start(struct sanx_busy_poll *w,
 			  const struct sanx_conn *conn,
 			  const struct sock *sk, long timeo);
 bool sanx_busy_poll_again(const struct sanx_busy_poll *w);
+bool sanx_busy_poll_cede(struct sanx_conn *conn);
+void sanx_busy_poll_ceded(struct sanx_conn *conn, bool ready);
 void sanx_busy_poll_adapt(const struct sanx_busy_poll *w,
 			  struct sanx_conn *conn);
 

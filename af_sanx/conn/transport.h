@@ -262,6 +262,8 @@ enum sanx_awaits {
  * @lent: stream offset up to which the transport sends from programs' pages;
  *	tx_mutex
  * @busy_poll_ns: ns that a reader polls before it sleeps; busy_poll.c; no lock
+ * @cede_pause: waits that sleep without ceding the CPU first; busy_poll.c; no
+ *	lock
  * @tx_time: when bytes were last sent, in jiffies
  * @rx_time: when bytes last arrived, in jiffies
  * @ack_time: when a credit last arrived, in jiffies
@@ -339,6 +341,7 @@ struct sanx_conn {
 	struct sanx_listener		*deferred;
 	unsigned long			came;
 	enum sanx_awaits		awaits;
+	u8				cede_pause;
 	struct sanx_conn_work		retry;
 	struct sanx_conn_work		work;
 	struct rcu_head			rcu;

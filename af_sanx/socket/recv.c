@@ -39,8 +39,8 @@ static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Busy polls until recv_ready() or the end of the
- * time.
+ * Busy polls until recv_ready() or the end of the time, and lets the tasks run
+ * that want this CPU.
  * @timeo: reduced by the time spent, in jiffies
  * Return: true if there is no need to sleep.
  */
@@ -53,6 +53,10 @@ static bool recv_busy_poll(const struct sanx_sock *ss, struct sanx_conn *conn,
 
 	while (!ready && sanx_busy_poll_again(poll))
 		ready = recv_ready(ss, conn, seen, any);
+	if (!ready && sanx_busy_poll_cede(conn)) {
+		ready = recv_ready(ss, conn, seen, any);
+		sanx_busy_poll_ceded(conn, ready);
+	}
 	if (*timeo != MAX_SCHEDULE_TIMEOUT)
 		*timeo = max_t(long, *timeo - (long)(jiffies - start), 0);
 	return ready;
@@ -86,7 +90,7 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 		return -EAGAIN;
 	sanx_liveness_wait(conn, ss->sk);
 	sanx_busy_poll_start(&poll, conn, ss->sk, *timeo);
-	if (poll.ns && recv_busy_poll(ss, conn, seen, any, &poll, timeo))
+	if (recv_busy_poll(ss, conn, seen, any, &poll, timeo))
 		return 0;
 	add_wait_queue(sk_sleep(ss->sk), &wait);
 	/*

@@ -74,6 +74,7 @@ struct sim_timer {
  * @why: what it waits for, for people
  * @nvcsw: how often it has slept
  * @nivcsw: how often another task ran in its stead
+ * @nr_cpus_allowed: nobody asks on whose behalf that matters
  * @all: in the list of all tasks
  * @job: what it runs, or NULL
  * @stack: its stack
@@ -99,6 +100,7 @@ struct sim_task {
 	const char		*why;
 	unsigned long		nvcsw;
 	unsigned long		nivcsw;
+	int			nr_cpus_allowed;
 	struct sim_task		*all;
 	struct sim_entry	*job;
 	void			*stack;
@@ -177,6 +179,7 @@ static inline void sim_point(void)
 #define pr_err(...)		do { } while (0)
 
 #define cond_resched()		sim_point()
+#define schedule()		sim_yield()
 #define cpu_relax()		sim_yield()
 #define barrier()		__asm__ __volatile__("" ::: "memory")
 #define barrier_data(p)		__asm__ __volatile__("" :: "r"(p) : "memory")
