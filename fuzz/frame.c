@@ -149,7 +149,7 @@ static void try_hello(struct fuzz_input *in)
 	fuzz_assert(size >= sizeof(hello));
 	fuzz_assert(info.from && info.to && info.instance);
 	fuzz_assert(info.recvs >= SANX_RECVS_MIN && info.recvs <= SANX_RECVS_MAX);
-	fuzz_assert(info.inline_max <= SANX_INLINE_MAX && info.lane < SANX_LANES_MAX);
+	fuzz_assert(info.inline_max <= SANX_INLINE_MAX && info.lane < SANX_LANES_ALL);
 	fuzz_assert(info.keys <= SANX_PROOFS);
 	sanx_hello_build(&hello, &info);
 	fuzz_assert(!memcmp(&hello, wire, offsetof(struct sanx_hello, proof)));

@@ -97,8 +97,8 @@ static const struct wrong_case hello_cases[] = {
 	{ "16 receives", 32, 2, 16, 0 },
 	{ "65535 receives", 32, 2, 65535, 0 },
 	{ "lane 0", 34, 1, 0, 0 },
-	{ "lane 7", 34, 1, 7, 0 },
-	{ "lane 8", 34, 1, 8, -EPROTO },
+	{ "lane 11", 34, 1, 11, 0 },
+	{ "lane 12", 34, 1, 12, -EPROTO },
 	{ "lane 255", 34, 1, 255, -EPROTO },
 	{ "rail 0", 35, 1, 0, 0 },
 	{ "rail 255", 35, 1, 255, 0 },
@@ -555,7 +555,7 @@ static void open_fuzz(struct kunit *test)
 			KUNIT_ASSERT_NE(test, hello.to, 0);
 			KUNIT_ASSERT_GE(test, hello.recvs, 16);
 			KUNIT_ASSERT_LE(test, hello.inline_max, 256);
-			KUNIT_ASSERT_LT(test, hello.lane, 8);
+			KUNIT_ASSERT_LT(test, hello.lane, 12);
 			KUNIT_ASSERT_LE(test, hello.keys, 2);
 			KUNIT_ASSERT_NE(test, hello.instance, 0);
 		}

@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/module.h>
+#include <linux/string.h>
 
 #include "link/rails.h"
 
@@ -21,8 +22,10 @@ enum what {
 	/* rails_choose() of all rails; of all but the first. */
 	CHOICE,
 	CHOICE_BUT_0,
-	/* rails_better() than the last rail. */
+	/* rails_move() from the last rail; all are well. */
 	BETTER,
+	REFUSED,
+	FORGET,
 };
 
 /**
@@ -55,11 +58,11 @@ static const struct story stories[] = {
 	} },
 	{ "one that failed is held, and no longer", {
 		{ FAILED, 0, 0 }, { CHOICE, 1, 1 }, { BETTER, 1, 1, 99 },
-		{ CHOICE, 1, HOLD - 1 }, { CHOICE, 0, HOLD }, { BETTER, 0, HOLD, 99 },
+		{ CHOICE, 1, HOLD - 1 }, { CHOICE, 0, HOLD }, { BETTER, 0, HOLD, ULONG_MAX },
 	} },
 	{ "all but the last are held: nothing is better, for a time", {
 		{ FAILED, 0, 0 }, { FAILED, 1, 10 }, { FAILED, 2, 20 },
-		{ BETTER, NONE, 30, 70 }, { BETTER, 0, HOLD, ULONG_MAX },
+		{ BETTER, NONE, 30, 70 }, { BETTER, 0, HOLD, 10 },
 	} },
 	{ "all are held: the one whose time ends first", {
 		{ FAILED, 0, 40 }, { FAILED, 1, 20 }, { FAILED, 2, 10 }, { FAILED, 3, 30 },
@@ -91,11 +94,38 @@ static const struct story stories[] = {
 		{ FAILED, 0, 0 }, { UP, 0, 100 }, { FAILED, 0, 100 + 16 * HOLD },
 		{ CHOICE, 1, 100 + 17 * HOLD - 1 }, { CHOICE, 0, 100 + 17 * HOLD },
 	} },
+	{ "a success is forgotten as late as it counts", {
+		{ FAILED, 0, 0 }, { UP, 0, 100 }, { FORGET, 0, 1699 }, { FAILED, 0, 1699 },
+		{ CHOICE, 1, 1898 }, { FORGET, 0, 1900 }, { UP, 0, 1900 },
+		{ FORGET, 0, 3500 }, { REFUSED, 0, 3500 }, { CHOICE, 1, 3599 },
+	} },
+	{ "refusals do not make it longer", {
+		{ REFUSED, 0, 0 }, { CHOICE, 1, 99 }, { CHOICE, 0, 100 },
+		{ REFUSED, 0, 100 }, { CHOICE, 1, 199 }, { CHOICE, 0, 200 },
+		{ REFUSED, 0, 200 }, { CHOICE, 1, 299 }, { CHOICE, 0, 300 },
+	} },
+	{ "nor do they make it shorter", {
+		{ FAILED, 0, 0 }, { FAILED, 0, 100 }, { REFUSED, 0, 250 },
+		{ CHOICE, 1, 299 }, { CHOICE, 0, 300 }, { FAILED, 0, 300 },
+		{ CHOICE, 1, 699 }, { CHOICE, 0, 700 },
+	} },
 	{ "of several links the first counts", {
 		{ FAILED, 0, 0 }, { UP, 0, 100 }, { UP, 0, 900 },
 		{ FAILED, 0, 100 + 16 * HOLD }, { CHOICE, 0, 100 + 17 * HOLD },
 	} },
 };
+
+/* All rails, of one kind and equal weight, with links on all. */
+static const struct rails_view all = {
+	.usable	= ALL,
+	.well	= ALL,
+	.weight	= { 1, 1, 1, 1 },
+};
+
+static unsigned int choose(const struct rails *r, u32 tried, unsigned long now)
+{
+	return rails_choose(r, &all, tried, false, now);
+}
 
 static void tell(struct kunit *test, const struct story *s, unsigned long from)
 {
@@ -108,24 +138,29 @@ static void tell(struct kunit *test, const struct story *s, unsigned long from)
 		case FAILED:
 			rails_failed(&r, e->rail, from + e->at, HOLD, 0);
 			break;
+		case FORGET:
+			rails_forget(&r, from + e->at, HOLD);
+			break;
+		case REFUSED:
+			rails_refused(&r, e->rail, from + e->at, HOLD, 0);
+			break;
 		case UP:
 			rails_up(&r, e->rail, from + e->at);
 			break;
 		case CHOICE:
-			KUNIT_EXPECT_EQ_MSG(test, e->rail, rails_choose(&r, ALL, from + e->at),
+			KUNIT_EXPECT_EQ_MSG(test, e->rail, choose(&r, 0, from + e->at),
 					    "%s: at %lu", s->desc, e->at);
 			break;
 		case CHOICE_BUT_0:
 			KUNIT_EXPECT_EQ(test, e->rail,
-					rails_choose(&r, ALL & ~BIT(0), from + e->at));
+					choose(&r, BIT(0), from + e->at));
 			break;
 		case BETTER:
 			KUNIT_EXPECT_EQ_MSG(test, e->rail,
-					    rails_better(&r, ALL, RAILS_MAX - 1,
-							 from + e->at, &wait),
+					    rails_move(&r, &all, RAILS_MAX - 1,
+						       from + e->at, &wait),
 					    "%s: at %lu", s->desc, e->at);
-			if (e->rail == NONE)
-				KUNIT_EXPECT_EQ(test, e->wait, wait);
+			KUNIT_EXPECT_EQ(test, e->wait, wait);
 			break;
 		default:
 			break;
@@ -145,26 +180,219 @@ static void stories_test(struct kunit *test)
 			tell(test, &stories[i], from[k]);
 }
 
+static bool in(u32 set, unsigned int i)
+{
+	return i < RAILS_MAX && set & BIT(i);
+}
+
 /* There is no rail but the usable ones, whatever has failed. */
 static void usable_test(struct kunit *test)
 {
+	struct rails_view v = all;
 	struct rails r = {};
 	unsigned long wait;
-	u32 usable;
+	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, NONE, rails_choose(&r, 0, 0));
+	v.usable = 0;
+	KUNIT_EXPECT_EQ(test, NONE, rails_choose(&r, &v, 0, false, 0));
 	rails_failed(&r, 1, 0, HOLD, 0);
 	rails_failed(&r, 3, 0, HOLD, 0);
-	for (usable = 1; usable <= ALL; usable++) {
-		unsigned int i = rails_choose(&r, usable, 1);
-
-		KUNIT_EXPECT_LT(test, i, NONE);
-		KUNIT_EXPECT_TRUE(test, usable & BIT(i));
-		i = rails_better(&r, usable, 2, 1, &wait);
-		KUNIT_EXPECT_EQ(test, i, usable & BIT(0) ? 0 : NONE);
-		if (i == NONE)
-			KUNIT_EXPECT_EQ(test, wait, usable & BIT(1) ? HOLD - 1 : ULONG_MAX);
+	for (v.usable = 1; v.usable <= ALL; v.usable++) {
+		KUNIT_EXPECT_TRUE(test, in(v.usable, rails_choose(&r, &v, 0, false, 1)));
+		i = rails_move(&r, &v, 2, 1, &wait);
+		KUNIT_EXPECT_EQ(test, i, v.usable & BIT(0) ? 0 : NONE);
+		KUNIT_EXPECT_EQ(test, wait, v.usable & (BIT(1) | BIT(3)) ? HOLD - 1 :
+									   ULONG_MAX);
 	}
+}
+
+/* One that is to be left is taken if there is nothing else, and never moved to. */
+static void drain_test(struct kunit *test)
+{
+	struct rails_view v = all;
+	struct rails r = {};
+	unsigned long wait;
+
+	v.drain = BIT(0);
+	KUNIT_EXPECT_EQ(test, 1, rails_choose(&r, &v, 0, false, 0));
+	KUNIT_EXPECT_EQ(test, 1, rails_move(&r, &v, 0, 0, &wait));
+	KUNIT_EXPECT_EQ(test, 1, rails_move(&r, &v, 3, 0, &wait));
+	/* Held ones are better. */
+	rails_failed(&r, 1, 0, HOLD, 0);
+	rails_failed(&r, 2, 0, HOLD, 0);
+	rails_failed(&r, 3, 0, HOLD, 0);
+	KUNIT_EXPECT_EQ(test, 1, rails_choose(&r, &v, 0, false, 1));
+	KUNIT_EXPECT_EQ(test, 0, rails_choose(&r, &v, ~1U, false, 1));
+	/* But no link is given up for one. */
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, 0, 1, &wait));
+	KUNIT_EXPECT_EQ(test, HOLD - 1, wait);
+	v.drain = ALL;
+	KUNIT_EXPECT_EQ(test, 0, rails_choose(&r, &v, 0, false, 1));
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, 0, HOLD, &wait));
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, 2, HOLD, &wait));
+}
+
+/* Where connections wait, a rail that works is tried first. */
+static void sure_test(struct kunit *test)
+{
+	struct rails_view v = all;
+	struct rails r = {};
+	unsigned long wait;
+
+	v.well = BIT(2) | BIT(3);
+	KUNIT_EXPECT_EQ(test, 0, rails_choose(&r, &v, 0, false, 0));
+	KUNIT_EXPECT_EQ(test, 2, rails_choose(&r, &v, 0, true, 0));
+	KUNIT_EXPECT_EQ(test, 0, rails_choose(&r, &v, BIT(2) | BIT(3), true, 0));
+	rails_failed(&r, 2, 0, HOLD, 0);
+	KUNIT_EXPECT_EQ(test, 3, rails_choose(&r, &v, 0, true, 1));
+	rails_failed(&r, 3, 0, HOLD, 0);
+	KUNIT_EXPECT_EQ(test, 0, rails_choose(&r, &v, 0, true, 1));
+	/* No lane gives up its link for a rail that may not work. */
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, 1, 1, &wait));
+	KUNIT_EXPECT_EQ(test, 2, rails_move(&r, &v, 3, HOLD, &wait));
+	/* Its own has no link when the map does not have it any more. */
+	KUNIT_EXPECT_EQ(test, 2, rails_move(&r, &v, NONE, HOLD, &wait));
+	v.well = 0;
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, NONE, HOLD, &wait));
+}
+
+/* The tier is the first rail; or all of its kind; spares count when alone. */
+static void tier_test(struct kunit *test)
+{
+	struct rails_view v = {
+		.kind	= { 0, 1, 0, 1 },
+		.weight	= { 1, 1, 5, 0 },
+	};
+
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, ALL), BIT(0));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, ALL & ~BIT(0)), BIT(1));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, BIT(3)), BIT(3));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, 0), 0);
+	v.spread = true;
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, ALL), BIT(0) | BIT(2));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, ALL & ~BIT(0)), BIT(1));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, BIT(2) | BIT(3)), BIT(2));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, BIT(3)), BIT(3));
+	v.weight[0] = 0;
+	v.weight[2] = 0;
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, ALL), BIT(1));
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, BIT(0) | BIT(2)), BIT(0) | BIT(2));
+	v.spread = false;
+	KUNIT_EXPECT_EQ(test, rails_tier(&v, ALL), BIT(1));
+}
+
+#define LANES	8
+
+/* Which rails the lanes use, as they see it. */
+static void see_load(struct rails_view *v, const unsigned int *on, unsigned int but)
+{
+	unsigned int i;
+
+	memset(v->load, 0, sizeof(v->load));
+	for (i = 0; i < LANES; i++)
+		if (i != but && on[i] < RAILS_MAX)
+			v->load[on[i]]++;
+}
+
+/* Moves lanes until none wants to any more.  Returns the number of moves. */
+static unsigned int settle(struct rails_view *v, unsigned int *on)
+{
+	static const struct rails none;
+	unsigned int i, to, moves = 0, still = 0;
+	unsigned long wait;
+
+	for (i = 0; still < LANES && moves < 1000; i = (i + 1) % LANES, still++) {
+		see_load(v, on, i);
+		to = rails_move(&none, v, on[i], 0, &wait);
+		if (to == RAILS_MAX)
+			continue;
+		on[i] = to;
+		moves++;
+		still = 0;
+	}
+	return moves;
+}
+
+/*
+ * From any distribution, with any weights, lanes come to rest after a move each at
+ * most, and then no move of one would make the load more equal.
+ */
+static void settle_test(struct kunit *test)
+{
+	unsigned int seed = 1, n, i, k, on[LANES];
+	struct rails_view v = all;
+
+	v.spread = true;
+	for (n = 0; n < 5000; n++) {
+		for (i = 0; i < RAILS_MAX; i++)
+			v.weight[i] = 1 + (seed = seed * 1103515245 + 12345) / 65536 % 5;
+		v.well = 1 + (seed = seed * 1103515245 + 12345) / 65536 % ALL;
+		for (i = 0; i < LANES; i++)
+			on[i] = (seed = seed * 1103515245 + 12345) / 65536 % RAILS_MAX;
+		/* Nobody leaves a rail only because no link is seen on it. */
+		for (i = 0; i < LANES; i++)
+			v.well |= BIT(on[i]);
+		KUNIT_ASSERT_LE(test, settle(&v, on), LANES);
+		see_load(&v, on, LANES);
+		for (i = 0; i < LANES; i++)
+			for (k = 0; k < RAILS_MAX; k++)
+				if (v.well & BIT(k))
+					KUNIT_ASSERT_GE(test, (v.load[k] + 1) * v.weight[on[i]],
+							v.load[on[i]] * v.weight[k]);
+	}
+}
+
+/* When a rail goes, only its lanes move; when it comes back, only as many. */
+static void rebalance_test(struct kunit *test)
+{
+	unsigned int on[LANES] = { 0, 1, 2, 3, 0, 1, 2, 3 };
+	struct rails_view v = all;
+
+	v.spread = true;
+	KUNIT_EXPECT_EQ(test, 0, settle(&v, on));
+	v.usable = ALL & ~BIT(2);
+	KUNIT_EXPECT_EQ(test, 2, settle(&v, on));
+	v.usable = ALL;
+	KUNIT_EXPECT_EQ(test, 2, settle(&v, on));
+	/* Three quarters on one of two. */
+	v.usable = BIT(0) | BIT(1);
+	v.weight[0] = 3;
+	settle(&v, on);
+	see_load(&v, on, LANES);
+	KUNIT_EXPECT_EQ(test, 6, v.load[0]);
+	KUNIT_EXPECT_EQ(test, 2, v.load[1]);
+}
+
+/* Connections are given in turn, as often as the weights say. */
+static void give_test(struct kunit *test)
+{
+	unsigned int i, got[RAILS_MAX] = {};
+	struct rails_given g = {};
+	struct rails_view v = all;
+
+	v.spread = true;
+	v.weight[1] = 2;
+	v.weight[2] = 0;
+	for (i = 0; i < 400; i++)
+		got[rails_give(&g, &v, ALL & ~BIT(2), ALL & ~BIT(2))]++;
+	KUNIT_EXPECT_EQ(test, 100, got[0]);
+	KUNIT_EXPECT_EQ(test, 200, got[1]);
+	KUNIT_EXPECT_EQ(test, 0, got[2]);
+	KUNIT_EXPECT_EQ(test, 100, got[3]);
+	/* Long ones, too. */
+	for (i = 0; i < 4 * RAILS_GIVEN_MAX; i++)
+		got[rails_give(&g, &v, ALL & ~BIT(2), ALL & ~BIT(2))]++;
+	KUNIT_EXPECT_EQ(test, 100 + RAILS_GIVEN_MAX, got[0]);
+	KUNIT_EXPECT_EQ(test, 200 + 2 * RAILS_GIVEN_MAX, got[1]);
+	/* One that comes back does not make up for what it has missed. */
+	memset(got, 0, sizeof(got));
+	v.weight[1] = 1;
+	for (i = 0; i < 1000; i++)
+		rails_give(&g, &v, BIT(0), BIT(0));
+	for (i = 0; i < 100; i++)
+		got[rails_give(&g, &v, BIT(0) | BIT(1), BIT(0) | BIT(1))]++;
+	KUNIT_EXPECT_EQ(test, 50, got[0]);
+	KUNIT_EXPECT_EQ(test, 50, got[1]);
 }
 
 /* The time is longer by a quarter at most, and not the same for all nodes. */
@@ -184,10 +412,34 @@ static void jitter_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, most, HOLD + HOLD / 4);
 }
 
+/* A rail that nobody tries, as its port is dark, is not held again as the clock goes on. */
+static void wrap_test(struct kunit *test)
+{
+	unsigned long now = ULONG_MAX / 3;
+	struct rails r = {};
+	int i;
+
+	rails_failed(&r, 0, now, HOLD, 0);
+	now += HOLD;
+	for (i = 0; i < 8; i++) {
+		rails_forget(&r, now, HOLD);
+		KUNIT_EXPECT_FALSE(test, rails_held(&r, 0, now));
+		now += ULONG_MAX / 4;
+		KUNIT_EXPECT_FALSE(test, rails_held(&r, 0, now));
+	}
+}
+
 static struct kunit_case rails_cases[] = {
 	KUNIT_CASE(stories_test),
 	KUNIT_CASE(usable_test),
+	KUNIT_CASE(drain_test),
+	KUNIT_CASE(sure_test),
+	KUNIT_CASE(tier_test),
+	KUNIT_CASE(settle_test),
+	KUNIT_CASE(rebalance_test),
+	KUNIT_CASE(give_test),
 	KUNIT_CASE(jitter_test),
+	KUNIT_CASE(wrap_test),
 	{}
 };
 

@@ -8,6 +8,7 @@
 
 #include <linux/version.h>
 #include <linux/ipv6.h>
+#include <linux/sysctl.h>
 #include <linux/net.h>
 #include <linux/tcp.h>
 #include <net/genetlink.h>
@@ -70,6 +71,13 @@ static inline int sanx_tcp_lend(struct sock *sk, const struct bio_vec *bv,
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, n, len);
 	return tcp_sendmsg_locked(sk, &msg, len);
 }
+#endif
+
+/* Since 6.11 handlers of sysctls cannot change their table. */
+#if KERNEL_VERSION(6, 11, 0) > LINUX_VERSION_CODE
+#define sanx_ctl_table		struct ctl_table
+#else
+#define sanx_ctl_table		const struct ctl_table
 #endif
 
 /*

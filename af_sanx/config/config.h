@@ -17,6 +17,7 @@
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/sanx_wire.h>
+#include <uapi/linux/sanx_netlink.h>
 
 struct ctl_table_header;
 
@@ -113,11 +114,13 @@ struct sanx_stats {
  * struct sanx_net - configuration and counters of a network namespace
  * @net: the namespace
  * @stats: counters, one set for each CPU
- * @config_mutex: guards writes of @nodemap, @ports, @keys and @config_seq
- * @config_seq: incremented with each change of @nodemap, @ports or @keys, so that a
- *	dump can detect changes; dumps read it without @config_mutex
+ * @config_mutex: guards writes of @nodemap, @ports, @rail_settings, @keys and
+ *	@config_seq
+ * @config_seq: incremented with each change of one of them, so that a dump can detect
+ *	changes; dumps read it without @config_mutex
  * @nodemap: the node map, replaced as a whole; read under RCU
  * @ports: the port rules, replaced as a whole; read under RCU
+ * @rail_settings: settings of rails, replaced as a whole; read under RCU
  * @keys_mutex: guards @keys, @n_keys and @self_key; nothing is locked or allocated
  *	inside, because it is taken under lnet.lock, for which reclaim may wait
  * @keys: &struct sanx_key_entry, one for each peer with keys
@@ -141,6 +144,7 @@ struct sanx_stats {
  *	connections with one peer may have
  * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
  *	and that a peer has not let go
+ * @rail_policy: sysctl net.sanx.rail_policy: enum sanx_rail_policy
  * @cov: KCOV handle of who has made a socket last, or 0; cov.h; no lock
  * @sysctl: the sysctls
  */
@@ -151,6 +155,7 @@ struct sanx_net {
 	unsigned int			config_seq;
 	struct sanx_nodemap __rcu	*nodemap;
 	struct sanx_ports __rcu		*ports;
+	struct sanx_rail_settings __rcu	*rail_settings;
 	struct mutex			keys_mutex; /* guards: see above */
 	struct list_head		keys;
 	unsigned int			n_keys;
@@ -165,6 +170,7 @@ struct sanx_net {
 	unsigned int			conns_peer;
 	unsigned int			mem_peer_percent;
 	unsigned int			max_orphans;
+	unsigned int			rail_policy;
 	u64				cov;
 	struct ctl_table_header		*sysctl;
 };
@@ -254,6 +260,7 @@ bool sanx_node_rail_end(const struct sanx_node_info *self,
 bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 		       struct sanx_node_info *info);
 bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
+bool sanx_node_nth(struct net *net, unsigned int i, u32 *id);
 bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr);
 bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
 		     const struct in6_addr *addr);
@@ -384,12 +391,75 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
 bool sanx_port_allowed(struct net *net, enum sanx_way way,
 		       const struct in6_addr *peer, __be16 port);
 
+/* rails.c */
+/**
+ * enum sanx_rail_policy - which of several rails a connection uses
+ * @SANX_RAIL_IN_ORDER: all use the first that works
+ * @SANX_RAIL_ROUND_ROBIN: those that work are taken in turn
+ * @SANX_RAIL_MIN_INFLIGHT: the one with the fewest frames in flight
+ * @SANX_RAIL_MIN_LATENCY: the one with the shortest round trip
+ */
+enum sanx_rail_policy {
+	SANX_RAIL_IN_ORDER,
+	SANX_RAIL_ROUND_ROBIN,
+	SANX_RAIL_MIN_INFLIGHT,
+	SANX_RAIL_MIN_LATENCY,
+	/* private: */
+	__SANX_RAIL_POLICIES
+};
+
+/* The weight of a rail of which nothing is said. */
+#define SANX_RAIL_WEIGHT	1U
+#define SANX_RAIL_SETTINGS_MAX	1024U
+
+/**
+ * struct sanx_rail_setting - what is said about the rails of an address
+ * @addr: the address, of this node or of another
+ * @kind: kind of the rails (enum sanx_wire_kind)
+ * @admin: enum sanx_rail_admin: may they be used?
+ * @weight: the part of the load that they shall have, 0 to 255; 0: none while another
+ *	rail works
+ */
+struct sanx_rail_setting {
+	struct in6_addr	addr;
+	u8		kind;
+	u8		admin;
+	u8		weight;
+};
+
+/**
+ * struct sanx_rail_settings - settings of rails; constant once published
+ * @rcu: frees them
+ * @n: number of settings
+ * @setting: the settings, one for each address and kind, none of them the default
+ */
+struct sanx_rail_settings {
+	struct rcu_head			rcu;
+	unsigned int			n;
+	struct sanx_rail_setting	setting[];
+};
+
+struct sanx_rail_settings *
+sanx_rail_settings_with(const struct sanx_rail_settings *old,
+			const struct sanx_rail_setting *s);
+struct sanx_rail_setting
+sanx_rail_settings_find(const struct sanx_rail_settings *settings,
+			enum sanx_wire_kind kind, const struct in6_addr *addr);
+void sanx_rail_settings_publish(struct sanx_net *sn,
+				struct sanx_rail_settings *settings);
+bool sanx_rail_any_setting(struct net *net);
+void sanx_rail_setting(struct net *net, enum sanx_wire_kind kind,
+		       const struct in6_addr *local,
+		       const struct in6_addr *remote,
+		       struct sanx_rail_setting *s);
+
 /* addr.c */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
 
 /* reach.c */
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 		       const struct sanx_endpoint *remote);
+bool sanx_addr_works(struct net *net, const struct in6_addr *addr);
 
 /* sysctl.c */
 extern unsigned int sanx_mem_mb;

@@ -46,6 +46,7 @@ static void __net_exit sanx_net_exit(struct net *net)
 
 	sanx_nodemap_publish(sn, NULL);
 	sanx_ports_publish(sn, NULL);
+	sanx_rail_settings_publish(sn, NULL);
 	sanx_keys_net_exit(sn);
 	sanx_sysctl_net_exit(sn);
 	free_percpu(sn->stats);

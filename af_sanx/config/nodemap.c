@@ -453,6 +453,32 @@ bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info)
 }
 
 /**
+ * sanx_node_nth() - which node is in an entry of the node map?
+ * @net: the namespace
+ * @i: number of the entry
+ * @id: set to the node id; 0 if an entry before it has the same node
+ *
+ * Context: any.
+ * Return: true if there is such an entry.
+ */
+bool sanx_node_nth(struct net *net, unsigned int i, u32 *id)
+{
+	const struct sanx_nodemap *map;
+	bool found;
+
+	rcu_read_lock();
+	map = rcu_dereference(sanx_net(net)->nodemap);
+	found = map && i < map->n;
+	if (found) {
+		*id = map->entry[i].node.id;
+		if (sanx_nodemap_find_id(map, *id) != &map->entry[i])
+			*id = 0;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/**
  * sanx_node_has_addr() - does an address belong to a node?
  * @net: the namespace
  * @id: node id

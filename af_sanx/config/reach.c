@@ -194,3 +194,39 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 	dst_release(answer);
 	return admits;
 }
+
+static struct net_device *addr_dev(struct net *net, const struct in6_addr *addr)
+{
+	struct net_device *dev = NULL;
+
+	if (ipv6_addr_v4mapped(addr))
+		return __ip_dev_find(net, addr->s6_addr32[3], false);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (ipv6_mod_enabled())
+		dev = ipv6_dev_find(net, addr, NULL);
+	/* Nobody may use a tentative one. */
+	if (dev && !ipv6_chk_addr(net, addr, dev, 0))
+		dev = NULL;
+#endif
+	return dev;
+}
+
+/**
+ * sanx_addr_works() - can packets leave from an address now?
+ * @net: the namespace
+ * @addr: IPv6, or IPv4 as v4-mapped
+ *
+ * Context: any.
+ * Return: true if a network device has the address, is up and has a carrier.
+ */
+bool sanx_addr_works(struct net *net, const struct in6_addr *addr)
+{
+	const struct net_device *dev;
+	bool works;
+
+	rcu_read_lock();
+	dev = addr_dev(net, addr);
+	works = dev && netif_running(dev) && netif_carrier_ok(dev);
+	rcu_read_unlock();
+	return works;
+}

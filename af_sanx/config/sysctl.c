@@ -3,6 +3,8 @@
 #include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
 #include <net/net_namespace.h>
 
 #include "internal.h"
@@ -51,6 +53,16 @@ static unsigned int mem_mb_max = 1 << 30;
  */
 unsigned int sanx_mem_mb;
 
+static const char *const rail_policies[__SANX_RAIL_POLICIES] = {
+	[SANX_RAIL_IN_ORDER]		= "in-order",
+	[SANX_RAIL_ROUND_ROBIN]		= "round-robin",
+	[SANX_RAIL_MIN_INFLIGHT]	= "min-inflight",
+	[SANX_RAIL_MIN_LATENCY]		= "min-latency",
+};
+
+/* Longer than each of the names. */
+#define RAIL_POLICY_LEN	16
+
 enum {
 	SYSCTL_SPIN_US,
 	SYSCTL_IDLE_MS,
@@ -62,6 +74,7 @@ enum {
 	SYSCTL_CONNS_PEER,
 	SYSCTL_MEM_PEER_PERCENT,
 	SYSCTL_MAX_ORPHANS,
+	SYSCTL_RAIL_POLICY,
 	/* Not in each namespace. */
 	SYSCTL_MEM_MB,
 	__SYSCTLS
@@ -76,6 +89,29 @@ static void sysctl_uint(struct ctl_table *entry, const char *name,
 	entry->mode = 0644;
 	entry->proc_handler = proc_douintvec_minmax;
 	entry->extra2 = most;
+}
+
+/* net.sanx.rail_policy: the name of a policy. */
+static int sysctl_rail_policy(sanx_ctl_table *entry, int write, void *buffer,
+			      size_t *len, loff_t *pos)
+{
+	unsigned int *policy = entry->data;
+	char name[RAIL_POLICY_LEN];
+	struct ctl_table text = {
+		.data	= name,
+		.maxlen	= sizeof(name),
+	};
+	int err;
+
+	strscpy(name, rail_policies[READ_ONCE(*policy)], sizeof(name));
+	err = proc_dostring(&text, write, buffer, len, pos);
+	if (err || !write)
+		return err;
+	err = match_string(rail_policies, ARRAY_SIZE(rail_policies), strim(name));
+	if (err < 0)
+		return -EINVAL;
+	WRITE_ONCE(*policy, err);
+	return 0;
 }
 
 static unsigned int mem_default(void)
@@ -105,6 +141,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->conns_peer = CONNS_PEER;
 	sn->mem_peer_percent = MEM_PEER_PERCENT;
 	sn->max_orphans = MAX_ORPHANS;
+	sn->rail_policy = SANX_RAIL_IN_ORDER;
 	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
@@ -132,6 +169,9 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    &sn->max_orphans, &max_orphans_max);
 	sysctl_uint(&table[SYSCTL_MEM_PEER_PERCENT], "mem_peer_percent",
 		    &sn->mem_peer_percent, &mem_peer_percent_max);
+	sysctl_uint(&table[SYSCTL_RAIL_POLICY], "rail_policy", &sn->rail_policy,
+		    NULL);
+	table[SYSCTL_RAIL_POLICY].proc_handler = sysctl_rail_policy;
 	if (net_eq(sn->net, &init_net)) {
 		sysctl_uint(&table[SYSCTL_MEM_MB], "mem_mb", &sanx_mem_mb,
 			    &mem_mb_max);

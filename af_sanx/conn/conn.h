@@ -224,6 +224,10 @@ void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
 			       int (*put)(struct sk_buff *skb,
 					  struct netlink_callback *cb,
 					  const struct sanx_link_info *info));
+void sanx_transport_dump_rails(struct sk_buff *skb, struct netlink_callback *cb,
+			       int (*put)(struct sk_buff *skb,
+					  struct netlink_callback *cb,
+					  const struct sanx_rail_info *info));
 
 /* netuse.c */
 int sanx_netuse_init(void);

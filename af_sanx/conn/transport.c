@@ -21,6 +21,9 @@ static const struct sanx_transport_ops __rcu *transports[2];
 /* Writes a link during sanx_transport_dump_links(), else NULL. */
 static int (*put_link)(struct sk_buff *skb, struct netlink_callback *cb,
 		       const struct sanx_link_info *info);
+/* Writes a rail during sanx_transport_dump_rails(), else NULL. */
+static int (*put_rail)(struct sk_buff *skb, struct netlink_callback *cb,
+		       const struct sanx_rail_info *info);
 
 /**
  * sanx_transport_register() - register a transport
@@ -184,6 +187,54 @@ int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 {
 	lockdep_assert_held(&transport_mutex);
 	return put_link(skb, cb, info);
+}
+
+static void dump_rails(const struct sanx_transport_ops *ops, void *arg)
+{
+	struct link_dump *d = arg;
+
+	if (ops->dump_rails)
+		ops->dump_rails(sock_net(d->skb->sk), d->skb, d->cb);
+}
+
+/**
+ * sanx_transport_dump_rails() - have a transport report its rails
+ * @skb: the message buffer of the dump
+ * @cb: the dump; cb->args[0] is the transport's
+ * @put: writes one rail into @skb; returns 0, or -EMSGSIZE when @skb is full.
+ *	sanx_nl_put_rail() calls it under transport_mutex and locks of the
+ *	transport, and not after this function returned.
+ *
+ * Context: process, may sleep.
+ */
+void sanx_transport_dump_rails(struct sk_buff *skb, struct netlink_callback *cb,
+			       int (*put)(struct sk_buff *skb,
+					  struct netlink_callback *cb,
+					  const struct sanx_rail_info *info))
+{
+	struct link_dump d = { skb, cb };
+
+	mutex_lock(&transport_mutex);
+	put_rail = put;
+	each(dump_rails, &d);
+	put_rail = NULL;
+	mutex_unlock(&transport_mutex);
+}
+
+/**
+ * sanx_nl_put_rail() - report a rail in a dump
+ * @skb: the message buffer of the dump
+ * @cb: the dump
+ * @info: the rail
+ *
+ * Context: sanx_transport_ops.dump_rails(), with transport_mutex held.
+ * Return: 0, or -EMSGSIZE when the buffer is full.
+ */
+int sanx_nl_put_rail(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct sanx_rail_info *info)
+{
+	lockdep_assert_held(&transport_mutex);
+	return put_rail(skb, cb, info);
 }
 
 /**

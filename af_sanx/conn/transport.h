@@ -608,6 +608,14 @@ struct sanx_transport_ops {
 	void (*map_changed)(struct net *net);
 
 	/**
+	 * @rails_changed: what the administrator says about rails of @net has
+	 *	changed.  Optional.
+	 *
+	 * Context: process, may sleep, the configuration mutex held.
+	 */
+	void (*rails_changed)(struct net *net);
+
+	/**
 	 * @dump_links: report each link of @net with sanx_nl_put_link(), except
 	 *	the first @skip links.  Optional.
 	 *
@@ -616,6 +624,16 @@ struct sanx_transport_ops {
 	 */
 	int (*dump_links)(struct net *net, struct sk_buff *skb,
 			  struct netlink_callback *cb, int skip);
+
+	/**
+	 * @dump_rails: report each rail of @net with sanx_nl_put_rail(), from
+	 *	where cb->args[0] says, which it moves on.  Optional; of one
+	 *	transport only.
+	 *
+	 * Context: process; RTNL not held.
+	 */
+	void (*dump_rails)(struct net *net, struct sk_buff *skb,
+			   struct netlink_callback *cb);
 };
 
 /**
@@ -632,6 +650,7 @@ struct sanx_transport_ops {
  * @lane: number of the lane
  * @key: id of the key that the two nodes have shown to each other, or 0
  * @rail: number of the rail, or -1
+ * @standby: it only shows that the rail works
  * @up: it takes connections: @up_secs, @moves and @moved apply
  * @up_secs: seconds since it came up
  * @moves: moves of the lane's connections from rail to rail
@@ -651,11 +670,48 @@ struct sanx_link_info {
 	u32		lane;
 	u32		key;
 	int		rail;
+	bool		standby;
 	bool		up;
 	u32		up_secs;
 	u32		moves;
 	const char	*moved;
 	u32		moved_secs;
+};
+
+/**
+ * struct sanx_rail_info - a rail, as sanxctl shows it
+ * @node: the peer's node id
+ * @number: number of the rail
+ * @transport: name of the transport
+ * @local: our address, or unspecified
+ * @remote: the peer's address
+ * @state: name of the state
+ * @admin: enum sanx_rail_admin
+ * @weight: its part of the load
+ * @links: links on it that are up
+ * @conns: connections on these
+ * @rtt: average round trip of late, in ns; or 0
+ * @tx_bytes: payload sent
+ * @rx_bytes: payload received
+ * @errors: links that were lost, and attempts that failed
+ * @retry_secs: seconds until it is not held any more, or 0
+ */
+struct sanx_rail_info {
+	u32		node;
+	u32		number;
+	const char	*transport;
+	struct in6_addr	local;
+	struct in6_addr	remote;
+	const char	*state;
+	u32		admin;
+	u32		weight;
+	u32		links;
+	u32		conns;
+	u32		rtt;
+	u64		tx_bytes;
+	u64		rx_bytes;
+	u32		errors;
+	u32		retry_secs;
 };
 
 /* conn.c */
@@ -743,5 +799,7 @@ int sanx_transport_register(const struct sanx_transport_ops *ops);
 void sanx_transport_unregister(const struct sanx_transport_ops *ops);
 int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
 		     const struct sanx_link_info *info);
+int sanx_nl_put_rail(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct sanx_rail_info *info);
 
 #endif /* _SANX_TRANSPORT_H */

@@ -50,8 +50,8 @@ static void ack_wake(struct sanx_lconn *lc)
 }
 
 /*
- * Keeps the shortest time from posting a PING to its acknowledgment
- * (link->rtt_ns).
+ * Measures the time from posting a PING to its acknowledgment: the shortest is kept
+ * (link->rtt_ns), and an average of late (link->srtt_ns, as in RFC 6298, 2.3).
  */
 static void ack_timed(struct sanx_link *link, const struct sanx_slot *slot)
 {
@@ -63,6 +63,8 @@ static void ack_timed(struct sanx_link *link, const struct sanx_slot *slot)
 	ns = max(ktime_get_ns() - link->timed_at, 1ULL);
 	if (!link->rtt_ns || ns < link->rtt_ns)
 		WRITE_ONCE(link->rtt_ns, ns);
+	WRITE_ONCE(link->srtt_ns, link->srtt_ns ?
+		   link->srtt_ns - link->srtt_ns / 8 + ns / 8 : ns);
 }
 
 /* Pages whose bytes are acknowledged go to @pages (sanx_long_acked()). */

@@ -362,7 +362,7 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 	info->instance = le64_to_cpu(h.instance);
 	info->nonce = le64_to_cpu(h.nonce);
 	if (!info->from || !info->to || !info->instance || h.features ||
-	    info->lane >= SANX_LANES_MAX || info->keys > SANX_PROOFS ||
+	    info->lane >= SANX_LANES_ALL || info->keys > SANX_PROOFS ||
 	    info->recvs < SANX_RECVS_MIN ||
 	    info->inline_max > SANX_INLINE_MAX)
 		return -EPROTO;

@@ -26,8 +26,11 @@
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may be unanswered. */
 #define SANX_OPENS_MAX		64U
-/* Most lanes between two nodes. */
+/* Most lanes between two nodes for connections. */
 #define SANX_LANES_MAX		8U
+/* Lanes behind them for standby links, one for each rail. */
+#define SANX_STANDBY_LANES	4U
+#define SANX_LANES_ALL		(SANX_LANES_MAX + SANX_STANDBY_LANES)
 /* Most keys that a hello has proofs of. */
 #define SANX_PROOFS		2U
 /* Bytes of the proof in a reply and in AUTH. */
@@ -236,7 +239,7 @@ static_assert(sizeof(struct sanx_resume) == 32);
  *	not 0
  * @nonce: random number that the sender drew for this link
  * @recvs: receives that the sender has posted; the first @grant
- * @lane: number of the lane, below SANX_LANES_MAX; the same in request and
+ * @lane: number of the lane, below SANX_LANES_ALL; the same in request and
  *	reply
  * @rail: number of the rail that the link runs over; the same in request and
  *	reply
@@ -311,7 +314,7 @@ struct sanx_window_info {
  * @recvs: receives that it has posted, in SANX_RECVS_MIN..SANX_RECVS_MAX
  * @inline_max: bytes of payload that it accepts in a frame, at most
  *	SANX_INLINE_MAX
- * @lane: number of the lane, below SANX_LANES_MAX
+ * @lane: number of the lane, below SANX_LANES_ALL
  * @rail: number of the rail
  * @keys: number of keys that it has proofs of, at most SANX_PROOFS
  * @instance: tells a restarted peer from the one before, not 0

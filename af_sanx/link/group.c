@@ -15,6 +15,9 @@
  * comes up replaces an older one, because the peer has restarted, or lost the
  * older link, or won the tie.
  *
+ * Which rail a link runs over, and when a lane moves to another, is decided in rail.c.
+ * Lanes from SANX_LANES_MAX on are for standby links, which carry no connections.
+ *
  * A link of a node to itself has an active and a passive end.  The
  * active one takes the connections, and neither is replaced.
  *
@@ -28,15 +31,7 @@
 #include "config/cov.h"
 #include "internal.h"
 
-static const char *const move_names[__SANX_MOVES] = {
-	[SANX_MOVE_LOST]	= "lost",
-	[SANX_MOVE_MAP]		= "map",
-	[SANX_MOVE_BETTER]	= "better",
-	[SANX_MOVE_PEER]	= "peer",
-};
-
 static void group_timeout(struct work_struct *work);
-static void group_back(struct work_struct *work);
 
 /* Returns lane 0 of a peer, which has pointers to the others. */
 static struct sanx_group *group_find(struct sanx_lnet *lnet, u32 peer)
@@ -63,7 +58,7 @@ static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
 	INIT_LIST_HEAD(&g->links);
 	INIT_LIST_HEAD(&g->waiters);
 	INIT_DELAYED_WORK(&g->timer, group_timeout);
-	INIT_DELAYED_WORK(&g->back, group_back);
+	INIT_DELAYED_WORK(&g->care, sanx_rails_care_work);
 	INIT_LIST_HEAD(&g->suspended);
 	INIT_DELAYED_WORK(&g->retry, sanx_suspend_work);
 	xa_init_flags(&g->ids, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
@@ -85,15 +80,29 @@ static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
 			return NULL;
 		first->lanes[0] = first;
 		first->first = first;
+		sanx_rails_renumber(first);
 		if (xa_err(xa_store(&lnet->peers, peer, first, GFP_NOIO))) {
 			list_del(&first->node);
 			sanx_group_put(first);
 			return NULL;
 		}
 	}
+	return sanx_group_lane(first, lane);
+}
+
+/**
+ * sanx_group_lane() - find or make another lane to a node
+ * @first: lane 0
+ * @lane: number of the lane, below SANX_LANES_ALL
+ *
+ * Context: process, lnet.lock held.
+ * Return: the lane, or NULL without memory.
+ */
+struct sanx_group *sanx_group_lane(struct sanx_group *first, u32 lane)
+{
 	if (first->lanes[lane])
 		return first->lanes[lane];
-	first->lanes[lane] = group_alloc(lnet, peer, lane);
+	first->lanes[lane] = group_alloc(first->lnet, first->peer, lane);
 	if (first->lanes[lane]) {
 		kref_get(&first->refs);
 		first->lanes[lane]->first = first;
@@ -129,7 +138,14 @@ static bool group_self(const struct sanx_group *g)
 	return g->peer == sanx_node_self(g->lnet->net);
 }
 
-static bool group_in_backoff(const struct sanx_group *g)
+/**
+ * sanx_group_in_backoff() - do connects not wait for a link?
+ * @g: the lane
+ *
+ * Context: process, lnet.lock held.
+ * Return: true if the last attempt has failed lately.
+ */
+bool sanx_group_in_backoff(const struct sanx_group *g)
 {
 	lockdep_assert_held(&g->lnet->lock);
 	return g->backoff && time_before(jiffies, g->backoff_end);
@@ -183,127 +199,43 @@ static void group_drop_trying(struct sanx_group *g)
 	g->trying = NULL;
 }
 
-/* Is there a wire, and a rail of ours, for a rail of a peer? */
-static bool rail_usable(const struct sanx_node_info *self,
-			enum sanx_wire_kind kind, const struct in6_addr *addr)
-{
-	unsigned int i;
-
-	if (!sanx_link_has_wire(kind))
-		return false;
-	for (i = 0; i < self->n_rails; i++)
-		if (self->kind[i] == kind &&
-		    ipv6_addr_v4mapped(&self->rail[i]) == ipv6_addr_v4mapped(addr))
-			return true;
-	return false;
-}
-
-/* The peer's rails that may be tried. */
-static u32 rails_usable(const struct sanx_group *g, struct sanx_node_info *info)
-{
-	struct net *net = g->lnet->net;
-	struct sanx_node_info self;
-	unsigned int i;
-	u32 usable = 0;
-
-	if (!sanx_node_by_id(net, sanx_node_self(net), &self) ||
-	    !sanx_node_by_id(net, g->peer, info))
-		return 0;
-	for (i = 0; i < info->n_rails; i++)
-		if (rail_usable(&self, info->kind[i], &info->rail[i]))
-			usable |= BIT(i);
-	return usable;
-}
-
-/* Our number for a rail of the peer, or RAILS_MAX if the map does not have it. */
-static unsigned int rail_number(const struct sanx_group *g,
-				enum sanx_wire_kind kind,
-				const struct in6_addr *addr)
-{
-	struct sanx_node_info info;
-	unsigned int i;
-
-	if (!sanx_node_by_id(g->lnet->net, g->peer, &info))
-		return RAILS_MAX;
-	for (i = 0; i < info.n_rails; i++)
-		if (info.kind[i] == kind && ipv6_addr_equal(&info.rail[i], addr))
-			return i;
-	return RAILS_MAX;
-}
-
-/* The peer may have numbered the rail of a link, and the map may have changed. */
-static unsigned int rail_of(const struct sanx_link *link)
-{
-	return rail_number(link->group, link->kind, &link->remote);
-}
-
-static void rail_failed(struct sanx_group *g, unsigned int rail)
-{
-	lockdep_assert_held(&g->lnet->lock);
-	if (rail < RAILS_MAX)
-		rails_failed(&g->first->rails, rail, jiffies,
-			     msecs_to_jiffies(READ_ONCE(rail_hold_ms)),
-			     get_random_u32());
-}
-
-static void rail_up(struct sanx_group *g, unsigned int rail)
-{
-	lockdep_assert_held(&g->lnet->lock);
-	if (rail < RAILS_MAX)
-		rails_up(&g->first->rails, rail, jiffies);
-}
-
-/**
- * sanx_group_has_other() - could connections of a link go by another rail?
- * @link: the link
- *
- * Context: any.
- * Return: true if so.
- */
-bool sanx_group_has_other(const struct sanx_link *link)
-{
-	struct sanx_node_info info;
-	u32 usable = rails_usable(link->group, &info);
-
-	return usable & (usable - 1);
-}
-
 /**
  * sanx_group_refused() - the peer has refused a link that we asked for
  * @link: the link
  * @never: the peer's AF_SANX has refused; else no AF_SANX answered
  *
  * The peer as a whole refuses when no other rail could still carry the connections:
- * one that carries them now, or that could not be reached.
+ * one that carries them now, or that could not be reached, also for want of a carrier
+ * of our own.
  *
  * Context: process, lnet.lock held; takes tx_lock.
  */
 void sanx_group_refused(struct sanx_link *link, bool never)
 {
 	struct sanx_group *g = link->group;
-	struct sanx_node_info info;
+	struct sanx_rails_seen s;
 
 	lockdep_assert_held(&g->lnet->lock);
 	if (g->trying != link)
 		return;
 	g->refused |= BIT(g->rail);
-	if (!g->out && !(rails_usable(g, &info) & ~g->refused))
+	sanx_rails_look(g, &s);
+	if (!g->out && !(s.allowed & ~g->refused))
 		sanx_suspend_refused(g, never);
 }
 
-/* Starts an attempt on the best rail that was not tried yet. */
-static int group_try(struct sanx_group *g)
+/* Starts an attempt on the best rail that was not tried yet; @waits: for a connection. */
+static int group_try(struct sanx_group *g, bool waits)
 {
 	const struct sanx_wire_ops *wire = NULL;
-	struct sanx_node_info info;
+	struct sanx_rails_seen s;
 	struct sanx_link *link;
-	u32 usable;
 
 	lockdep_assert_held(&g->lnet->lock);
-	usable = rails_usable(g, &info) & ~g->tried;
-	g->rail = rails_choose(&g->first->rails, usable, jiffies);
+	sanx_rails_look(g, &s);
+	g->rail = rails_choose(&g->first->rails, &s.view, g->tried, waits, jiffies);
 	if (g->rail < RAILS_MAX)
-		wire = sanx_link_wire(g->lnet, info.kind[g->rail]);
+		wire = sanx_link_wire(g->lnet, s.peer.kind[g->rail]);
 	if (!wire)
 		return -ENODEV;
 	link = sanx_link_alloc(g, wire, true);
@@ -330,10 +262,10 @@ static void group_set_limit(struct sanx_group *g)
 {
 	unsigned long now = jiffies;
 	unsigned long rest = time_before(now, g->deadline) ? g->deadline - now : 0;
-	struct sanx_node_info info;
+	struct sanx_rails_seen s;
 
-	g->try_end = now +
-		     rest / (hweight32(rails_usable(g, &info) & ~g->tried) + 1);
+	sanx_rails_look(g, &s);
+	g->try_end = now + rest / (hweight32(s.view.usable & ~g->tried) + 1);
 	group_arm(g, g->try_end);
 }
 
@@ -346,12 +278,12 @@ static void group_set_deadline(struct sanx_group *g)
 	g->deadline = jiffies + msecs_to_jiffies(READ_ONCE(link_timeout_ms));
 }
 
-static int group_try_first(struct sanx_group *g)
+static int group_try_first(struct sanx_group *g, bool waits)
 {
 	int err;
 
 	group_set_deadline(g);
-	err = group_try(g);
+	err = group_try(g, waits);
 	group_set_limit(g);
 	return err;
 }
@@ -377,53 +309,39 @@ static bool group_accepting(const struct sanx_group *g)
 	return false;
 }
 
-/*
- * Plans to look for a better rail than that of group.out.  One of the two nodes does,
- * so that connections do not move twice.
- */
-static void group_plan_back(struct sanx_group *g)
+/* Is a link up, or asked for by the peer, that will take the place of group.out? */
+static bool group_replacing(const struct sanx_group *g)
 {
-	struct sanx_node_info info;
-	unsigned long wait;
-
-	lockdep_assert_held(&g->lnet->lock);
-	if (!g->out || !g->lnet->running || g->out->self >= g->peer)
-		return;
-	if (rails_better(&g->first->rails, rails_usable(g, &info),
-			 rail_of(g->out), jiffies, &wait) < RAILS_MAX)
-		wait = HZ;
-	if (wait != ULONG_MAX)
-		mod_delayed_work(sanx_link_wq, &g->back, max(wait, HZ / 10UL));
+	return group_accepting(g) ||
+	       (g->trying && READ_ONCE(g->trying->state) == SANX_LINK_UP);
 }
 
-/* Tries a better rail.  If its link comes up, it replaces group.out. */
-static void group_back(struct work_struct *work)
+/**
+ * sanx_group_can_try() - may this node try to set up a link in a lane?
+ * @g: the lane
+ *
+ * Context: process, lnet.lock held.
+ * Return: false if an attempt of either node is under way.
+ */
+bool sanx_group_can_try(const struct sanx_group *g)
 {
-	struct sanx_group *g = container_of(to_delayed_work(work),
-					    struct sanx_group, back);
-	unsigned int noio = memalloc_noio_save();
-	struct sanx_node_info info;
-	unsigned long wait;
-	unsigned int rail;
+	return !g->trying && !group_accepting(g);
+}
 
-	mutex_lock(&g->lnet->lock);
-	if (!g->out || !g->lnet->running || g->trying || group_accepting(g))
-		goto out;
-	rail = rails_better(&g->first->rails, rails_usable(g, &info),
-			    rail_of(g->out), jiffies, &wait);
-	if (rail == RAILS_MAX)
-		goto out;
+/**
+ * sanx_group_try_only() - try to set up a link on a rail, and on no other
+ * @g: a lane without an attempt under way; if it has a link, the new one replaces it
+ * @rail: number of the rail
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_group_try_only(struct sanx_group *g, unsigned int rail)
+{
+	lockdep_assert_held(&g->lnet->lock);
 	group_set_deadline(g);
-	/* Only this one. */
 	g->tried = ~(u32)BIT(rail);
-	if (!group_try(g))
+	if (!group_try(g, false))
 		group_set_limit(g);
-out:
-	/* After an attempt, group_try_next() or group_replace() does. */
-	if (!g->trying)
-		group_plan_back(g);
-	mutex_unlock(&g->lnet->lock);
-	memalloc_noio_restore(noio);
 }
 
 /**
@@ -435,8 +353,8 @@ out:
 void sanx_group_try(struct sanx_group *g)
 {
 	lockdep_assert_held(&g->lnet->lock);
-	if (!g->trying && !group_accepting(g))
-		group_try_first(g);
+	if (sanx_group_can_try(g))
+		group_try_first(g, g->n_suspended);
 }
 
 static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
@@ -451,7 +369,7 @@ static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
 			group_set_limit(g);
 			err = 0;
 		} else {
-			err = group_try_first(g);
+			err = group_try_first(g, true);
 		}
 		if (err)
 			return err;
@@ -462,27 +380,41 @@ static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
 	return 0;
 }
 
-static unsigned int lanes_wanted(void)
+/*
+ * How many lanes: as many as there are CPUs; and if the load is spread, as many for
+ * each rail, whether it works at present or not.
+ */
+static unsigned int lanes_wanted(const struct sanx_group *first)
 {
-	return min(READ_ONCE(lanes) ?: num_online_cpus(), SANX_LANES_MAX);
+	const struct sanx_net *sn = sanx_net(first->lnet->net);
+	unsigned int n = READ_ONCE(lanes) ?: num_online_cpus(), rails;
+	struct sanx_rails_seen s;
+
+	if (READ_ONCE(sn->rail_policy) != SANX_RAIL_IN_ORDER) {
+		sanx_rails_look(first, &s);
+		rails = hweight32(rails_tier(&s.view, s.view.usable & ~s.view.drain));
+		n = roundup(n, max(rails, 1U));
+	}
+	return min(n, SANX_LANES_MAX);
 }
 
 /*
- * Finds the link with the fewest connections; among equals, the one of this
- * CPU.
+ * Finds the link with the fewest connections in one of @lanes; among equals, the one
+ * of this CPU.
  * Return: the link; NULL if no link is up; or an error pointer if the peer does
  * not answer OPENs on any link that is up.
  */
-static struct sanx_link *lanes_best(const struct sanx_group *first)
+static struct sanx_link *lanes_best(const struct sanx_group *first, u32 lanes_set)
 {
-	unsigned int i, start = raw_smp_processor_id();
+	unsigned int i, n, start = raw_smp_processor_id();
 	struct sanx_link *best = NULL;
 	bool unanswered = false;
 	struct sanx_group *g;
 
 	for (i = 0; i < SANX_LANES_MAX; i++) {
-		g = first->lanes[(start + i) % SANX_LANES_MAX];
-		if (!g || !g->out)
+		n = (start + i) % SANX_LANES_MAX;
+		g = first->lanes[n];
+		if (!g || !g->out || !(lanes_set & BIT(n)))
 			continue;
 		if (sanx_ask_unanswered(g->out))
 			unanswered = true;
@@ -493,24 +425,113 @@ static struct sanx_link *lanes_best(const struct sanx_group *first)
 	return best ?: unanswered ? ERR_PTR(-EHOSTUNREACH) : NULL;
 }
 
-/* Sets up one lane more for later connections. */
-static void lanes_widen(struct sanx_group *first)
+/* What a rail has of that which a policy keeps small; 0 if that is not known. */
+static u64 rail_burden(const struct sanx_group *first,
+		       const struct sanx_rails_seen *s, unsigned int rail,
+		       enum sanx_rail_policy policy)
 {
-	unsigned int i, n = lanes_wanted();
+	const struct sanx_link *link;
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < SANX_LANES_MAX; i++) {
+		if (s->lane_rail[i] != rail)
+			continue;
+		link = first->lanes[i]->out;
+		if (policy == SANX_RAIL_MIN_INFLIGHT)
+			sum += link_credit_inflight(&link->credit);
+		else
+			sum = max(sum, READ_ONCE(link->srtt_ns));
+	}
+	return sum;
+}
+
+/* The rail of the tier to which a connection goes, by the policy. */
+static unsigned int rail_for_conn(struct sanx_group *first,
+				  const struct sanx_rails_seen *s, u32 tier)
+{
+	enum sanx_rail_policy policy =
+		READ_ONCE(sanx_net(first->lnet->net)->rail_policy);
+	u64 burden, least = U64_MAX;
+	unsigned int i;
+	u32 best = 0;
+
+	for (i = 0; i < RAILS_MAX && policy != SANX_RAIL_ROUND_ROBIN; i++) {
+		if (!(tier & BIT(i)))
+			continue;
+		burden = div_u64(rail_burden(first, s, i, policy),
+				 max(s->view.weight[i], 1U));
+		if (burden < least)
+			best = 0;
+		if (burden <= least)
+			best |= BIT(i);
+		least = min(least, burden);
+	}
+	return rails_give(&first->given, &s->view, tier, best ?: tier);
+}
+
+/* The lanes of some rails, with those of which the map does not have the rail any more. */
+static u32 lanes_of(const struct sanx_rails_seen *s, u32 rails)
+{
+	unsigned int i;
+	u32 set = 0;
+
+	for (i = 0; i < SANX_LANES_MAX; i++)
+		if (rails & BIT(s->lane_rail[i]))
+			set |= BIT(i);
+	return set;
+}
+
+/**
+ * sanx_group_widen() - set up lanes for later connections
+ * @first: lane 0
+ * @all: all that there should be; else one more
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_group_widen(struct sanx_group *first, bool all)
+{
+	unsigned int i, n = lanes_wanted(first);
 	struct sanx_group *g;
 
 	for (i = 0; i < n; i++) {
 		g = first->lanes[i];
-		if (g && (g->out || g->trying || group_in_backoff(g)))
+		if (g && (g->out || g->trying || sanx_group_in_backoff(g)))
 			continue;
-		g = group_get(first->lnet, first->peer, i);
+		g = sanx_group_lane(first, i);
 		if (g)
 			sanx_group_try(g);
-		return;
+		if (!all)
+			return;
 	}
 }
 
-static int group_connect(struct sanx_lnet *lnet, u32 peer,
+/*
+ * Finds the link for a new connection.
+ * Return: as lanes_best(); an error pointer also if all rails are to be left: the
+ * connections that are there stay, and no others come.
+ */
+static struct sanx_link *group_best(struct sanx_group *first, bool choice)
+{
+	struct sanx_link *best = NULL;
+	struct sanx_rails_seen s;
+	u32 tier;
+
+	if (!choice || group_self(first))
+		return lanes_best(first, ~0U);
+	sanx_rails_look(first, &s);
+	if (s.view.usable && !(s.view.usable & ~s.view.drain))
+		return ERR_PTR(-EHOSTUNREACH);
+	tier = rails_tier(&s.view, s.used & s.view.usable & ~s.view.drain);
+	if (s.view.spread && tier)
+		best = lanes_best(first, lanes_of(&s, BIT(rail_for_conn(first, &s, tier))));
+	/* The peer may not answer on that rail. */
+	if (!best || IS_ERR(best))
+		best = lanes_best(first, lanes_of(&s, ~s.view.drain));
+	return best;
+}
+
+static int group_connect(struct sanx_lnet *lnet, const struct sanx_node_info *peer,
 			 struct sanx_lconn *lc, struct sanx_link **out)
 {
 	struct sanx_link *best;
@@ -519,20 +540,20 @@ static int group_connect(struct sanx_lnet *lnet, u32 peer,
 	lockdep_assert_held(&lnet->lock);
 	if (!lnet->running)
 		return -ENETDOWN;
-	g = group_get(lnet, peer, 0);
+	g = group_get(lnet, peer->id, 0);
 	if (!g)
 		return -ENOMEM;
-	best = lanes_best(g);
+	best = group_best(g, peer->n_rails > 1 || sanx_rail_any_setting(lnet->net));
 	if (IS_ERR(best))
 		return PTR_ERR(best);
 	if (best) {
 		kref_get(&best->refs);
 		*out = best;
 		if (READ_ONCE(best->n_conns))
-			lanes_widen(g);
+			sanx_group_widen(g, false);
 		return 0;
 	}
-	if (group_in_backoff(g))
+	if (sanx_group_in_backoff(g))
 		return -EHOSTUNREACH;
 	return group_wait(g, lc);
 }
@@ -559,7 +580,7 @@ int sanx_group_connect(struct sanx_lconn *lc)
 	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
 		return -EHOSTUNREACH;
 	mutex_lock(&lnet->lock);
-	err = group_connect(lnet, info.id, lc, &out);
+	err = group_connect(lnet, &info, lc, &out);
 	mutex_unlock(&lnet->lock);
 	if (out) {
 		err = sanx_lconn_open(lc, out);
@@ -598,18 +619,30 @@ bool sanx_group_cancel(struct sanx_lconn *lc)
 static void group_try_next(struct sanx_group *g)
 {
 	lockdep_assert_held(&g->lnet->lock);
-	/* It was for a better rail. */
+	/* It was for another rail; what waited did not want that of the link. */
 	if (g->out) {
-		group_plan_back(g);
+		if (!list_empty(&g->waiters))
+			group_refuse(g);
 		return;
 	}
 	if (!g->lnet->running ||
 	    (list_empty(&g->waiters) && !g->n_suspended) ||
-	    !time_before(jiffies, g->deadline) || group_try(g)) {
+	    !time_before(jiffies, g->deadline) || group_try(g, true)) {
 		group_refuse(g);
 		return;
 	}
 	group_set_limit(g);
+}
+
+/*
+ * Has the attempt run out of time?  The timer is not cancelled when one succeeds, and
+ * link.up of one that has may not have run yet.
+ */
+static bool group_attempt_over(const struct sanx_group *g)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	return g->trying && READ_ONCE(g->trying->state) != SANX_LINK_UP &&
+	       time_after_eq(jiffies, g->try_end);
 }
 
 static void group_timeout(struct work_struct *work)
@@ -619,10 +652,9 @@ static void group_timeout(struct work_struct *work)
 	bool cov = sanx_cov_start(g->lnet->net);
 
 	mutex_lock(&g->lnet->lock);
-	/* The timer is not cancelled when an attempt succeeds. */
-	if (g->trying && time_after_eq(jiffies, g->try_end)) {
+	if (group_attempt_over(g)) {
 		sanx_link_kill(g->trying, SANX_END_LOST);
-		rail_failed(g, g->rail);
+		sanx_rail_failed(g, g->rail);
 		group_drop_trying(g);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
@@ -678,7 +710,7 @@ static bool half_open_full(struct sanx_lnet *lnet, u32 peer)
  * error pointer: -EALREADY if our attempt has precedence, -EACCES if the
  * node map has changed, -EKEYREJECTED if the key is not valid any more,
  * -EBUSY if too many links are half open, -EUSERS if the peer asks too often,
- * -ENETDOWN, -ENOMEM.
+ * -ESHUTDOWN if the administrator keeps the rail free, -ENETDOWN, -ENOMEM.
  */
 struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_wire_ask *ask,
@@ -711,6 +743,9 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		goto out;
 	link = ERR_PTR(-EUSERS);
 	if (!sanx_bounds_link(g))
+		goto out;
+	link = ERR_PTR(-ESHUTDOWN);
+	if (!sanx_rail_takes(g, hello->to, ask))
 		goto out;
 	if (g->trying && !group_self(g)) {
 		link = ERR_PTR(-EALREADY);
@@ -745,7 +780,7 @@ static void group_forgotten(struct sanx_group *g, const struct sanx_link *link)
 	struct sanx_link *other;
 	unsigned int i;
 
-	for (i = 0; i < SANX_LANES_MAX; i++) {
+	for (i = 0; i < SANX_LANES_ALL; i++) {
 		g = first->lanes[i];
 		if (!g || g == link->group || !g->instance ||
 		    g->instance == link->instance)
@@ -756,39 +791,6 @@ static void group_forgotten(struct sanx_group *g, const struct sanx_link *link)
 				sanx_link_kill(other, SANX_END_RESTARTED);
 		sanx_suspend_reset_all(g, ECONNRESET);
 	}
-}
-
-static enum sanx_move move_cause(const struct sanx_group *g,
-				 const struct sanx_link *link)
-{
-	unsigned int from = rail_number(g, g->out_kind, &g->out_rail);
-
-	if (from == RAILS_MAX)
-		return SANX_MOVE_MAP;
-	/* The peer may have ended the other link already. */
-	if (rail_of(link) < from)
-		return SANX_MOVE_BETTER;
-	return g->out ? SANX_MOVE_PEER : SANX_MOVE_LOST;
-}
-
-/* Notes that @link will be group.out. */
-static void group_note_move(struct sanx_group *g, const struct sanx_link *link)
-{
-	bool same = g->out_kind == link->kind &&
-		    ipv6_addr_equal(&g->out_rail, &link->remote);
-
-	lockdep_assert_held(&g->lnet->lock);
-	if (!same && !ipv6_addr_any(&g->out_rail)) {
-		g->moved = move_cause(g, link);
-		g->moves++;
-		g->moved_at = jiffies;
-		pr_debug("node %u lane %u moves to %s %pI6c: %s\n", g->peer,
-			 g->lane, sanx_link_kind_name(link->kind), &link->remote,
-			 move_names[g->moved]);
-	}
-	g->out_kind = link->kind;
-	g->out_rail = link->remote;
-	g->out_since = jiffies;
 }
 
 static void group_replace(struct sanx_group *g, struct sanx_link *link)
@@ -803,15 +805,14 @@ static void group_replace(struct sanx_group *g, struct sanx_link *link)
 			if (other != link)
 				sanx_link_kill(other, why);
 	group_drop_trying(g);
-	group_note_move(g, link);
+	sanx_rail_note_move(g, link);
 	group_drop_out(g);
 	kref_get(&link->refs);
 	g->out = link;
 	g->backoff = false;
-	rail_up(g, rail_of(link));
 	group_forgotten(g, link);
 	sanx_suspend_link_up(g, link);
-	group_plan_back(g);
+	sanx_rails_care(g);
 }
 
 /**
@@ -837,6 +838,11 @@ void sanx_group_link_up(struct sanx_link *link)
 	if (link->taken || READ_ONCE(link->state) != SANX_LINK_UP ||
 	    (group_self(g) && !link->active))
 		goto out;
+	/* Its rail may have been taken out of service meanwhile. */
+	if (!sanx_rail_stays(link)) {
+		sanx_link_kill(link, SANX_END_LOST);
+		goto out;
+	}
 	group_replace(g, link);
 	/*
 	 * Under lnet.lock, so sanx_group_cancel() sees each waiting or
@@ -873,10 +879,15 @@ void sanx_group_link_ends(struct sanx_link *link)
 
 	mutex_lock(&g->lnet->lock);
 	if (g->out == link) {
-		/* With another key it may do. */
-		if (READ_ONCE(link->why) == SANX_END_LOST && link_key_valid(link))
-			rail_failed(g, rail_of(link));
+		/*
+		 * With another key it may do.  The peer may have ended it because
+		 * the next one is about to come up.
+		 */
+		if (READ_ONCE(link->why) == SANX_END_LOST && link_key_valid(link) &&
+		    !group_replacing(g))
+			sanx_rail_lost(link);
 		group_drop_out(g);
+		sanx_rails_care(g);
 		/* The attempt at a better rail is one for any rail now. */
 		if (g->trying) {
 			group_set_deadline(g);
@@ -885,6 +896,37 @@ void sanx_group_link_ends(struct sanx_link *link)
 		}
 	}
 	mutex_unlock(&g->lnet->lock);
+}
+
+/* Connections have waited for a link that the peer asked for, and that is gone. */
+static void group_try_instead(struct sanx_group *g)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	if (g->trying || g->out || list_empty(&g->waiters) ||
+	    group_accepting(g))
+		return;
+	g->tried = 0;
+	group_try_next(g);
+}
+
+/*
+ * Holds the rail of an attempt that has failed; longer each time, but if the peer has
+ * refused it for now only.  A rail on which the peer has refused is held only if that
+ * leaves the lane with nothing to wait for: else all rails are tried again, and
+ * presence.h decides.
+ */
+static void group_note_failure(struct sanx_group *g)
+{
+	const struct sanx_link *link = g->trying;
+
+	bool waits = !g->out && !sanx_group_standby(g);
+
+	if (READ_ONCE(link->why) == SANX_END_LOST ||
+	    (!waits && g->refused & BIT(g->rail)))
+		sanx_rail_failed(g, g->rail);
+	else if (!waits && !link->yields)
+		sanx_rail_refused(g, g->rail);
+	sanx_rails_care(g);
 }
 
 /**
@@ -901,11 +943,12 @@ void sanx_group_link_gone(struct sanx_link *link)
 
 	mutex_lock(&lnet->lock);
 	list_del_init(&link->node);
+	sanx_rail_count_link(link);
 	sanx_group_half_open(link, -1);
+	if (!link->active)
+		group_try_instead(g);
 	if (g->trying == link) {
-		if (READ_ONCE(link->why) == SANX_END_LOST ||
-		    (g->out && !link->yields))
-			rail_failed(g, g->rail);
+		group_note_failure(g);
 		group_drop_trying(g);
 		/*
 		 * A link that gave way to the peer's leaves the waiters to that
@@ -942,16 +985,16 @@ static bool link_rail_valid(const struct sanx_link *link)
 /**
  * sanx_group_revalidate() - apply a changed node map, or changed keys
  * @lnet: the namespace
+ * @reachable: who could not be reached may be now: all backoffs end
  *
  * Ends links to nodes that are no longer in the map, and all links if the id of this
- * node has changed, resets suspended connections to such nodes, and ends all
- * backoffs.  A link on a rail that is no longer in the map, with a key that is not
- * valid any more, or without one if there is one now, is taken for lost: its
- * connections continue on another one.
+ * node has changed, and resets suspended connections to such nodes.  A link on a rail
+ * that is no longer in the map, with a key that is not valid any more, or without one
+ * if there is one now, is taken for lost: its connections continue on another one.
  *
  * Context: process, may sleep.
  */
-void sanx_group_revalidate(struct sanx_lnet *lnet)
+void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable)
 {
 	struct sanx_group *g;
 	struct sanx_link *link;
@@ -959,17 +1002,20 @@ void sanx_group_revalidate(struct sanx_lnet *lnet)
 
 	mutex_lock(&lnet->lock);
 	list_for_each_entry(g, &lnet->groups, node) {
-		g->backoff = false;
-		g->rails = (struct rails){};
+		if (reachable)
+			g->backoff = false;
+		if (!g->lane)
+			sanx_rails_renumber(g);
 		mapped = sanx_node_by_id(lnet->net, g->peer, NULL);
 		if (!mapped)
 			sanx_suspend_reset_all(g, ECONNRESET);
 		list_for_each_entry(link, &g->links, node)
 			if (!mapped || !link_of_self(link))
 				sanx_link_kill(link, SANX_END_CONFIG);
-			else if (!link_rail_valid(link) || !link_key_valid(link))
+			else if (!link_rail_valid(link) || !link_key_valid(link) ||
+				 !sanx_rail_stays(link))
 				sanx_link_kill(link, SANX_END_LOST);
-		group_plan_back(g);
+		sanx_rails_care(g);
 	}
 	mutex_unlock(&lnet->lock);
 }
@@ -1014,7 +1060,7 @@ void sanx_group_stop(struct sanx_lnet *lnet)
 		list_del_init(&g->node);
 		sanx_suspend_stop(g);
 		cancel_delayed_work_sync(&g->timer);
-		cancel_delayed_work_sync(&g->back);
+		cancel_delayed_work_sync(&g->care);
 		sanx_group_put(g);
 	}
 }
@@ -1061,107 +1107,4 @@ bool sanx_group_has_conns(struct sanx_lnet *lnet)
 	}
 	mutex_unlock(&lnet->lock);
 	return found;
-}
-
-/* The key that the peer has proved, or 0. */
-static u32 link_key_id(const struct sanx_link *link)
-{
-	lockdep_assert_held(&link->group->lnet->lock);
-	if (READ_ONCE(link->auth.phase) != SANX_AUTH_PROVEN || !link->auth.key)
-		return 0;
-	return link->auth.key->id;
-}
-
-static int dump_link(struct sanx_link *link, struct sk_buff *skb,
-		     struct netlink_callback *cb)
-{
-	const struct sanx_group *g = link->group;
-	unsigned int rail = rail_of(link);
-	struct sanx_link_info info = {
-		.node		= link->group->peer,
-		.transport	= sanx_link_kind_name(link->kind),
-		.device		= link->devname,
-		.state		= sanx_link_state_name(READ_ONCE(link->state)),
-		.conns		= READ_ONCE(link->n_conns),
-		.local		= link->local,
-		.remote		= link->remote,
-		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
-		.long_min	= sanx_long_cutoff(link),
-		.lane		= link->group->lane,
-		.key		= link_key_id(link),
-		.rail		= rail < RAILS_MAX ? rail : -1,
-		.up		= g->out == link,
-		.up_secs	= (jiffies - g->out_since) / HZ,
-		.moves		= g->moves,
-		.moved		= move_names[g->moved],
-		.moved_secs	= (jiffies - g->moved_at) / HZ,
-	};
-
-	return sanx_nl_put_link(skb, cb, &info);
-}
-
-/*
- * Reports a group without a link, to show why its connections wait, or why new
- * ones are TCP.
- */
-static int dump_none(struct sanx_group *g, struct sk_buff *skb,
-		     struct netlink_callback *cb)
-{
-	struct sanx_link_info info = {
-		.node		= g->peer,
-		.transport	= "-",
-		.device		= "",
-		.state		= g->n_suspended ? "lost" : "held",
-		.conns		= g->n_suspended,
-		.lane		= g->lane,
-		.rail		= -1,
-	};
-
-	return sanx_nl_put_link(skb, cb, &info);
-}
-
-static int dump_group(struct sanx_group *g, struct sk_buff *skb,
-		      struct netlink_callback *cb, int skip, int *n)
-{
-	struct sanx_link *link;
-	int err = 0;
-
-	list_for_each_entry(link, &g->links, node) {
-		if ((*n)++ < skip)
-			continue;
-		err = dump_link(link, skb, cb);
-		if (err)
-			return err;
-	}
-	if ((g->n_suspended ||
-	     (list_empty(&g->links) && group_in_backoff(g))) &&
-	    (*n)++ >= skip)
-		err = dump_none(g, skb, cb);
-	return err;
-}
-
-/**
- * sanx_group_dump() - sanx_transport_ops.dump_links
- * @lnet: the namespace
- * @skb: as there
- * @cb: as there
- * @skip: as there
- *
- * Context: process, may sleep.
- * Return: as dump_links().
- */
-int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
-		    struct netlink_callback *cb, int skip)
-{
-	struct sanx_group *g;
-	int err = 0, n = 0;
-
-	mutex_lock(&lnet->lock);
-	list_for_each_entry(g, &lnet->groups, node) {
-		err = dump_group(g, skb, cb, skip, &n);
-		if (err)
-			break;
-	}
-	mutex_unlock(&lnet->lock);
-	return err ?: n;
 }

@@ -6,6 +6,7 @@
  *	group	one lane to a node: its links, its	group.c
  *		suspended connections, and connections
  *		that wait for a link
+ *		the rails to the node			rails.h rail.c
  *	link	one link to that node			setup.c link.c recv.c
  *		who is at the other end			auth.c
  *		how much it may ask for			bounds.c rate.h
@@ -59,6 +60,7 @@
 #include <net/sanx_wire.h>
 
 #include "auth.h"
+#include "config/config.h"
 #include "conn/transport.h"
 #include "frame.h"
 #include "link_credit.h"
@@ -124,17 +126,61 @@ struct sanx_lnet {
  * @SANX_MOVE_NONE: they did not
  * @SANX_MOVE_LOST: the link on the other rail was lost
  * @SANX_MOVE_MAP: the node map does not have the other rail any more
+ * @SANX_MOVE_ADMIN: the administrator keeps the other rail free
  * @SANX_MOVE_BETTER: this rail is preferred to the other
+ * @SANX_MOVE_BALANCE: this rail had less to carry than the other
  * @SANX_MOVE_PEER: the peer asked for a link on this rail
  */
 enum sanx_move {
 	SANX_MOVE_NONE,
 	SANX_MOVE_LOST,
 	SANX_MOVE_MAP,
+	SANX_MOVE_ADMIN,
 	SANX_MOVE_BETTER,
+	SANX_MOVE_BALANCE,
 	SANX_MOVE_PEER,
 	/* private: */
 	__SANX_MOVES
+};
+
+/**
+ * struct sanx_rail_count - what happened on a rail since its node was first used
+ * @addr: the peer's address; tells which rail it is when the node map changes
+ * @kind: kind of the rail, as well
+ * @tx_bytes: payload that links sent which have ended
+ * @rx_bytes: payload that they received
+ * @errors: links that were lost, and attempts that failed
+ */
+struct sanx_rail_count {
+	struct in6_addr		addr;
+	u8			kind;
+	u64			tx_bytes;
+	u64			rx_bytes;
+	u32			errors;
+};
+
+/**
+ * struct sanx_rails_seen - the rails to a node, as they are now
+ * @self: this node
+ * @peer: the node; @peer.n_rails is 0 if the node map does not have one of them
+ * @local: our end of each rail
+ * @wired: set of rails that have one, and for which there is a wire
+ * @allowed: set of those that the administrator allows; their port may have no carrier
+ * @admin: enum sanx_rail_admin of each rail
+ * @used: set of rails that lanes with connections use
+ * @lane_rail: the rail of each of those lanes, or RAILS_MAX
+ * @view: what decides which rail a lane uses
+ */
+struct sanx_rails_seen {
+	struct sanx_node_info	self;
+	struct sanx_node_info	peer;
+	struct in6_addr		local[RAILS_MAX];
+	u32			wired;
+	u32			allowed;
+	u8			admin[RAILS_MAX];
+	u32			used;
+	u8			lane_rail[SANX_LANES_MAX];
+	struct rails_view	view;
 };
 
 /**
@@ -145,7 +191,8 @@ enum sanx_move {
  * @lnet: the namespace
  * @node: in lnet.groups
  * @peer: node id
- * @lane: number of the lane
+ * @lane: number of the lane; from SANX_LANES_MAX on it has a standby link, which
+ *	carries no connections
  * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
  *	in other lanes: not used
  * @first: lane 0, with a reference in other lanes; constant
@@ -159,7 +206,11 @@ enum sanx_move {
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to set up a link, with a reference, or NULL
  * @waiters: &struct sanx_lconn that wait for @out, with a reference each
- * @rails: in lane 0: the peer's rails, in all lanes
+ * @rails: in lane 0: the peer's rails, in all lanes, as the fields up to @care_at
+ * @rail_count: what happened on each of them
+ * @given: connections that they were given
+ * @care: looks after them
+ * @care_at: when it is due, in jiffies
  * @rail: the rail that @trying uses
  * @tried: set of the rails that were tried since the time limit was set
  * @refused: set of the rails on which the peer has refused since then
@@ -168,7 +219,6 @@ enum sanx_move {
  * @backoff: the last attempt at a link failed
  * @backoff_end: end of the backoff, in jiffies
  * @timer: runs at @try_end, or at @deadline if there is no @trying
- * @back: tries a better rail than that of @out
  * @out_kind: kind of the rail of @out, or of the last one
  * @out_rail: the peer's address of that rail; unspecified: there was no link
  * @out_since: when @out came up, in jiffies
@@ -198,7 +248,7 @@ struct sanx_group {
 	struct list_head	node;
 	u32			peer;
 	u32			lane;
-	struct sanx_group	*lanes[SANX_LANES_MAX];
+	struct sanx_group	*lanes[SANX_LANES_ALL];
 	struct sanx_group	*first;
 	atomic_long_t		memory;
 	struct sanx_rate	setups;
@@ -210,6 +260,10 @@ struct sanx_group {
 	struct sanx_link	*trying;
 	struct list_head	waiters;
 	struct rails		rails;
+	struct sanx_rail_count	rail_count[RAILS_MAX];
+	struct rails_given	given;
+	struct delayed_work	care;
+	unsigned long		care_at;
 	unsigned int		rail;
 	u32			tried;
 	u32			refused;
@@ -218,7 +272,6 @@ struct sanx_group {
 	bool			backoff;
 	unsigned long		backoff_end;
 	struct delayed_work	timer;
-	struct delayed_work	back;
 	enum sanx_wire_kind	out_kind;
 	struct in6_addr		out_rail;
 	unsigned long		out_since;
@@ -416,6 +469,8 @@ struct sanx_request {
  * @timed: a PING whose round trip is being measured, or NULL
  * @timed_at: when @timed was posted, ktime in ns
  * @rtt_ns: the shortest round trip so far in ns, or 0
+ * @srtt_ns: the average of round trips of late, or 0
+ * @tx_bytes: payload sent
  * @ping: a PING is due
  * @answer: the peer has asked for an answer
  * @regs: &struct sanx_lconn with a registration that all other work waits for
@@ -433,6 +488,8 @@ struct sanx_request {
  * @n_conns: number of @conns
  *
  * @heard: when the last frame arrived, in jiffies; no lock
+ * @rx_bytes: payload received; written by the frames that arrive, one at a time; no
+ *	lock
  * @asked: when the first PING after @heard was requested, in jiffies; not after
  *	@heard if none was
  * @last_sweep: when connections were last checked by sanx_lconn_sweep(), in jiffies;
@@ -491,6 +548,8 @@ struct sanx_link {
 	struct sanx_slot	*timed;
 	u64			timed_at;
 	u64			rtt_ns;
+	u64			srtt_ns;
+	u64			tx_bytes;
 	bool			ping;
 	enum sanx_answer	answer;
 	struct list_head	regs;
@@ -507,6 +566,7 @@ struct sanx_link {
 	u32			n_conns;
 
 	unsigned long		heard;
+	u64			rx_bytes;
 	unsigned long		asked;
 	unsigned long		last_sweep;
 	refcount_t		users;
@@ -746,6 +806,7 @@ const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
 					   enum sanx_wire_kind kind);
 bool sanx_link_has_wire(enum sanx_wire_kind kind);
 const char *sanx_link_kind_name(enum sanx_wire_kind kind);
+void sanx_lnet_refresh(struct sanx_lnet *lnet, bool reachable);
 
 /* On kernels with fault injection, tests widen short race windows. */
 #ifdef CONFIG_FAULT_INJECTION
@@ -773,7 +834,7 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 void sanx_group_link_up(struct sanx_link *link);
 void sanx_group_link_ends(struct sanx_link *link);
 void sanx_group_link_gone(struct sanx_link *link);
-void sanx_group_revalidate(struct sanx_lnet *lnet);
+void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable);
 void sanx_group_stop(struct sanx_lnet *lnet);
 void sanx_group_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 bool sanx_group_has_conns(struct sanx_lnet *lnet);
@@ -781,8 +842,41 @@ int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
 		    struct netlink_callback *cb, int skip);
 void sanx_group_put(struct sanx_group *g);
 void sanx_group_try(struct sanx_group *g);
-bool sanx_group_has_other(const struct sanx_link *link);
 void sanx_group_refused(struct sanx_link *link, bool never);
+struct sanx_group *sanx_group_lane(struct sanx_group *first, u32 lane);
+bool sanx_group_can_try(const struct sanx_group *g);
+void sanx_group_try_only(struct sanx_group *g, unsigned int rail);
+void sanx_group_widen(struct sanx_group *first, bool all);
+bool sanx_group_in_backoff(const struct sanx_group *g);
+
+/* Is the lane for a standby link? */
+static inline bool sanx_group_standby(const struct sanx_group *g)
+{
+	return g->lane >= SANX_LANES_MAX;
+}
+
+/* dump.c */
+void sanx_rails_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
+		     struct netlink_callback *cb);
+
+/* rail.c */
+unsigned int sanx_rail_of(const struct sanx_link *link);
+void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s);
+bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s);
+bool sanx_rail_has_other(const struct sanx_link *link);
+bool sanx_rail_stays(const struct sanx_link *link);
+bool sanx_rail_takes(const struct sanx_group *g, u32 self,
+		     const struct sanx_wire_ask *ask);
+void sanx_rail_failed(struct sanx_group *g, unsigned int rail);
+void sanx_rail_refused(struct sanx_group *g, unsigned int rail);
+void sanx_rail_lost(const struct sanx_link *link);
+void sanx_rail_count_link(const struct sanx_link *link);
+void sanx_rails_renumber(struct sanx_group *first);
+void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
+const char *sanx_move_name(enum sanx_move move);
+void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link);
+void sanx_rails_care(struct sanx_group *g);
+void sanx_rails_care_work(struct work_struct *work);
 
 /* bounds.c */
 bool sanx_bounds_link(struct sanx_group *g);

@@ -224,7 +224,7 @@ void sanx_link_ask(struct sanx_link *link)
 	lockdep_assert_held(&link->tx_lock);
 	link->ping = true;
 	if (time_after_eq(READ_ONCE(link->heard), link->asked))
-		link->asked = jiffies;
+		WRITE_ONCE(link->asked, jiffies);
 	sanx_xmit_run(link);
 }
 
@@ -277,29 +277,40 @@ static bool link_stuck(struct sanx_link *link, unsigned long most)
 
 /*
  * Is a link silent for too long?  The first frame follows the set-up at once, so a
- * peer that has asked for a link gets no longer for it than for the set-up.
+ * peer that has asked for a link gets no longer for it than for the set-up.  If there is
+ * an @other rail, connections wait no longer than failover_ms to move there, but a link
+ * that is only idle is asked first.
  */
-static bool link_silent(const struct sanx_link *link)
+static bool link_silent(const struct sanx_link *link, bool other)
 {
+	bool accepting = READ_ONCE(link->state) == SANX_LINK_ACCEPTING;
 	unsigned long most = BEATS_LOST *
 			     msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 
-	if (sanx_group_has_other(link))
+	if (other && (accepting || time_before(READ_ONCE(link->heard), READ_ONCE(link->asked))))
 		most = min(most, msecs_to_jiffies(READ_ONCE(failover_ms)));
-	if (READ_ONCE(link->state) == SANX_LINK_ACCEPTING)
+	if (accepting)
 		most = min(most, 2 * msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
 	/* A frame that arrives now may set a later time than jiffies has here. */
 	return time_after_eq(jiffies, READ_ONCE(link->heard) + most);
 }
 
 /* PINGs between two beats have to be answered before link_silent() counts. */
-static unsigned long link_beat_time(const struct sanx_link *link)
+static unsigned long link_beat_time(bool other)
 {
 	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
 
-	if (sanx_group_has_other(link))
+	if (other)
 		beat = min(beat, msecs_to_jiffies(READ_ONCE(failover_ms)) / 4);
 	return max(beat, 1UL);
+}
+
+/* Does the choice of a rail need the round trip of late? */
+static bool link_measures(const struct sanx_link *link)
+{
+	const struct sanx_net *sn = sanx_net(link->group->lnet->net);
+
+	return READ_ONCE(sn->rail_policy) == SANX_RAIL_MIN_LATENCY;
 }
 
 /*
@@ -310,11 +321,12 @@ static void link_beat(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, beat);
-	unsigned long beat = link_beat_time(link);
+	bool other = sanx_rail_has_other(link);
+	unsigned long beat = link_beat_time(other);
 	bool cov = sanx_cov_start(link->group->lnet->net);
 	unsigned long heard = READ_ONCE(link->heard);
 
-	if (link_silent(link)) {
+	if (link_silent(link, other)) {
 		sanx_link_kill(link, SANX_END_LOST);
 		sanx_cov_stop(cov);
 		return;
@@ -324,8 +336,10 @@ static void link_beat(struct work_struct *work)
 	if (link_stuck(link, BEATS_LOST *
 			     msecs_to_jiffies(READ_ONCE(heartbeat_ms))))
 		sanx_link_kill_locked(link, SANX_END_LOST);
-	if (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
-	    !link->rtt_ns)
+	/* What is asked sooner is not sent, but link_silent() would wait for the answer. */
+	if (link->state == SANX_LINK_UP &&
+	    (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
+	     !link->rtt_ns || link_measures(link)))
 		sanx_link_ask(link);
 	if (time_after(jiffies, link->last_sweep + SWEEP_EVERY)) {
 		link->last_sweep = jiffies;
@@ -504,7 +518,7 @@ int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 	link_credit_init_rx(&link->credit, SANX_WIRE_RECVS);
 	*frames = link->frames;
 	queue_delayed_work(sanx_link_wq, &link->beat,
-			   msecs_to_jiffies(READ_ONCE(heartbeat_ms)));
+			   link_beat_time(sanx_rail_has_other(link)));
 	return 0;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_prepare);

@@ -243,6 +243,19 @@ static inline u32 link_credit_acked(const struct link_credit *c)
 }
 
 /**
+ * link_credit_inflight() - frames that the peer has not processed
+ * @c: credits of a link; without its lock the result is a hint
+ * Return: the number of frames.
+ */
+static inline u32 link_credit_inflight(const struct link_credit *c)
+{
+	u32 acked = READ_ONCE(c->limit) - READ_ONCE(c->peer_recvs);
+
+	/* Frames that were sent after the first load may be acknowledged by the second. */
+	return max_t(s32, READ_ONCE(c->sent) - acked, 0);
+}
+
+/**
  * link_credit_is_acked() - has the peer processed a frame?
  * @c: credits of a link
  * @seq: the value of @c->sent after the frame was counted, at most 2^31 frames

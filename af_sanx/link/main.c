@@ -209,8 +209,11 @@ static void net_stop(struct sanx_lnet *lnet)
 	sanx_group_stop(lnet);
 }
 
-/* Starts or stops the namespace, as its current state requires. */
-static void net_update(struct sanx_lnet *lnet)
+/*
+ * Starts or stops the namespace, as its current state requires; @reachable as
+ * sanx_group_revalidate().
+ */
+static void net_update(struct sanx_lnet *lnet, bool reachable)
 {
 	int kind;
 
@@ -222,7 +225,23 @@ static void net_update(struct sanx_lnet *lnet)
 	net_set_running(lnet, true);
 	for (kind = 0; kind < __SANX_WIRES; kind++)
 		net_listen(lnet, kind);
-	sanx_group_revalidate(lnet);
+	sanx_group_revalidate(lnet, reachable);
+}
+
+/**
+ * sanx_lnet_refresh() - use what this node has got, and do without what it has lost
+ * @lnet: the namespace; nothing happens if it is not to be used
+ * @reachable: who could not be reached may be now
+ *
+ * Context: process, may sleep; takes lnet.ctl.
+ */
+void sanx_lnet_refresh(struct sanx_lnet *lnet, bool reachable)
+{
+	mutex_lock(&lnet->ctl);
+	/* One that is not wanted may still have bytes in flight. */
+	if (net_wanted(lnet))
+		net_update(lnet, reachable);
+	mutex_unlock(&lnet->ctl);
 }
 
 static void net_idle_work(struct work_struct *work)
@@ -239,7 +258,7 @@ static void net_idle_work(struct work_struct *work)
 		queue_delayed_work(system_long_wq, &lnet->idle,
 				   msecs_to_jiffies(IDLE_MS));
 	} else {
-		net_update(lnet);
+		net_update(lnet, true);
 	}
 	mutex_unlock(&lnet->ctl);
 	sanx_cov_stop(cov);
@@ -283,7 +302,7 @@ static void link_net_busy(struct net *net)
 
 	mutex_lock(&lnet->ctl);
 	lnet->busy = true;
-	net_update(lnet);
+	net_update(lnet, true);
 	mutex_unlock(&lnet->ctl);
 }
 
@@ -292,14 +311,25 @@ static void link_map_changed(struct net *net)
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
 	mutex_lock(&lnet->ctl);
-	net_update(lnet);
+	net_update(lnet, true);
 	mutex_unlock(&lnet->ctl);
+}
+
+static void link_rails_changed(struct net *net)
+{
+	sanx_lnet_refresh(sanx_lnet_of(net), true);
 }
 
 static int link_dump_links(struct net *net, struct sk_buff *skb,
 			   struct netlink_callback *cb, int skip)
 {
 	return sanx_group_dump(sanx_lnet_of(net), skb, cb, skip);
+}
+
+static void link_dump_rails(struct net *net, struct sk_buff *skb,
+			    struct netlink_callback *cb)
+{
+	sanx_rails_dump(sanx_lnet_of(net), skb, cb);
 }
 
 static int link_net_init(struct net *net)
@@ -398,7 +428,9 @@ struct sanx_transport_ops sanx_link_transport = {
 	.net_idle	= link_net_idle,
 	.net_busy	= link_net_busy,
 	.map_changed	= link_map_changed,
+	.rails_changed	= link_rails_changed,
 	.dump_links	= link_dump_links,
+	.dump_rails	= link_dump_rails,
 };
 
 static int link_alloc_wqs(void)
@@ -470,13 +502,10 @@ void sanx_link_exit(void)
 static DEFINE_MUTEX(wire_mutex);
 
 /* Lets a namespace use a wire that is new. */
-static void wire_came(struct sanx_lnet *lnet)
+static void wire_came(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 {
-	mutex_lock(&lnet->ctl);
-	/* One that is not wanted may still have bytes in flight. */
-	if (net_wanted(lnet))
-		net_update(lnet);
-	mutex_unlock(&lnet->ctl);
+	sanx_rails_forgive(lnet, kind);
+	sanx_lnet_refresh(lnet, true);
 }
 
 /* Ends what uses a wire that is not in wires[] any more. */
@@ -505,7 +534,7 @@ int sanx_wire_register(const struct sanx_wire_ops *ops)
 		WRITE_ONCE(wires[ops->kind], ops);
 		mutex_lock(&lnets_mutex);
 		list_for_each_entry(lnet, &all_lnets, all)
-			wire_came(lnet);
+			wire_came(lnet, ops->kind);
 		mutex_unlock(&lnets_mutex);
 		err = 0;
 	}

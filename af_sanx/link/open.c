@@ -99,8 +99,8 @@ static void open_reject(struct sanx_request *o)
  * @f: the frame
  *
  * Context: softirq; takes tx_lock.
- * Return: 0; -EPROTO if the frame is malformed, or SANX_OPENS_MAX requests are
- * unanswered.
+ * Return: 0; -EPROTO if the frame is malformed, SANX_OPENS_MAX requests are
+ * unanswered, or it is a standby link.
  */
 int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 {
@@ -110,7 +110,7 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 	spin_lock_bh(&link->tx_lock);
 	o = list_first_entry_or_null(&link->opens_free, struct sanx_request,
 				     node);
-	if (!o || open_parse(o, f))
+	if (!o || open_parse(o, f) || sanx_group_standby(link->group))
 		err = -EPROTO;
 	else if (link->state != SANX_LINK_UP)
 		err = -ENOTCONN;

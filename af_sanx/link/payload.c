@@ -111,6 +111,7 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 		n = payload_writes(&m, lc, l, lc->posted, len);
 	}
 	lc->posted += len;
+	WRITE_ONCE(link->tx_bytes, link->tx_bytes + len);
 	f.flags |= lc->txgen.nr << SANX_FRAME_GEN_SHIFT & SANX_FRAME_F_GEN;
 	if (payload_rwnd_limited(lc))
 		f.flags |= SANX_FRAME_F_FULL;

@@ -146,6 +146,8 @@ static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 	      frame_credit(lc, f);
 	if (err)
 		return err;
+	/* Frames of a link arrive one at a time. */
+	WRITE_ONCE(lc->link->rx_bytes, lc->link->rx_bytes + f->count);
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent_came(conn);
 	sanx_conn_rx_ready(conn);

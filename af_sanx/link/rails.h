@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rails to a node: which one is tried next, and when a better one is.
+ * Rails to a node: which one a lane tries, and when it moves to another.
  *
  * Rails have numbers, in the order of preference of the node map.  A rail that
  * fails is held: others are preferred to it for a time, which doubles with each
@@ -10,6 +10,10 @@
  *
  * A held rail is still tried if there is nothing else.
  *
+ * The rails that carry connections are the tier: the first rail that can, or, if the
+ * load is to be spread, all that can of the same kind as the first.  Each lane uses
+ * one rail of the tier, in proportion to the weights of the rails.
+ *
  * This code takes no lock, reads no clock and needs only the kernel's types;
  * kunit/rails_test.c tests it.
  */
@@ -18,6 +22,7 @@
 
 #include <linux/bits.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #define RAILS_MAX	4U
@@ -53,29 +58,120 @@ static inline bool rails_held(const struct rails *r, unsigned int i,
 }
 
 /**
- * rails_choose() - which rail to try
- * @r: the rails
+ * struct rails_view - the rails as a lane sees them
  * @usable: set of rails that may be tried
- * @now: the time
- *
- * Return: the first one that is not held; else the one whose time ends first;
- * RAILS_MAX if @usable is empty.
+ * @drain: set of rails that connections are to leave
+ * @well: set of rails on which a link is up
+ * @spread: the load is to be spread over equal rails
+ * @kind: what kind each rail is of
+ * @weight: the part of the load that each rail shall have; one of 0 has none while
+ *	another rail can
+ * @load: other lanes that use, or try, each rail
  */
-static inline unsigned int rails_choose(const struct rails *r, u32 usable,
-					unsigned long now)
+struct rails_view {
+	u32		usable;
+	u32		drain;
+	u32		well;
+	bool		spread;
+	u8		kind[RAILS_MAX];
+	unsigned int	weight[RAILS_MAX];
+	unsigned int	load[RAILS_MAX];
+};
+
+/**
+ * rails_tier() - which rails share the load
+ * @v: the rails
+ * @among: set of those that can
+ *
+ * Return: a set; empty only if @among is.
+ */
+static inline u32 rails_tier(const struct rails_view *v, u32 among)
+{
+	unsigned int i, first = RAILS_MAX;
+	u32 heavy = 0, tier = 0;
+
+	for (i = 0; i < RAILS_MAX; i++)
+		if (among & BIT(i) && v->weight[i])
+			heavy |= BIT(i);
+	among = heavy ?: among;
+	for (i = 0; i < RAILS_MAX; i++) {
+		if (!(among & BIT(i)))
+			continue;
+		if (first == RAILS_MAX)
+			first = i;
+		if (i == first || (v->spread && v->kind[i] == v->kind[first]))
+			tier |= BIT(i);
+	}
+	return tier;
+}
+
+/* Would rail @a with one lane more have less to carry for its weight than @b? */
+static inline bool rails_lighter(const struct rails_view *v, unsigned int a,
+				 unsigned int b)
+{
+	return (u64)(v->load[a] + 1) * max(v->weight[b], 1U) <
+	       (u64)(v->load[b] + 1) * max(v->weight[a], 1U);
+}
+
+/* The rail of a tier that has the least to carry; RAILS_MAX if there is none. */
+static inline unsigned int rails_lightest(const struct rails_view *v, u32 tier)
 {
 	unsigned int i, best = RAILS_MAX;
 
-	for (i = 0; i < RAILS_MAX; i++) {
-		if (!(usable & BIT(i)))
-			continue;
-		if (!rails_held(r, i, now))
-			return i;
-		if (best == RAILS_MAX ||
-		    (long)(r->rail[i].until - r->rail[best].until) < 0)
+	for (i = 0; i < RAILS_MAX; i++)
+		if (tier & BIT(i) &&
+		    (best == RAILS_MAX || rails_lighter(v, i, best)))
 			best = i;
-	}
 	return best;
+}
+
+/* The rail whose time ends first. */
+static inline unsigned int rails_soonest(const struct rails *r, u32 among)
+{
+	unsigned int i, best = RAILS_MAX;
+
+	for (i = 0; i < RAILS_MAX; i++)
+		if (among & BIT(i) &&
+		    (best == RAILS_MAX ||
+		     (long)(r->rail[i].until - r->rail[best].until) < 0))
+			best = i;
+	return best;
+}
+
+static inline u32 rails_not_held(const struct rails *r, u32 among,
+				 unsigned long now)
+{
+	unsigned int i;
+
+	for (i = 0; i < RAILS_MAX; i++)
+		if (rails_held(r, i, now))
+			among &= ~BIT(i);
+	return among;
+}
+
+/**
+ * rails_choose() - which rail a lane without a link tries
+ * @r: the rails
+ * @v: the same, as the lane sees them
+ * @tried: set of those that it has tried
+ * @sure: connections wait, so one on which a link is up is preferred
+ * @now: the time
+ *
+ * Return: one of those that are not held; else the one whose time ends first; else one
+ * that connections are to leave; RAILS_MAX if there is none.
+ */
+static inline unsigned int rails_choose(const struct rails *r,
+					const struct rails_view *v, u32 tried,
+					bool sure, unsigned long now)
+{
+	u32 left = v->usable & ~tried, stay = left & ~v->drain;
+	u32 ready = rails_not_held(r, stay, now);
+
+	if (sure && ready & v->well)
+		ready &= v->well;
+	if (ready)
+		return rails_lightest(v, rails_tier(v, ready));
+	return rails_soonest(r, stay ?: left);
 }
 
 /**
@@ -108,6 +204,49 @@ static inline void rails_failed(struct rails *r, unsigned int i,
 }
 
 /**
+ * rails_refused() - the peer does not take a link on a rail now
+ * @r: the rails
+ * @i: number of the rail
+ * @now: the time
+ * @hold: how long it is held
+ * @jitter: as rails_failed()
+ *
+ * It works, so the time does not become longer; and links on it may be up.
+ */
+static inline void rails_refused(struct rails *r, unsigned int i,
+				 unsigned long now, unsigned long hold,
+				 u32 jitter)
+{
+	if (rails_held(r, i, now))
+		return;
+	r->rail[i].fails = max(r->rail[i].fails, 1U);
+	r->rail[i].until = now + hold + jitter % (hold / 4 + 1);
+}
+
+/**
+ * rails_forget() - forget the failures of rails that have done well
+ * @r: the rails
+ * @now: the time
+ * @hold: how long a rail is held first
+ *
+ * Called once in half of the range of the clock at least: a time that is over follows
+ * the clock, so that it does not become one to come.
+ */
+static inline void rails_forget(struct rails *r, unsigned long now,
+				unsigned long hold)
+{
+	unsigned int i;
+
+	for (i = 0; i < RAILS_MAX; i++) {
+		if (rails_held(r, i, now))
+			continue;
+		r->rail[i].until = now;
+		if (r->rail[i].was_up && now - r->rail[i].up >= RAILS_STABLE * hold)
+			r->rail[i].fails = 0;
+	}
+}
+
+/**
  * rails_up() - a link has come up on a rail
  * @r: the rails
  * @i: number of the rail
@@ -122,31 +261,78 @@ static inline void rails_up(struct rails *r, unsigned int i, unsigned long now)
 }
 
 /**
- * rails_better() - find a rail that connections should move to
+ * rails_move() - should a lane move to another rail?
  * @r: the rails
- * @usable: set of rails that may be tried
- * @current_rail: number of the rail that is used
+ * @v: the same, as the lane sees them
+ * @from: number of the rail that it uses; RAILS_MAX if it has none any more
  * @now: the time
- * @wait: set to the time until there may be one, if there is none now
+ * @wait: set to the time until a rail is not held any more, or ULONG_MAX
  *
- * Return: the best of the usable rails in front of @current_rail that is not held;
- * else RAILS_MAX, with @wait set to ULONG_MAX if there never will be one.
+ * A lane moves only to a rail on which a link is up and that is not held; and within
+ * the tier only if that makes the load more equal, so that lanes come to rest.
+ *
+ * Return: the rail to move to, or RAILS_MAX.
  */
-static inline unsigned int rails_better(const struct rails *r, u32 usable,
-					unsigned int current_rail,
-					unsigned long now, unsigned long *wait)
+static inline unsigned int rails_move(const struct rails *r,
+				      const struct rails_view *v,
+				      unsigned int from, unsigned long now,
+				      unsigned long *wait)
 {
-	unsigned int i;
+	u32 here = from < RAILS_MAX ? BIT(from) : 0;
+	u32 stay = v->usable & ~v->drain, tier;
+	unsigned int i, to;
 
 	*wait = ULONG_MAX;
-	for (i = 0; i < current_rail && i < RAILS_MAX; i++) {
-		if (!(usable & BIT(i)))
-			continue;
-		if (!rails_held(r, i, now))
-			return i;
-		*wait = min(*wait, r->rail[i].until - now);
-	}
-	return RAILS_MAX;
+	for (i = 0; i < RAILS_MAX; i++)
+		if (stay & ~here & BIT(i) && rails_held(r, i, now))
+			*wait = min(*wait, r->rail[i].until - now);
+	tier = rails_tier(v, (rails_not_held(r, stay, now) & v->well) |
+			     (stay & here));
+	to = rails_lightest(v, tier);
+	if (to == from || (tier & here && !rails_lighter(v, to, from)))
+		return RAILS_MAX;
+	return to;
+}
+
+/**
+ * struct rails_given - what rails were given in turn
+ * @n: connections, by number
+ * @tier: the rails that took part.  When they change, all begin anew: one that comes
+ *	back does not make up for what it has missed
+ */
+struct rails_given {
+	unsigned int	n[RAILS_MAX];
+	u32		tier;
+};
+
+/* Numbers stay below it, by halving all. */
+#define RAILS_GIVEN_MAX	BIT(16)
+
+/**
+ * rails_give() - give a connection to the rails in turn
+ * @g: what they were given before
+ * @v: the rails
+ * @tier: set of those that take part
+ * @among: set of those of them that it may go to, not empty
+ *
+ * Return: the rail that has been given the least for its weight.
+ */
+static inline unsigned int rails_give(struct rails_given *g,
+				      const struct rails_view *v, u32 tier,
+				      u32 among)
+{
+	struct rails_view turn = *v;
+	unsigned int i, to;
+
+	if (g->tier != tier)
+		memset(g, 0, sizeof(*g));
+	g->tier = tier;
+	memcpy(turn.load, g->n, sizeof(turn.load));
+	to = rails_lightest(&turn, among);
+	if (++g->n[to] == RAILS_GIVEN_MAX)
+		for (i = 0; i < RAILS_MAX; i++)
+			g->n[i] /= 2;
+	return to;
 }
 
 #endif /* _SANX_RAILS_H */

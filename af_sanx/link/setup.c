@@ -480,6 +480,8 @@ __le32 sanx_wire_refusal(int err)
 	/* The administrator may be about to give both nodes the key. */
 	case -ENOKEY:
 	case -EKEYREJECTED:
+	/* The administrator may be about to take the rail into service. */
+	case -ESHUTDOWN:
 		return cpu_to_le32(REJECT_LATER);
 	default:
 		return cpu_to_le32(REJECT_NEVER);

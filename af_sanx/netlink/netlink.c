@@ -494,6 +494,8 @@ static int link_put_moves(struct sk_buff *skb, const struct sanx_link_info *info
 {
 	if (info->rail >= 0 && nla_put_u32(skb, SANX_A_LINK_RAIL, info->rail))
 		return -EMSGSIZE;
+	if (info->standby && nla_put_u32(skb, SANX_A_LINK_STANDBY, 1))
+		return -EMSGSIZE;
 	if (!info->up)
 		return 0;
 	if (nla_put_u32(skb, SANX_A_LINK_UP_SECS, info->up_secs) ||

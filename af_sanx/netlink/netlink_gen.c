@@ -70,8 +70,16 @@ static const struct nla_policy sanx_key_del_nl_policy[SANX_A_KEY_ID + 1] = {
 	[SANX_A_KEY_ID] = { .type = NLA_U32, },
 };
 
+/* SANX_CMD_RAIL_SET - do */
+static const struct nla_policy sanx_rail_set_nl_policy[SANX_A_RAIL_TCP + 1] = {
+	[SANX_A_RAIL_ADDR] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
+	[SANX_A_RAIL_TCP] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SANX_A_RAIL_ADMIN] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SANX_A_RAIL_WEIGHT] = NLA_POLICY_MAX(NLA_U32, 255),
+};
+
 /* Ops table for sanx */
-const struct genl_split_ops sanx_nl_ops[15] = {
+const struct genl_split_ops sanx_nl_ops[17] = {
 	{
 		.cmd	= SANX_CMD_NODEMAP_GET,
 		.dumpit	= sanx_nl_nodemap_get_dumpit,
@@ -161,6 +169,18 @@ const struct genl_split_ops sanx_nl_ops[15] = {
 		.doit		= sanx_nl_key_del_doit,
 		.policy		= sanx_key_del_nl_policy,
 		.maxattr	= SANX_A_KEY_ID,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= SANX_CMD_RAIL_GET,
+		.dumpit	= sanx_nl_rail_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= SANX_CMD_RAIL_SET,
+		.doit		= sanx_nl_rail_set_doit,
+		.policy		= sanx_rail_set_nl_policy,
+		.maxattr	= SANX_A_RAIL_TCP,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -706,6 +706,15 @@ static const char *try_open(const struct test *t)
 	return open_answer();
 }
 
+/* A connection on a link that is for none. */
+static const char *try_standby(const struct test *t)
+{
+	if (!link_up(&t->hello))
+		return "rejected";
+	post_open(&good_open);
+	return open_answer();
+}
+
 /*
  * A connection to @port, with a ring of @size bytes or none; NULL, or what
  * happened instead.
@@ -1671,7 +1680,7 @@ static const struct test tests[] = {
 	HELLO("none", 0),
 	HELLO("magic", MAGIC + 1, 6, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("lane-8", MAGIC, 6, 0, US, THEM, RECVS, 256, 8, 99),
+	HELLO("lane-12", MAGIC, 6, 0, US, THEM, RECVS, 256, 12, 99),
 	HELLO("from-0", MAGIC, 6, 0, 0, THEM, RECVS, 256, 0, 99),
 	HELLO("from-unknown", MAGIC, 6, 0, 77, THEM, RECVS, 256, 0, 99),
 	HELLO("from-another", MAGIC, 6, 0, 3, THEM, RECVS, 256, 0, 99),
@@ -1741,6 +1750,7 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING_SIZE, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 64),
+	{ "open-standby", try_standby, .hello = { MAGIC, 6, 0, US, THEM, RECVS, 256, 8, 99 } },
 	{ "open-flood", try_flood, .hello = { MAGIC, 6, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue, .open = { .size = RING_SIZE } },

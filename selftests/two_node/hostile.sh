@@ -16,7 +16,7 @@ hello-good		up		0
 hello-none		rejected	0
 hello-magic		rejected	0
 hello-version		rejected	0
-hello-lane-8		rejected	0
+hello-lane-12		rejected	0
 hello-from-0		rejected	0
 hello-from-unknown	rejected	0
 hello-from-another	rejected	0
@@ -83,6 +83,7 @@ open-ring-large		down		1
 open-ring-wraps		down		1
 open-body-short		down		1
 open-body-long		down		1
+open-standby		down		1
 open-flood		down		1
 dialogue		up		0
 dialogue-no-ring	up		0

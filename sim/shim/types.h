@@ -44,6 +44,7 @@ typedef unsigned int __poll_t;
 #define __maybe_unused		__attribute__((unused))
 #define __printf(a, b)		__attribute__((format(printf, a, b)))
 #define noinline		__attribute__((noinline))
+#define noinline_for_stack	noinline
 #define fallthrough		__attribute__((fallthrough))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)

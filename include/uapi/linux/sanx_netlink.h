@@ -30,6 +30,17 @@ enum sanx_port_way {
 	SANX_PORT_WAY_IN = 2,
 };
 
+/**
+ * enum sanx_rail_admin - what the administrator says about the rails of an
+ *   address: they may be used; or connections are to leave them for others,
+ *   and no new ones come; or they are not used
+ */
+enum sanx_rail_admin {
+	SANX_RAIL_ADMIN_UP,
+	SANX_RAIL_ADMIN_DRAIN,
+	SANX_RAIL_ADMIN_DOWN,
+};
+
 enum {
 	SANX_A_NODE_ADDR = 1,
 	SANX_A_NODE_ID,
@@ -85,9 +96,34 @@ enum {
 	SANX_A_LINK_MOVES,
 	SANX_A_LINK_MOVED,
 	SANX_A_LINK_MOVED_SECS,
+	SANX_A_LINK_STANDBY,
 
 	__SANX_A_LINK_MAX,
 	SANX_A_LINK_MAX = (__SANX_A_LINK_MAX - 1)
+};
+
+enum {
+	SANX_A_RAIL_NODE = 1,
+	SANX_A_RAIL_NUMBER,
+	SANX_A_RAIL_TRANSPORT,
+	SANX_A_RAIL_LOCAL,
+	SANX_A_RAIL_REMOTE,
+	SANX_A_RAIL_STATE,
+	SANX_A_RAIL_ADMIN,
+	SANX_A_RAIL_WEIGHT,
+	SANX_A_RAIL_LINKS,
+	SANX_A_RAIL_CONNS,
+	SANX_A_RAIL_RTT,
+	SANX_A_RAIL_TX_BYTES,
+	SANX_A_RAIL_RX_BYTES,
+	SANX_A_RAIL_ERRORS,
+	SANX_A_RAIL_RETRY_SECS,
+	SANX_A_RAIL_ADDR,
+	SANX_A_RAIL_TCP,
+	SANX_A_RAIL_PAD,
+
+	__SANX_A_RAIL_MAX,
+	SANX_A_RAIL_MAX = (__SANX_A_RAIL_MAX - 1)
 };
 
 enum {
@@ -158,6 +194,8 @@ enum {
 	SANX_CMD_KEY_GET,
 	SANX_CMD_KEY_ADD,
 	SANX_CMD_KEY_DEL,
+	SANX_CMD_RAIL_GET,
+	SANX_CMD_RAIL_SET,
 
 	__SANX_CMD_MAX,
 	SANX_CMD_MAX = (__SANX_CMD_MAX - 1)

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What sanxctl shows of links and rails. */
+#include "internal.h"
+
+/* The key that the peer has proved, or 0. */
+static u32 link_key_id(const struct sanx_link *link)
+{
+	lockdep_assert_held(&link->group->lnet->lock);
+	if (READ_ONCE(link->auth.phase) != SANX_AUTH_PROVEN || !link->auth.key)
+		return 0;
+	return link->auth.key->id;
+}
+
+static int dump_link(struct sanx_link *link, struct sk_buff *skb,
+		     struct netlink_callback *cb)
+{
+	const struct sanx_group *g = link->group;
+	unsigned int rail = sanx_rail_of(link);
+	struct sanx_link_info info = {
+		.node		= link->group->peer,
+		.transport	= sanx_link_kind_name(link->kind),
+		.device		= link->devname,
+		.state		= sanx_link_state_name(READ_ONCE(link->state)),
+		.conns		= READ_ONCE(link->n_conns),
+		.local		= link->local,
+		.remote		= link->remote,
+		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
+		.long_min	= sanx_long_cutoff(link),
+		.lane		= link->group->lane,
+		.key		= link_key_id(link),
+		.rail		= rail < RAILS_MAX ? rail : -1,
+		.standby	= sanx_group_standby(g),
+		.up		= g->out == link,
+		.up_secs	= (jiffies - g->out_since) / HZ,
+		.moves		= g->moves,
+		.moved		= sanx_move_name(g->moved),
+		.moved_secs	= (jiffies - g->moved_at) / HZ,
+	};
+
+	return sanx_nl_put_link(skb, cb, &info);
+}
+
+/*
+ * Reports a group without a link, to show why its connections wait, or why new
+ * ones are TCP.
+ */
+static int dump_none(struct sanx_group *g, struct sk_buff *skb,
+		     struct netlink_callback *cb)
+{
+	struct sanx_link_info info = {
+		.node		= g->peer,
+		.transport	= "-",
+		.device		= "",
+		.state		= g->n_suspended ? "lost" : "held",
+		.conns		= g->n_suspended,
+		.lane		= g->lane,
+		.rail		= -1,
+	};
+
+	return sanx_nl_put_link(skb, cb, &info);
+}
+
+static int dump_group(struct sanx_group *g, struct sk_buff *skb,
+		      struct netlink_callback *cb, int skip, int *n)
+{
+	struct sanx_link *link;
+	int err = 0;
+
+	list_for_each_entry(link, &g->links, node) {
+		if ((*n)++ < skip)
+			continue;
+		err = dump_link(link, skb, cb);
+		if (err)
+			return err;
+	}
+	if (sanx_group_standby(g))
+		return 0;
+	if ((g->n_suspended ||
+	     (list_empty(&g->links) && sanx_group_in_backoff(g))) &&
+	    (*n)++ >= skip)
+		err = dump_none(g, skb, cb);
+	return err;
+}
+
+/**
+ * sanx_group_dump() - sanx_transport_ops.dump_links
+ * @lnet: the namespace
+ * @skb: as there
+ * @cb: as there
+ * @skip: as there
+ *
+ * Context: process, may sleep.
+ * Return: as dump_links().
+ */
+int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
+		    struct netlink_callback *cb, int skip)
+{
+	struct sanx_group *g;
+	int err = 0, n = 0;
+
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node) {
+		err = dump_group(g, skb, cb, skip, &n);
+		if (err)
+			break;
+	}
+	mutex_unlock(&lnet->lock);
+	return err ?: n;
+}
+
+/* Is there an attempt at a link on the rail? */
+static bool rail_tried(const struct sanx_group *first, unsigned int rail)
+{
+	const struct sanx_group *g;
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_ALL; i++) {
+		g = first->lanes[i];
+		if (g && g->trying && g->rail == rail)
+			return true;
+	}
+	return false;
+}
+
+static const char *rail_state(const struct sanx_group *first,
+			      const struct sanx_rails_seen *s, unsigned int i)
+{
+	if (!(s->wired & BIT(i)))
+		return "no-wire";
+	if (s->admin[i] == SANX_RAIL_ADMIN_DOWN)
+		return "down";
+	if (!(s->view.usable & BIT(i)))
+		return "no-carrier";
+	if (s->view.well & BIT(i))
+		return "up";
+	if (first && rail_tried(first, i))
+		return "connecting";
+	return first && first->rails.rail[i].fails ? "failed" : "idle";
+}
+
+static void rail_add_link(struct sanx_rail_info *info, const struct sanx_link *link)
+{
+	u32 rtt = min_t(u64, READ_ONCE(link->srtt_ns), U32_MAX);
+
+	info->tx_bytes += READ_ONCE(link->tx_bytes);
+	info->rx_bytes += READ_ONCE(link->rx_bytes);
+	if (READ_ONCE(link->state) != SANX_LINK_UP)
+		return;
+	info->links++;
+	info->conns += READ_ONCE(link->n_conns);
+	if (rtt && (!info->rtt || rtt < info->rtt))
+		info->rtt = rtt;
+}
+
+static void rail_add_lanes(struct sanx_rail_info *info,
+			   const struct sanx_group *first)
+{
+	const struct rails *r = &first->rails;
+	unsigned int i, n = info->number;
+	const struct sanx_link *link;
+
+	info->tx_bytes = first->rail_count[n].tx_bytes;
+	info->rx_bytes = first->rail_count[n].rx_bytes;
+	info->errors = first->rail_count[n].errors;
+	if (rails_held(r, n, jiffies))
+		info->retry_secs = DIV_ROUND_UP(r->rail[n].until - jiffies, HZ);
+	for (i = 0; i < SANX_LANES_ALL; i++) {
+		if (!first->lanes[i])
+			continue;
+		list_for_each_entry(link, &first->lanes[i]->links, node)
+			if (sanx_rail_of(link) == n)
+				rail_add_link(info, link);
+	}
+}
+
+static int dump_rail(const struct sanx_group *first,
+		     const struct sanx_rails_seen *s, unsigned int i,
+		     struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sanx_rail_info info = {
+		.node		= s->peer.id,
+		.number		= i,
+		.transport	= sanx_link_kind_name(s->peer.kind[i]),
+		.local		= s->local[i],
+		.remote		= s->peer.rail[i],
+		.state		= rail_state(first, s, i),
+		.admin		= s->admin[i],
+		.weight		= s->view.weight[i],
+	};
+
+	if (first)
+		rail_add_lanes(&info, first);
+	return sanx_nl_put_rail(skb, cb, &info);
+}
+
+/* Reports the rails of a node from number @from on. */
+static int dump_rails_of(struct sanx_lnet *lnet, u32 self, u32 peer,
+			 unsigned int from, struct sk_buff *skb,
+			 struct netlink_callback *cb)
+{
+	const struct sanx_group *first = xa_load(&lnet->peers, peer);
+	struct sanx_rails_seen s;
+	unsigned int i;
+	int err;
+
+	if (first)
+		sanx_rails_look(first, &s);
+	else
+		sanx_rails_see(lnet->net, self, peer, &s);
+	for (i = from; i < s.peer.n_rails; i++) {
+		err = dump_rail(first, &s, i, skb, cb);
+		if (err)
+			return err;
+		cb->args[0]++;
+	}
+	return 0;
+}
+
+/**
+ * sanx_rails_dump() - sanx_transport_ops.dump_rails
+ * @lnet: the namespace
+ * @skb: as there
+ * @cb: as there; cb->args[0] is the number of an entry of the node map, times RAILS_MAX,
+ *	plus that of a rail
+ *
+ * Context: process, may sleep.
+ */
+void sanx_rails_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
+		     struct netlink_callback *cb)
+{
+	u32 self = sanx_node_self(lnet->net), peer;
+	unsigned int i = cb->args[0] / RAILS_MAX;
+
+	/* Without a node of our own there are no rails to others. */
+	if (!self)
+		return;
+	mutex_lock(&lnet->lock);
+	while (sanx_node_nth(lnet->net, i, &peer)) {
+		cond_resched();
+		if (peer && peer != self &&
+		    dump_rails_of(lnet, self, peer, cb->args[0] % RAILS_MAX, skb, cb))
+			break;
+		cb->args[0] = ++i * RAILS_MAX;
+	}
+	mutex_unlock(&lnet->lock);
+}

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rails to a node: which ones this node can use, which lane uses which, and when
+ * a lane moves.
+ *
+ * A rail is an address of the peer and the address of this node from which it is
+ * reached.  Its number is that of the peer's address in the node map.  All lanes to a
+ * node share what is known of its rails: group.rails and .rail_count of lane 0.
+ *
+ * A rail is usable if this node has a wire for it, the port of its own address has a
+ * carrier, and the administrator does not say that it is down.  A rail is well if a link
+ * is up on it.  On a usable rail that no lane uses, one of the two nodes keeps a
+ * standby link, in a lane of its own that has no connections.  So a rail that is broken
+ * is seen before it is needed, and a lane moves only to a rail that works.
+ *
+ * rail_care_work() sees to all of that, after each change and every CARE_EVERY: it
+ * moves lanes, adds lanes when the load is to be spread, and makes standby links.  It
+ * goes on as long as the map has several rails of the node.  What a lane does that has
+ * no link is up to group.c.
+ *
+ * Of two nodes, one makes standby links and moves lanes, so that they do not move twice
+ * (rail_keeper()).  But each node moves lanes from a rail that it cannot use, or is to
+ * leave, itself.
+ */
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+
+#include "config/cov.h"
+#include "internal.h"
+
+/* Interval between calls of rail_care_work() if nothing changes, in jiffies. */
+#define CARE_EVERY	(2 * HZ)
+/* Not at once after a link came up: others may be about to. */
+#define CARE_SOON	(HZ / 10)
+
+static_assert(RAILS_MAX == SANX_NODE_RAILS);
+static_assert(RAILS_MAX == SANX_STANDBY_LANES);
+
+static unsigned int rail_index(const struct sanx_node_info *info,
+			       enum sanx_wire_kind kind,
+			       const struct in6_addr *addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < info->n_rails; i++)
+		if (info->kind[i] == kind && ipv6_addr_equal(&info->rail[i], addr))
+			return i;
+	return RAILS_MAX;
+}
+
+/* The peer may have numbered the rail of a link, and the map may have changed. */
+static unsigned int rail_of(const struct sanx_node_info *info,
+			    const struct sanx_link *link)
+{
+	return rail_index(info, link->kind, &link->remote);
+}
+
+/**
+ * sanx_rail_of() - our number of the rail of a link
+ * @link: the link
+ *
+ * Context: process, lnet.lock held.
+ * Return: the number, or RAILS_MAX if the node map does not have it.
+ */
+unsigned int sanx_rail_of(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+	struct sanx_node_info info;
+
+	if (!sanx_node_by_id(g->lnet->net, g->peer, &info))
+		return RAILS_MAX;
+	return rail_of(&info, link);
+}
+
+static void look_at(struct net *net, struct sanx_rails_seen *s, unsigned int i)
+{
+	enum sanx_wire_kind kind = s->peer.kind[i];
+	struct rails_view *v = &s->view;
+	struct sanx_rail_setting set;
+
+	v->kind[i] = kind;
+	v->weight[i] = SANX_RAIL_WEIGHT;
+	if (!sanx_link_has_wire(kind) ||
+	    !sanx_node_rail_end(&s->self, &s->peer, i, &s->local[i]))
+		return;
+	s->wired |= BIT(i);
+	sanx_rail_setting(net, kind, &s->local[i], &s->peer.rail[i], &set);
+	s->admin[i] = set.admin;
+	v->weight[i] = set.weight;
+	if (set.admin == SANX_RAIL_ADMIN_DOWN)
+		return;
+	s->allowed |= BIT(i);
+	if (!sanx_addr_works(net, &s->local[i]))
+		return;
+	v->usable |= BIT(i);
+	if (set.admin == SANX_RAIL_ADMIN_DRAIN)
+		v->drain |= BIT(i);
+}
+
+/**
+ * sanx_rails_see() - see what does not depend on links of the rails to a node
+ * @net: the namespace
+ * @self: our node id
+ * @peer: the node
+ * @s: filled
+ *
+ * Context: process, may sleep.
+ * Return: false, and @s has no rails, if the node map does not have one of the nodes.
+ */
+bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s)
+{
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	if (!sanx_node_by_id(net, self, &s->self) ||
+	    !sanx_node_by_id(net, peer, &s->peer)) {
+		s->peer.n_rails = 0;
+		return false;
+	}
+	s->view.spread = READ_ONCE(sanx_net(net)->rail_policy) != SANX_RAIL_IN_ORDER;
+	for (i = 0; i < s->peer.n_rails; i++)
+		look_at(net, s, i);
+	return true;
+}
+
+static u32 group_self_id(const struct sanx_group *g)
+{
+	const struct sanx_link *link = g->out ?: g->trying;
+
+	/* sanx_node_self() looks an address up in the routes. */
+	return link ? link->self : sanx_node_self(g->lnet->net);
+}
+
+static void look_at_lane(const struct sanx_group *g, const struct sanx_group *lane,
+			 struct sanx_rails_seen *s)
+{
+	const struct sanx_link *link;
+	unsigned int n = RAILS_MAX;
+
+	list_for_each_entry(link, &lane->links, node)
+		if (READ_ONCE(link->state) == SANX_LINK_UP &&
+		    rail_of(&s->peer, link) < RAILS_MAX)
+			s->view.well |= BIT(rail_of(&s->peer, link));
+	if (sanx_group_standby(lane))
+		return;
+	if (lane->out)
+		n = rail_of(&s->peer, lane->out);
+	s->lane_rail[lane->lane] = n;
+	if (n < RAILS_MAX)
+		s->used |= BIT(n);
+	if (lane->trying)
+		n = lane->rail;
+	if (lane != g && n < RAILS_MAX)
+		s->view.load[n]++;
+}
+
+/**
+ * sanx_rails_look() - see what the rails to a node are like
+ * @g: the lane that asks
+ * @s: filled; as without rails if the node map does not have the node
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s)
+{
+	const struct sanx_group *first = g->first;
+	unsigned int i;
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (!sanx_rails_see(g->lnet->net, group_self_id(g), g->peer, s))
+		return;
+	memset(s->lane_rail, RAILS_MAX, sizeof(s->lane_rail));
+	for (i = 0; i < SANX_LANES_ALL; i++)
+		if (first->lanes[i])
+			look_at_lane(g, first->lanes[i], s);
+}
+
+/**
+ * sanx_rail_has_other() - could connections of a link go by another rail?
+ * @link: the link
+ *
+ * Context: process, may sleep.
+ * Return: true if so.
+ */
+bool sanx_rail_has_other(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+	struct sanx_rails_seen s;
+
+	return sanx_rails_see(g->lnet->net, link->self, g->peer, &s) &&
+	       s.view.usable & ~BIT(rail_of(&s.peer, link));
+}
+
+/**
+ * sanx_rail_stays() - may a link stay on its rail?
+ * @link: the link
+ *
+ * Context: process, lnet.lock held.
+ * Return: false if the rail is down; a port without a carrier counts only if there is
+ * another rail, as it may come back.
+ */
+bool sanx_rail_stays(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+	struct sanx_rail_setting set;
+	struct sanx_rails_seen s;
+
+	/* Not resolved yet. */
+	if (ipv6_addr_any(&link->remote))
+		return true;
+	sanx_rail_setting(g->lnet->net, link->kind, &link->local, &link->remote,
+			  &set);
+	if (set.admin == SANX_RAIL_ADMIN_DOWN)
+		return false;
+	if (sanx_addr_works(g->lnet->net, &link->local))
+		return true;
+	return !sanx_rails_see(g->lnet->net, link->self, g->peer, &s) ||
+	       !(s.view.usable & ~s.view.drain);
+}
+
+/**
+ * sanx_rail_takes() - may a peer have a link on a rail?
+ * @g: its lane
+ * @self: our node id
+ * @ask: the request
+ *
+ * Context: process, lnet.lock held.
+ * Return: false if the rail is down, or if it is to be left and there is another.
+ */
+bool sanx_rail_takes(const struct sanx_group *g, u32 self,
+		     const struct sanx_wire_ask *ask)
+{
+	struct sanx_rail_setting set;
+	struct sanx_rails_seen s;
+
+	sanx_rail_setting(g->lnet->net, ask->kind, &ask->local, &ask->remote, &set);
+	if (set.admin == SANX_RAIL_ADMIN_DOWN)
+		return false;
+	return set.admin != SANX_RAIL_ADMIN_DRAIN ||
+	       !sanx_rails_see(g->lnet->net, self, g->peer, &s) ||
+	       !(s.view.usable & ~s.view.drain);
+}
+
+static unsigned long rail_hold(void)
+{
+	return msecs_to_jiffies(READ_ONCE(rail_hold_ms));
+}
+
+/**
+ * sanx_rail_failed() - an attempt on a rail has failed, or a link was lost
+ * @g: the lane
+ * @rail: number of the rail, or RAILS_MAX
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_failed(struct sanx_group *g, unsigned int rail)
+{
+	struct sanx_group *first = g->first;
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (rail >= RAILS_MAX)
+		return;
+	rails_failed(&first->rails, rail, jiffies, rail_hold(), get_random_u32());
+	first->rail_count[rail].errors++;
+}
+
+/**
+ * sanx_rail_refused() - the peer has a rail and does not take a link on it now
+ * @g: the lane
+ * @rail: number of the rail
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_refused(struct sanx_group *g, unsigned int rail)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	if (rail < RAILS_MAX)
+		rails_refused(&g->first->rails, rail, jiffies, rail_hold(),
+			      get_random_u32());
+}
+
+/* Does a lane with connections use the rail? */
+static bool rail_used(const struct sanx_group *first, unsigned int rail)
+{
+	const struct sanx_group *g;
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_MAX; i++) {
+		g = first->lanes[i];
+		if (g && g->out && READ_ONCE(g->out->state) == SANX_LINK_UP &&
+		    sanx_rail_of(g->out) == rail)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * sanx_rail_lost() - group.out was lost
+ * @link: it
+ *
+ * What the administrator has ended is no failure.  Nor is a standby link that ends beside
+ * one with connections, or that the peer keeps and ends: it was not needed any more.
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_lost(const struct sanx_link *link)
+{
+	struct sanx_group *g = link->group;
+	unsigned int rail = sanx_rail_of(link);
+	struct sanx_rail_setting set;
+
+	sanx_rail_setting(g->lnet->net, link->kind, &link->local, &link->remote, &set);
+	if (set.admin != SANX_RAIL_ADMIN_UP)
+		return;
+	if (!sanx_group_standby(g) ||
+	    (link->active && !rail_used(g->first, rail)))
+		sanx_rail_failed(g, rail);
+}
+
+/**
+ * sanx_rail_count_link() - add what a link has carried to the count of its rail
+ * @link: a link that carries nothing any more
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_count_link(const struct sanx_link *link)
+{
+	struct sanx_group *first = link->group->first;
+	unsigned int rail = sanx_rail_of(link);
+
+	lockdep_assert_held(&first->lnet->lock);
+	if (rail >= RAILS_MAX)
+		return;
+	first->rail_count[rail].tx_bytes += READ_ONCE(link->tx_bytes);
+	first->rail_count[rail].rx_bytes += READ_ONCE(link->rx_bytes);
+}
+
+static void lane_renumber(struct sanx_group *g, const unsigned int *to)
+{
+	g->rail = to[min(g->rail, RAILS_MAX)];
+	g->tried = g->rail < RAILS_MAX ? BIT(g->rail) : 0;
+	g->refused = 0;
+}
+
+/**
+ * sanx_rails_renumber() - apply the order of the rails in a changed node map
+ * @first: lane 0
+ *
+ * What is known of a rail stays with it, and attempts go on.
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rails_renumber(struct sanx_group *first)
+{
+	struct sanx_rail_count count[RAILS_MAX] = {};
+	unsigned int i, k, to[RAILS_MAX + 1];
+	struct sanx_node_info info = {};
+	struct rails rails = {};
+	bool same = true;
+
+	for (k = 0; k <= RAILS_MAX; k++)
+		to[k] = RAILS_MAX;
+
+	lockdep_assert_held(&first->lnet->lock);
+	sanx_node_by_id(first->lnet->net, first->peer, &info);
+	for (i = 0; i < info.n_rails; i++) {
+		for (k = 0; k < RAILS_MAX; k++)
+			if (first->rail_count[k].kind == info.kind[i] &&
+			    ipv6_addr_equal(&first->rail_count[k].addr, &info.rail[i]))
+				break;
+		same &= k == i;
+		to[k] = i;
+		if (k < RAILS_MAX) {
+			count[i] = first->rail_count[k];
+			rails.rail[i] = first->rails.rail[k];
+		}
+		count[i].addr = info.rail[i];
+		count[i].kind = info.kind[i];
+	}
+	memcpy(first->rail_count, count, sizeof(count));
+	first->rails = rails;
+	to[RAILS_MAX] = RAILS_MAX;
+	for (i = 0; !same && i < SANX_LANES_ALL; i++)
+		if (first->lanes[i])
+			lane_renumber(first->lanes[i], to);
+}
+
+/**
+ * sanx_rails_forgive() - do not hold rails any more that now may work
+ * @lnet: the namespace
+ * @kind: kind of the rails
+ *
+ * Context: process; takes lnet.lock.
+ */
+void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
+{
+	struct sanx_group *g;
+	unsigned int i;
+
+	mutex_lock(&lnet->lock);
+	list_for_each_entry(g, &lnet->groups, node)
+		for (i = 0; i < RAILS_MAX; i++)
+			if (g->rail_count[i].kind == kind)
+				g->rails.rail[i].fails = 0;
+	mutex_unlock(&lnet->lock);
+}
+
+static const char *const move_names[__SANX_MOVES] = {
+	[SANX_MOVE_LOST]	= "lost",
+	[SANX_MOVE_MAP]		= "map",
+	[SANX_MOVE_ADMIN]	= "admin",
+	[SANX_MOVE_BETTER]	= "better",
+	[SANX_MOVE_BALANCE]	= "balance",
+	[SANX_MOVE_PEER]	= "peer",
+};
+
+/**
+ * sanx_move_name() - name of a cause
+ * @move: the cause
+ * Return: a constant string, or NULL for SANX_MOVE_NONE.
+ */
+const char *sanx_move_name(enum sanx_move move)
+{
+	return move_names[move];
+}
+
+static enum sanx_move move_cause(const struct sanx_group *g,
+				 const struct sanx_link *link)
+{
+	struct sanx_rails_seen s;
+	unsigned int from, to;
+
+	sanx_rails_look(g, &s);
+	from = rail_index(&s.peer, g->out_kind, &g->out_rail);
+	to = rail_of(&s.peer, link);
+	if (from == RAILS_MAX || to == RAILS_MAX)
+		return SANX_MOVE_MAP;
+	if (s.admin[from] != SANX_RAIL_ADMIN_UP)
+		return SANX_MOVE_ADMIN;
+	if (s.view.spread && s.view.kind[from] == s.view.kind[to])
+		return g->out ? SANX_MOVE_BALANCE : SANX_MOVE_LOST;
+	/* The peer may have ended the other link already. */
+	if (to < from)
+		return SANX_MOVE_BETTER;
+	return g->out ? SANX_MOVE_PEER : SANX_MOVE_LOST;
+}
+
+/**
+ * sanx_rail_note_move() - a link takes the connections of its lane
+ * @g: the lane; group.out is the link that took them before, if it is still there
+ * @link: the link
+ *
+ * A standby lane has none, so nothing moves when its next link is over another rail.
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link)
+{
+	bool same = g->out_kind == link->kind &&
+		    ipv6_addr_equal(&g->out_rail, &link->remote);
+	unsigned int rail = sanx_rail_of(link);
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (!same && !ipv6_addr_any(&g->out_rail) && !sanx_group_standby(g)) {
+		g->moved = move_cause(g, link);
+		g->moves++;
+		g->moved_at = jiffies;
+		pr_debug("node %u lane %u moves to %s %pI6c: %s\n", g->peer,
+			 g->lane, sanx_link_kind_name(link->kind), &link->remote,
+			 move_names[g->moved]);
+	}
+	g->out_kind = link->kind;
+	g->out_rail = link->remote;
+	g->out_since = jiffies;
+	if (rail < RAILS_MAX)
+		rails_up(&g->first->rails, rail, jiffies);
+}
+
+/**
+ * sanx_rails_care() - see to the rails of a node soon
+ * @g: one of its lanes
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rails_care(struct sanx_group *g)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	/* Only to run sooner: a row of changes must not postpone it. */
+	if (!delayed_work_pending(&g->first->care) ||
+	    time_before(jiffies + CARE_SOON, g->first->care_at)) {
+		g->first->care_at = jiffies + CARE_SOON;
+		mod_delayed_work(sanx_link_wq, &g->first->care, CARE_SOON);
+	}
+}
+
+/*
+ * Does this node make standby links, and move lanes?  The other one sees fewer rails; or
+ * as many, and has the higher id.
+ */
+static bool rail_keeper(const struct sanx_rails_seen *s)
+{
+	if (s->self.n_rails != s->peer.n_rails)
+		return s->self.n_rails < s->peer.n_rails;
+	return s->self.id < s->peer.id;
+}
+
+/*
+ * Does this node move the lane of a link from its rail?  A node that is not the keeper
+ * judges the link and not the rail: the keeper may have numbered the rails otherwise, and
+ * the link may end at another address of this node than sanx_node_rail_end() says.
+ */
+static bool care_decides(const struct sanx_rails_seen *s,
+			 const struct sanx_link *link, unsigned int from)
+{
+	struct net *net = link->group->lnet->net;
+	struct sanx_rail_setting set;
+
+	if (rail_keeper(s) || from == RAILS_MAX)
+		return true;
+	sanx_rail_setting(net, link->kind, &link->local, &link->remote, &set);
+	return set.admin != SANX_RAIL_ADMIN_UP ||
+	       !sanx_addr_works(net, &link->local);
+}
+
+static void care_lane(struct sanx_group *g, unsigned long *wait)
+{
+	struct sanx_rails_seen s;
+	unsigned int from, to;
+	unsigned long until;
+
+	if (!g->out || !sanx_group_can_try(g))
+		return;
+	sanx_rails_look(g, &s);
+	from = rail_of(&s.peer, g->out);
+	to = rails_move(&g->first->rails, &s.view, from, jiffies, &until);
+	*wait = min(*wait, until);
+	if (to < RAILS_MAX && care_decides(&s, g->out, from))
+		sanx_group_try_only(g, to);
+}
+
+/* Is there a lane that has, or had, a link? */
+static bool care_known(const struct sanx_group *first)
+{
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_MAX; i++)
+		if (first->lanes[i] && first->lanes[i]->instance)
+			return true;
+	return false;
+}
+
+static void standby_end(struct sanx_group *standby)
+{
+	if (standby && standby->out)
+		sanx_link_kill(standby->out, SANX_END_CONFIG);
+}
+
+static void care_standby(struct sanx_group *first, unsigned int i,
+			 const struct sanx_rails_seen *s, unsigned long *wait)
+{
+	struct sanx_group *standby = first->lanes[SANX_LANES_MAX + i];
+	u32 wanted = s->view.usable & ~s->view.drain & ~s->used;
+
+	if (!(wanted & BIT(i))) {
+		standby_end(standby);
+		return;
+	}
+	if (s->view.well & BIT(i))
+		return;
+	if (rails_held(&first->rails, i, jiffies)) {
+		*wait = min(*wait, first->rails.rail[i].until - jiffies);
+		return;
+	}
+	standby = sanx_group_lane(first, SANX_LANES_MAX + i);
+	if (standby && sanx_group_can_try(standby))
+		sanx_group_try_only(standby, i);
+}
+
+static noinline_for_stack void rail_care(struct sanx_group *first,
+					 const struct sanx_rails_seen *s,
+					 unsigned long *wait)
+{
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_MAX; i++)
+		if (first->lanes[i])
+			care_lane(first->lanes[i], wait);
+	if (s->view.spread && s->used)
+		sanx_group_widen(first, true);
+	if (!rail_keeper(s) || !care_known(first))
+		return;
+	for (i = 0; i < RAILS_MAX; i++)
+		care_standby(first, i, s, wait);
+}
+
+/**
+ * sanx_rails_care_work() - see to the rails of a node
+ * @work: group.care of lane 0
+ *
+ * Context: process, may sleep; takes lnet.lock.
+ */
+void sanx_rails_care_work(struct work_struct *work)
+{
+	struct sanx_group *first = container_of(to_delayed_work(work),
+						struct sanx_group, care);
+	bool cov = sanx_cov_start(first->lnet->net);
+	unsigned int noio = memalloc_noio_save();
+	unsigned long wait = CARE_EVERY;
+	struct sanx_rails_seen s;
+
+	mutex_lock(&first->lnet->lock);
+	sanx_rails_look(first, &s);
+	rails_forget(&first->rails, jiffies, rail_hold());
+	if (first->lnet->running && s.peer.n_rails > 1 && s.self.id != s.peer.id) {
+		rail_care(first, &s, &wait);
+		wait = clamp(wait, (unsigned long)CARE_SOON, (unsigned long)CARE_EVERY);
+		/* It may be queued again already, to run sooner. */
+		if (queue_delayed_work(sanx_link_wq, &first->care, wait))
+			first->care_at = jiffies + wait;
+	}
+	mutex_unlock(&first->lnet->lock);
+	memalloc_noio_restore(noio);
+	sanx_cov_stop(cov);
+}
