@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Routes of a node, in place of af_sanx/config/reach.c: there is always one. */
+/*
+ * Routes and network devices of a node, in place of af_sanx/config/reach.c and
+ * af_sanx/link/netdev.c: there is always a route, and devices work.
+ */
+#include "link/internal.h"
 #include "sim.h"
 
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
@@ -13,4 +17,17 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 bool sanx_addr_works(struct net *net, const struct in6_addr *addr)
 {
 	return true;
+}
+
+int sanx_netdev_init(void)
+{
+	return 0;
+}
+
+void sanx_netdev_exit(void)
+{
+}
+
+void sanx_netdev_work(struct work_struct *work)
+{
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Addresses of this node. */
+#include <linux/ipv6.h>
 #include <net/addrconf.h>
 #include <net/route.h>
 
@@ -20,7 +21,7 @@ bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
 #if IS_ENABLED(CONFIG_IPV6)
 	if (ipv6_addr_loopback(addr))
 		return true;
-	return ipv6_chk_addr(net, addr, NULL, 0);
+	return ipv6_mod_enabled() && ipv6_chk_addr(net, addr, NULL, 0);
 #else
 	return false;
 #endif

@@ -267,6 +267,7 @@ bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
 bool sanx_node_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
 			const struct in6_addr *addr);
 u32 sanx_node_self(struct net *net);
+u32 sanx_node_last_self(struct net *net);
 bool sanx_nodemap_empty(struct net *net);
 
 /**
@@ -280,9 +281,10 @@ struct sanx_nodemap_entry {
 };
 
 /**
- * struct sanx_nodemap - a node map; constant after sanx_nodemap_publish()
+ * struct sanx_nodemap - a node map; constant after sanx_nodemap_publish(), but for @self
  * @rcu: frees the map
  * @n: number of entries
+ * @self: 1 + number of an entry that was found to be this node, or 0; no lock
  * @n_rails: number of rails of all entries
  * @by_id: numbers of entries, by node id; of one node in the order of @entry
  * @by_rail: numbers of rails, by kind and address; rail r of entry i has number
@@ -292,6 +294,7 @@ struct sanx_nodemap_entry {
 struct sanx_nodemap {
 	struct rcu_head			rcu;
 	unsigned int			n;
+	unsigned int			self;
 	unsigned int			n_rails;
 	u32				*by_id;
 	u32				*by_rail;

@@ -389,22 +389,37 @@ bool sanx_addr_travels(const struct in6_addr *addr)
 
 /* The map in use. */
 
+static void map_keep_self(const struct sanx_nodemap *old, struct sanx_nodemap *map)
+{
+	unsigned int i = READ_ONCE(old->self);
+	const struct sanx_nodemap_entry *e;
+
+	if (!i)
+		return;
+	e = sanx_nodemap_find(map, &old->entry[i - 1].addr);
+	if (e && e->node.id == old->entry[i - 1].node.id)
+		map->self = 1 + (e - map->entry);
+}
+
 /**
  * sanx_nodemap_publish() - replace the map in use
  * @sn: the namespace
  * @map: a finished map, or NULL for none; owned by the namespace afterwards
  *
- * Frees the old map after a grace period.  Readers use rcu_dereference(), which
- * pairs with the release in rcu_replace_pointer().
+ * The own node stays the one that was found, if @map has the same node at that address.
+ * Frees the old map after a grace period.  Readers use rcu_dereference(), which pairs
+ * with the release in rcu_assign_pointer().
  *
  * Context: process, may sleep; config_mutex held, or the namespace is exiting.
  */
 void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map)
 {
-	struct sanx_nodemap *old;
+	struct sanx_nodemap *old = rcu_dereference_protected(sn->nodemap, true);
 
+	if (map && old)
+		map_keep_self(old, map);
 	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
-	old = rcu_replace_pointer(sn->nodemap, map, true);
+	rcu_assign_pointer(sn->nodemap, map);
 	if (old)
 		kvfree_rcu(old, rcu);
 }
@@ -537,24 +552,98 @@ bool sanx_node_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
 	return id && map_has_rail(net, id, kind, addr);
 }
 
+static bool host_is_local(struct net *net, const struct sanx_nodemap_entry *e)
+{
+	return sanx_addr_is_local(net, &e->addr);
+}
+
+static bool rail_is_local(struct net *net, const struct sanx_nodemap_entry *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < e->node.n_rails; i++)
+		if (sanx_addr_is_local(net, &e->node.rail[i]))
+			return true;
+	return false;
+}
+
+static unsigned int map_find(struct net *net, struct sanx_nodemap *map,
+			     bool (*is_local)(struct net *net,
+					      const struct sanx_nodemap_entry *e))
+{
+	unsigned int i;
+
+	for (i = 0; i < map->n; i++)
+		if (is_local(net, &map->entry[i])) {
+			WRITE_ONCE(map->self, i + 1);
+			return i + 1;
+		}
+	return 0;
+}
+
+/*
+ * Looks hosts up in the routes until one is local, and remembers it.  Addresses come and
+ * go: while the host of a port without a carrier has none, the node has its other rails.
+ * Return: 1 + its number, or 0.
+ */
+static unsigned int map_self(struct net *net, struct sanx_nodemap *map)
+{
+	unsigned int i = READ_ONCE(map->self);
+
+	if (i && (host_is_local(net, &map->entry[i - 1]) ||
+		  rail_is_local(net, &map->entry[i - 1])))
+		return i;
+	return map_find(net, map, host_is_local) ?:
+	       map_find(net, map, rail_is_local);
+}
+
 /**
  * sanx_node_self() - find our own node
  * @net: the namespace
  *
+ * If local addresses belong to several nodes of the map, it stays the one that was
+ * found first, as long as its address or one of its rails is local.
+ *
  * Context: any.
- * Return: the node id of the first host in the map with a local address, or 0.
+ * Return: the node id of a host in the map with a local address, or rail; or 0.
  */
 u32 sanx_node_self(struct net *net)
 {
-	const struct sanx_nodemap *map;
-	unsigned int i;
+	struct sanx_nodemap *map;
+	unsigned int i = 0;
 	u32 id = 0;
 
 	rcu_read_lock();
 	map = rcu_dereference(sanx_net(net)->nodemap);
-	for (i = 0; map && !id && i < map->n; i++)
-		if (sanx_addr_is_local(net, &map->entry[i].addr))
-			id = map->entry[i].node.id;
+	if (map)
+		i = map_self(net, map);
+	if (i)
+		id = map->entry[i - 1].node.id;
+	rcu_read_unlock();
+	return id;
+}
+
+/**
+ * sanx_node_last_self() - find our own node, also while it has none of its addresses
+ * @net: the namespace
+ *
+ * Context: any.
+ * Return: as sanx_node_self(); if no address is local, the node that was found last, if
+ * the map has it at the address where it was found; or 0.
+ */
+u32 sanx_node_last_self(struct net *net)
+{
+	u32 id = sanx_node_self(net);
+	const struct sanx_nodemap *map;
+	unsigned int i;
+
+	if (id)
+		return id;
+	rcu_read_lock();
+	map = rcu_dereference(sanx_net(net)->nodemap);
+	i = map ? READ_ONCE(map->self) : 0;
+	if (i)
+		id = map->entry[i - 1].node.id;
 	rcu_read_unlock();
 	return id;
 }

@@ -967,9 +967,13 @@ void sanx_group_link_gone(struct sanx_link *link)
 		wake_up(&lnet->gone);
 }
 
+/* A node without any of its addresses is still itself, if the map has it. */
 static bool link_of_self(const struct sanx_link *link)
 {
-	return link->self == sanx_node_self(link->group->lnet->net);
+	struct net *net = link->group->lnet->net;
+	u32 self = sanx_node_self(net);
+
+	return self ? link->self == self : sanx_node_by_id(net, link->self, NULL);
 }
 
 static bool link_rail_valid(const struct sanx_link *link)

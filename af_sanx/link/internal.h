@@ -7,6 +7,7 @@
  *		suspended connections, and connections
  *		that wait for a link
  *		the rails to the node			rails.h rail.c
+ *		addresses and ports of this node	netdev.c
  *	link	one link to that node			setup.c link.c recv.c
  *		who is at the other end			auth.c
  *		how much it may ask for			bounds.c rate.h
@@ -98,6 +99,10 @@
  * @n_links: links over each kind of wire that are not freed yet
  * @half_open: links that peers have asked for and that are not up, or not any more
  * @gone: woken when one of @n_links becomes 0
+ * @ports: applies changes of addresses and ports of this node
+ * @ports_seen: which of them worked when it last ran; used by it only
+ * @ports_config: the configuration then; used by it only
+ * @ports_again: how many times more it is to look; no lock
  * @instance_key: random, drawn when the namespace was set up and then constant:
  *	what tells peers that this node has restarted (setup_instance())
  */
@@ -118,6 +123,10 @@ struct sanx_lnet {
 	atomic_t		n_links[__SANX_WIRES];
 	atomic_t		half_open;
 	wait_queue_head_t	gone;
+	struct delayed_work	ports;
+	u64			ports_seen;
+	unsigned int		ports_config;
+	atomic_t		ports_again;
 	siphash_key_t		instance_key;
 };
 
@@ -877,6 +886,11 @@ const char *sanx_move_name(enum sanx_move move);
 void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link);
 void sanx_rails_care(struct sanx_group *g);
 void sanx_rails_care_work(struct work_struct *work);
+
+/* netdev.c */
+int sanx_netdev_init(void);
+void sanx_netdev_exit(void);
+void sanx_netdev_work(struct work_struct *work);
 
 /* bounds.c */
 bool sanx_bounds_link(struct sanx_group *g);

@@ -141,12 +141,23 @@ const char *sanx_link_kind_name(enum sanx_wire_kind kind)
 	return names[kind];
 }
 
+/*
+ * Our own node.  A namespace that has links stays the node that it was while no address
+ * of it is local: the connections of these links wait for one.
+ */
+static u32 net_self(const struct sanx_lnet *lnet)
+{
+	lockdep_assert_held(&lnet->ctl);
+	return lnet->running ? sanx_node_last_self(lnet->net) :
+			       sanx_node_self(lnet->net);
+}
+
 static bool net_wanted(const struct sanx_lnet *lnet)
 {
 	lockdep_assert_held(&lnet->ctl);
 	return !lnet->exiting &&
 	       (lnet->busy || net_eq(lnet->net, &init_net)) &&
-	       !sanx_nodemap_empty(lnet->net) && sanx_node_self(lnet->net);
+	       !sanx_nodemap_empty(lnet->net) && net_self(lnet);
 }
 
 static void net_set_running(struct sanx_lnet *lnet, bool running)
@@ -170,7 +181,7 @@ static bool net_has_rail(const struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 	struct sanx_node_info self;
 	unsigned int i;
 
-	if (!sanx_node_by_id(lnet->net, sanx_node_self(lnet->net), &self))
+	if (!sanx_node_by_id(lnet->net, net_self(lnet), &self))
 		return false;
 	for (i = 0; i < self.n_rails; i++)
 		if (self.kind[i] == kind)
@@ -344,6 +355,7 @@ static int link_net_init(struct net *net)
 	xa_init(&lnet->peers);
 	INIT_DELAYED_WORK(&lnet->idle, net_idle_work);
 	init_waitqueue_head(&lnet->gone);
+	INIT_DELAYED_WORK(&lnet->ports, sanx_netdev_work);
 	mutex_lock(&lnets_mutex);
 	list_add(&lnet->all, &all_lnets);
 	mutex_unlock(&lnets_mutex);
@@ -359,6 +371,8 @@ static void link_net_exit(struct net *net)
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
 	net_exit(lnet);
+	/* The namespace has no network devices any more, or nobody watches them. */
+	cancel_delayed_work_sync(&lnet->ports);
 	mutex_lock(&lnets_mutex);
 	list_del(&lnet->all);
 	mutex_unlock(&lnets_mutex);
@@ -470,11 +484,16 @@ int __init sanx_link_init(void)
 	err = register_pernet_subsys(&link_net_ops);
 	if (err)
 		goto err_wqs;
-	err = sanx_transport_register(&sanx_link_transport);
+	err = sanx_netdev_init();
 	if (err)
 		goto err_net;
+	err = sanx_transport_register(&sanx_link_transport);
+	if (err)
+		goto err_netdev;
 	return 0;
 
+err_netdev:
+	sanx_netdev_exit();
 err_net:
 	unregister_pernet_subsys(&link_net_ops);
 err_wqs:
@@ -493,6 +512,7 @@ err_wqs:
 void sanx_link_exit(void)
 {
 	sanx_transport_unregister(&sanx_link_transport);
+	sanx_netdev_exit();
 	unregister_pernet_subsys(&link_net_ops);
 	link_free_wqs();
 	rcu_barrier();

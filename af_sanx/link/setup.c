@@ -319,7 +319,7 @@ static const char *setup_check(struct sanx_lnet *lnet,
 		return "it is of another version of the protocol";
 	if (parsed)
 		return "it is malformed";
-	/* Before our own id: that looks each host of the map up in the routes. */
+	/* Before our own id: without one, each host of the map is looked up. */
 	if (!sanx_node_has_rail(lnet->net, hello->from, ask->kind,
 				&ask->remote))
 		return "the node map does not have its node at that address";
