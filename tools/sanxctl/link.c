@@ -32,6 +32,8 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_string(out, "device", " device %s", nl_string(attr[SANX_A_LINK_DEVICE]));
 	print_uint(out, "lane", " lane %llu", nl_uint(attr[SANX_A_LINK_LANE]));
 	print_string(out, "state", " state %s", nl_string(attr[SANX_A_LINK_STATE]));
+	if (attr[SANX_A_LINK_STANDBY])
+		print_uint(out, "standby", " standby %llu", nl_uint(attr[SANX_A_LINK_STANDBY]));
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
 	print_string(out, "local", " local %s", addr_format(&local, text));
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));

@@ -10,7 +10,7 @@
 
 static const char usage[] =
 	"Usage: sanxctl [ OPTIONS ] OBJECT { COMMAND | help }\n"
-	"where  OBJECT := { nodemap | ports | key | link | socket | stats }\n"
+	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats }\n"
 	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] }\n";
 
 static const struct object * const objects[] = {
@@ -18,6 +18,7 @@ static const struct object * const objects[] = {
 	&ports_object,
 	&key_object,
 	&link_object,
+	&rail_object,
 	&socket_object,
 	&stats_object,
 };

@@ -52,6 +52,7 @@ extern const struct object nodemap_object;
 extern const struct object ports_object;
 extern const struct object key_object;
 extern const struct object link_object;
+extern const struct object rail_object;
 extern const struct object socket_object;
 extern const struct object stats_object;
 

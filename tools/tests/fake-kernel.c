@@ -181,6 +181,59 @@ static void dump_links(void)
 	message_end(nlh);
 }
 
+static void dump_rails(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_NODE, 2);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_NUMBER, 0);
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_TRANSPORT, "verbs");
+	put_addr(nlh, SANX_A_RAIL_LOCAL, "10.0.0.1");
+	put_addr(nlh, SANX_A_RAIL_REMOTE, "10.0.0.2");
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_STATE, "failed");
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_ADMIN, SANX_RAIL_ADMIN_DRAIN);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_WEIGHT, 3);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_RTT, 1234);
+	mnl_attr_put_u64(nlh, SANX_A_RAIL_TX_BYTES, UINT64_MAX);
+	mnl_attr_put_u64(nlh, SANX_A_RAIL_RX_BYTES, 6);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_ERRORS, 7);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_RETRY_SECS, 8);
+	message_end(nlh);
+
+	/* A rail for which this node has no address. */
+	nlh = message(FAMILY);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_NODE, 2);
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_NUMBER, 1);
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_TRANSPORT, "tcp-rail");
+	put_addr(nlh, SANX_A_RAIL_REMOTE, "fd00::2");
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_STATE, "no-wire");
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_WEIGHT, 1);
+	message_end(nlh);
+}
+
+/* Answers with what was set, as a warning of the kernel. */
+static void do_rail(void)
+{
+	const struct nlattr *attr[SANX_A_RAIL_MAX + 1];
+	struct in6_addr addr, none;
+	static char text[200];
+	char name[INET6_ADDRSTRLEN];
+
+	nl_parse(request, attr, SANX_A_RAIL_MAX);
+	addr = nl_addr(attr[SANX_A_RAIL_ADDR]);
+	inet_pton(AF_INET6, "::ffff:10.9.9.9", &none);
+	if (!memcmp(&addr, &none, sizeof(addr))) {
+		answer_error(ENOENT, "no such rail", NULL);
+		return;
+	}
+	inet_ntop(AF_INET6, &addr, name, sizeof(name));
+	snprintf(text, sizeof(text), "%s tcp %llu admin %lld weight %lld", name,
+		 (unsigned long long)nl_uint(attr[SANX_A_RAIL_TCP]),
+		 attr[SANX_A_RAIL_ADMIN] ? (long long)nl_uint(attr[SANX_A_RAIL_ADMIN]) : -1,
+		 attr[SANX_A_RAIL_WEIGHT] ? (long long)nl_uint(attr[SANX_A_RAIL_WEIGHT]) : -1);
+	answer_error(0, text, NULL);
+}
+
 static void dump_sockets(void)
 {
 	struct nlmsghdr *nlh = message(FAMILY);
@@ -271,6 +324,8 @@ static void do_dump(u8 cmd)
 
 	if (cmd == SANX_CMD_LINK_GET) {
 		dump_links();
+	} else if (cmd == SANX_CMD_RAIL_GET) {
+		dump_rails();
 	} else if (cmd == SANX_CMD_SOCKET_GET) {
 		dump_sockets();
 	} else if (cmd == SANX_CMD_KEY_GET) {
@@ -360,6 +415,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 		do_apply();
 	else if (genl->cmd == SANX_CMD_KEY_ADD || genl->cmd == SANX_CMD_KEY_DEL)
 		do_key(genl->cmd);
+	else if (genl->cmd == SANX_CMD_RAIL_SET)
+		do_rail();
 	else
 		do_change(genl->cmd);
 	return len;

@@ -15,6 +15,7 @@ sanxctl() {
 	case $1 in
 	nodemap) printf '10.0.0.1 1 10.1.0.1\nfd00::2 2\n' ;;
 	key) printf 'default 0012abcd\n7 00000001\n7 00000002\n' ;;
+	rail) printf 'node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state up\nnode 2 rail 1 transport tcp-rail local fd00::1 remote fd00::2 state up\nnode 3 rail 0 transport tcp-rail remote fd00::3 state idle\n' ;;
 	ports) printf 'deny 22\nallow 80-90\ndeny 23\n' ;;
 	esac
 }
@@ -33,7 +34,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 touch "$work/one file"
 
-ok "objects" completes "nodemap ports key link socket stats help" ""
+ok "objects" completes "nodemap ports key link rail socket stats help" ""
 ok "objects, begun" completes "socket stats" s
 ok "options" completes "-json -pretty -Version -help" -
 ok "objects after options" completes "nodemap" -j -p n
@@ -51,6 +52,8 @@ ok "one file" completes "" nodemap load file "$work/o"
 ok "hosts that are there" completes "10.0.0.1 fd00::2" nodemap del ""
 ok "actions" completes "allow deny" ports add ""
 ok "rules that are there" completes "22 23" ports del deny ""
+ok "rails" completes "10.0.0.1 10.0.0.2 tcp:fd00::1 tcp:fd00::2 tcp:fd00::3" rail set ""
+ok "what a rail can be set to" completes "up drain down weight" rail set 10.0.0.1 ""
 ok "nothing after show" completes "" link show ""
 
 tap_done

@@ -243,6 +243,35 @@ ok "key: denied" grep -q "Operation not permitted" "$work/out"
 
 ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
 	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2 auth none rail 1 up_secs 70 moves 2 moved lost moved_secs 71'
+ok "rail: show" is "$("$sanxctl" rail)" \
+	'node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state failed admin drain weight 3 links 0 conns 0 rtt_ns 1234 tx_bytes 18446744073709551615 rx_bytes 6 errors 7 retry_secs 8
+node 2 rail 1 transport tcp-rail remote fd00::2 state no-wire admin up weight 1 links 0 conns 0 tx_bytes 0 rx_bytes 0 errors 0'
+ok "rail: JSON" json "doc[0]['admin'], doc[0]['tx_bytes'], 'local' in doc[1]" "('drain', 18446744073709551615, False)" -j rail
+while IFS='|' read -r args sent; do
+	# shellcheck disable=SC2086
+	ok "rail set $args" says 0 "" "Warning: $sent." rail set $args
+done <<-END
+	10.0.0.1 down|::ffff:10.0.0.1 tcp 0 admin 2 weight -1
+	rdma:fd00::1 weight 0|fd00::1 tcp 0 admin -1 weight 0
+	tcp:10.0.0.1 drain weight 255|::ffff:10.0.0.1 tcp 1 admin 1 weight 255
+	tcp:fd00::1 weight 7 up|fd00::1 tcp 1 admin 0 weight 7
+END
+while IFS='|' read -r args why; do
+	# shellcheck disable=SC2086
+	ok "rail set $args: refused" says 1 "" "Error: $why." rail set $args
+done <<-'END'
+	|RAIL is missing
+	10.0.0.1|nothing to set, expected up, drain, down or weight
+	tcp: up|"tcp:" is not the address of a rail
+	here up|"here" is not the address of a rail
+	10.0.0.1 sideways|"sideways", expected up, drain, down or weight
+	10.0.0.1 up down|argument "down" is one too many
+	10.0.0.1 weight|the weight is missing, expected 0 to 255
+	10.0.0.1 weight 256|weight "256", expected 0 to 255
+	10.0.0.1 weight -1|weight "-1", expected 0 to 255
+	10.0.0.1 weight 1x|weight "1x", expected 0 to 255
+	10.9.9.9 up|no such rail
+END
 ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none', 'rail': 1, 'up_secs': 70, 'moves': 2, 'moved': 'lost', 'moved_secs': 71}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
@@ -276,7 +305,7 @@ for option in -j -json --json "-j -p" "-json -pretty" "-p -j"; do
 done
 ok "version" is "$("$sanxctl" -V | wc -l)" 1
 ok "version, JSON" json 'list(doc)' "['version']" -j -V
-for object in "" nodemap ports link socket stats; do
+for object in "" nodemap ports link rail socket stats; do
 	# shellcheck disable=SC2086
 	ok "help: sanxctl $object" is "$("$sanxctl" $object help | head -c 14)" "Usage: sanxctl"
 done
@@ -284,7 +313,7 @@ ok "help, JSON" json 'list(doc)' "['help']" -j link help
 
 ### Misfortune
 
-for object in nodemap ports link socket stats; do
+for object in nodemap ports link rail socket stats; do
 	ok "$object: no module" env FAKE=absent bash -c \
 		"[ \"\$($sanxctl -j $object 2>&1)\" = \"\$(printf 'Error: AF_SANX is not loaded (try: modprobe af_sanx).\n[]')\" ]"
 	ok "$object: no module, status" is "$(FAKE=absent "$sanxctl" $object 2>/dev/null; echo $?)" 1
