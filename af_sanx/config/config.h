@@ -39,6 +39,7 @@ struct sanx_endpoint {
  * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener at that address
  * @SANX_FALLBACK_OPTION: the program uses an option that only TCP supports
  * @SANX_FALLBACK_ACCEPT: a plain TCP client connected to an AF_SANX listener
+ * @SANX_FALLBACK_ASKED: the peer is under auto, and is being asked who it is
  */
 enum sanx_fallback {
 	SANX_FALLBACK_UNMAPPED,
@@ -47,6 +48,7 @@ enum sanx_fallback {
 	SANX_FALLBACK_REFUSED,
 	SANX_FALLBACK_OPTION,
 	SANX_FALLBACK_ACCEPT,
+	SANX_FALLBACK_ASKED,
 	/* private: */
 	__SANX_FALLBACKS
 };
@@ -59,12 +61,14 @@ enum sanx_fallback {
  * @n_rails: entries of @rail, at least 1
  * @rail: addresses on which it answers, in order of preference
  * @kind: kind of the wire of each rail
+ * @found: ktime_get_ns() when it was found by asking; 0: it is written
  */
 struct sanx_node_info {
 	u32		id;
 	unsigned int	n_rails;
 	struct in6_addr	rail[SANX_NODE_RAILS];
 	u8		kind[SANX_NODE_RAILS]; /* enum sanx_wire_kind */
+	u64		found;
 };
 
 /**
@@ -83,6 +87,8 @@ struct sanx_node_info {
  *	asks too often
  * @SANX_STAT_MEMORY_REFUSED: how often a ring or a send buffer was not made, or not
  *	made larger, because of a limit
+ * @SANX_STAT_AUTO_REFUSED: answers under auto that were refused, because their node
+ *	id is ours or belongs to another address
  * @SANX_STAT_FALLBACK: the first of one counter for each enum sanx_fallback
  */
 enum sanx_stat {
@@ -97,6 +103,7 @@ enum sanx_stat {
 	SANX_STAT_REQUESTS_REFUSED,
 	SANX_STAT_REQUESTS_DELAYED,
 	SANX_STAT_MEMORY_REFUSED,
+	SANX_STAT_AUTO_REFUSED,
 	SANX_STAT_FALLBACK,
 	/* private: */
 	__SANX_STATS = SANX_STAT_FALLBACK + __SANX_FALLBACKS
@@ -119,6 +126,8 @@ struct sanx_stats {
  * @config_seq: incremented with each change of one of them, so that a dump can detect
  *	changes; dumps read it without @config_mutex
  * @nodemap: the node map, replaced as a whole; read under RCU
+ * @nos: addresses under auto that are no nodes; NULL until a map has prefixes, and
+ *	constant then
  * @ports: the port rules, replaced as a whole; read under RCU
  * @rail_settings: settings of rails, replaced as a whole; read under RCU
  * @keys_mutex: guards @keys, @n_keys and @self_key; nothing is locked or allocated
@@ -154,6 +163,7 @@ struct sanx_net {
 	struct mutex			config_mutex; /* guards: see above */
 	unsigned int			config_seq;
 	struct sanx_nodemap __rcu	*nodemap;
+	struct sanx_nos			*nos;
 	struct sanx_ports __rcu		*ports;
 	struct sanx_rail_settings __rcu	*rail_settings;
 	struct mutex			keys_mutex; /* guards: see above */
@@ -280,19 +290,48 @@ struct sanx_nodemap_entry {
 	struct sanx_node_info	node;
 };
 
+/* Most prefixes under auto in a map, most entries that were found. */
+#define SANX_AUTO_MAX		64U
+#define SANX_FOUND_MAX		4096U
+
+/**
+ * struct sanx_prefix - the first bits of addresses
+ * @addr: IPv6, or IPv4 as v4-mapped; bits behind @len are 0
+ * @len: number of bits
+ */
+struct sanx_prefix {
+	struct in6_addr	addr;
+	u8		len;
+};
+
+/**
+ * struct sanx_auto - where nodes are found by asking
+ * @self: node id of this machine, if the map does not have it; 0 without prefixes
+ * @n: number of @prefix
+ * @prefix: an address with one of them may be a node
+ */
+struct sanx_auto {
+	u32			self;
+	unsigned int		n;
+	struct sanx_prefix	prefix[SANX_AUTO_MAX];
+};
+
 /**
  * struct sanx_nodemap - a node map; constant after sanx_nodemap_publish(), but for @self
  * @rcu: frees the map
+ * @autos: where nodes are found
  * @n: number of entries
  * @self: 1 + number of an entry that was found to be this node, or 0; no lock
  * @n_rails: number of rails of all entries
- * @by_id: numbers of entries, by node id; of one node in the order of @entry
+ * @by_id: numbers of entries, by node id; of one node written ones first, then in the
+ *	order of @entry
  * @by_rail: numbers of rails, by kind and address; rail r of entry i has number
  *	SANX_NODE_RAILS * i + r
  * @entry: sorted by address, without duplicates
  */
 struct sanx_nodemap {
 	struct rcu_head			rcu;
+	struct sanx_auto		autos;
 	unsigned int			n;
 	unsigned int			self;
 	unsigned int			n_rails;
@@ -321,6 +360,62 @@ const struct sanx_nodemap_entry *
 sanx_nodemap_find_id(const struct sanx_nodemap *map, u32 id);
 bool sanx_nodemap_has_rail(const struct sanx_nodemap *map, u32 id,
 			   enum sanx_wire_kind kind, const struct in6_addr *addr);
+
+/* Addresses that are remembered as no nodes. */
+#define SANX_NOS	256U
+
+/**
+ * struct sanx_no - an address under auto that is no node
+ * @addr: the address; unspecified if there is none
+ * @until: it is not asked again before, in ns of ktime_get_ns()
+ * @route: sanx_route_genid() when it was asked
+ * @times: how often it was asked in vain
+ */
+struct sanx_no {
+	struct in6_addr	addr;
+	u64		until;
+	u32		route;
+	u8		times;
+};
+
+/**
+ * struct sanx_nos - the addresses under auto that are no nodes
+ * @lock: guards @no
+ * @no: in no order
+ */
+struct sanx_nos {
+	spinlock_t	lock; /* guards: see above */
+	struct sanx_no	no[SANX_NOS];
+};
+
+/* auto.c */
+bool sanx_prefix_has(const struct sanx_prefix *prefix,
+		     const struct in6_addr *addr);
+bool sanx_auto_has(const struct sanx_auto *autos, const struct in6_addr *addr);
+bool sanx_no_holds(struct sanx_nos *nos, const struct in6_addr *addr, u64 now,
+		   u32 route);
+void sanx_no_add(struct sanx_nos *nos, const struct in6_addr *addr, u64 now,
+		 u32 route);
+void sanx_no_del(struct sanx_nos *nos, const struct in6_addr *addr);
+int sanx_nodemap_fault(const struct sanx_nodemap *map,
+		       const struct sanx_nodemap_entry *e);
+struct sanx_nodemap *sanx_nodemap_carry(const struct sanx_nodemap *old,
+					const struct sanx_nodemap *map,
+					bool self_written);
+bool sanx_auto_on(struct net *net);
+bool sanx_auto_covers(struct net *net, const struct in6_addr *addr);
+bool sanx_auto_wants(struct net *net, const struct in6_addr *addr);
+u32 sanx_auto_self(struct net *net);
+void sanx_auto_no(struct net *net, const struct in6_addr *addr, u32 route);
+void sanx_auto_forget(struct net *net, const struct in6_addr *addr);
+int sanx_auto_load(struct sanx_net *sn, struct sanx_nodemap **map,
+		   const char **why);
+int sanx_auto_check(struct net *net, const struct sanx_nodemap_entry *e);
+int sanx_auto_drop(struct sanx_net *sn, const struct in6_addr *addr);
+bool sanx_auto_addr(struct net *net, u32 id, struct in6_addr *addr);
+int sanx_auto_add(struct sanx_net *sn, const struct sanx_nodemap_entry *e);
+void sanx_auto_entry(struct sanx_nodemap_entry *e, const struct in6_addr *addr,
+		     u32 id);
 
 /* ports.c */
 /**
@@ -462,7 +557,10 @@ bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
 /* reach.c */
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 		       const struct sanx_endpoint *remote);
+bool sanx_route_source(struct net *net, const struct in6_addr *remote,
+		       struct in6_addr *local);
 bool sanx_addr_works(struct net *net, const struct in6_addr *addr);
+u32 sanx_route_genid(struct net *net, const struct in6_addr *addr);
 
 /* sysctl.c */
 extern unsigned int sanx_mem_mb;

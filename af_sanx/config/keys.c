@@ -295,6 +295,12 @@ static int key_make_self(struct sanx_net *sn)
 	return 0;
 }
 
+/* 0 stands for all peers without keys of their own, and for no node. */
+static bool is_self(struct net *net, u32 peer)
+{
+	return peer && peer == sanx_node_self(net);
+}
+
 /* The keys that are valid for a peer, without references. */
 static void keys_find(struct sanx_net *sn, u32 peer, struct sanx_keys *keys)
 {
@@ -302,7 +308,7 @@ static void keys_find(struct sanx_net *sn, u32 peer, struct sanx_keys *keys)
 
 	keys->n = 1;
 	keys->key[0] = no_key;
-	if (peer == sanx_node_self(sn->net)) {
+	if (is_self(sn->net, peer)) {
 		keys->n = !!sn->self_key;
 		keys->key[0] = sn->self_key;
 	} else if (e) {
@@ -314,7 +320,7 @@ static void keys_find(struct sanx_net *sn, u32 peer, struct sanx_keys *keys)
 /**
  * sanx_keys_get() - get the keys that are valid for a peer
  * @net: the namespace
- * @peer: node id
+ * @peer: node id; 0 for a peer whose id is not known yet
  * @keys: filled; the caller calls sanx_keys_put()
  *
  * Context: process, may sleep.
@@ -327,7 +333,7 @@ int sanx_keys_get(struct net *net, u32 peer, struct sanx_keys *keys)
 	int err;
 
 	keys->n = 0;
-	if (peer == sanx_node_self(net)) {
+	if (is_self(net, peer)) {
 		err = key_make_self(sn);
 		if (err)
 			return err;

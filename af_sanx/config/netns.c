@@ -45,6 +45,7 @@ static void __net_exit sanx_net_exit(struct net *net)
 	struct sanx_net *sn = sanx_net(net);
 
 	sanx_nodemap_publish(sn, NULL);
+	kfree(sn->nos);
 	sanx_ports_publish(sn, NULL);
 	sanx_rail_settings_publish(sn, NULL);
 	sanx_keys_net_exit(sn);

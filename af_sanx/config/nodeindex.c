@@ -20,6 +20,9 @@ static int id_cmp(const void *a, const void *b, const void *priv)
 
 	if (x != y)
 		return x < y ? -1 : 1;
+	/* What is written of a node comes before what was found of it. */
+	if (!map->entry[i].node.found != !map->entry[k].node.found)
+		return map->entry[i].node.found ? 1 : -1;
 	return i < k ? -1 : i > k;
 }
 

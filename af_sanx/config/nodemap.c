@@ -328,6 +328,8 @@ struct sanx_nodemap *sanx_nodemap_merge(const struct sanx_nodemap *map,
 	sum = sanx_nodemap_alloc(n);
 	if (!sum)
 		return NULL;
+	if (map)
+		sum->autos = map->autos;
 	n = more->n;
 	memcpy(sum->entry, more->entry, n * sizeof(sum->entry[0]));
 	for (i = 0; i < old; i++)
@@ -365,6 +367,8 @@ struct sanx_nodemap *sanx_nodemap_without(const struct sanx_nodemap *map,
 	rest = sanx_nodemap_alloc(map ? map->n : 0);
 	if (!rest)
 		return NULL;
+	if (map)
+		rest->autos = map->autos;
 	for (i = 0; map && i < map->n; i++)
 		if (!sanx_nodemap_find(less, &map->entry[i].addr))
 			rest->entry[n++] = map->entry[i];

@@ -195,6 +195,58 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 	return admits;
 }
 
+#if IS_ENABLED(CONFIG_IPV6)
+static bool source_v6(struct net *net, const struct in6_addr *remote,
+		      struct in6_addr *local)
+{
+	struct flowi6 fl6 = {
+		.flowi6_proto	= IPPROTO_TCP,
+		.flowi6_uid	= sock_net_uid(net, NULL),
+		.daddr		= *remote,
+	};
+	struct dst_entry *dst;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
+		return false;
+	dst_release(dst);
+	*local = fl6.saddr;
+	return true;
+}
+#else
+static bool source_v6(struct net *net, const struct in6_addr *remote,
+		      struct in6_addr *local)
+{
+	return false;
+}
+#endif
+
+/**
+ * sanx_route_source() - from which address do the routes lead to another one?
+ * @net: the namespace
+ * @remote: IPv6, or IPv4 as v4-mapped
+ * @local: set to the address, of the same family
+ *
+ * Context: process, may sleep.
+ * Return: false if there is no route.
+ */
+bool sanx_route_source(struct net *net, const struct in6_addr *remote,
+		       struct in6_addr *local)
+{
+	struct flowi4 fl4;
+	struct rtable *rt;
+
+	if (!ipv6_addr_v4mapped(remote))
+		return source_v6(net, remote, local);
+	rt = ip_route_output_ports(net, &fl4, NULL, remote->s6_addr32[3], 0, 0, 0,
+				   IPPROTO_TCP, 0, 0);
+	if (IS_ERR(rt))
+		return false;
+	ip_rt_put(rt);
+	ipv6_addr_set_v4mapped(fl4.saddr, local);
+	return true;
+}
+
 static struct net_device *addr_dev(struct net *net, const struct in6_addr *addr)
 {
 	struct net_device *dev = NULL;
@@ -229,4 +281,23 @@ bool sanx_addr_works(struct net *net, const struct in6_addr *addr)
 	works = dev && netif_running(dev) && netif_carrier_ok(dev);
 	rcu_read_unlock();
 	return works;
+}
+
+/**
+ * sanx_route_genid() - tell whether routes have changed
+ * @net: the namespace
+ * @addr: an address, for its family
+ *
+ * Context: any.
+ * Return: a number that is another one after a change of the routes.
+ */
+u32 sanx_route_genid(struct net *net, const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return rt_genid_ipv4(net);
+#if IS_ENABLED(CONFIG_IPV6)
+	return atomic_read(&net->ipv6.fib6_sernum);
+#else
+	return 0;
+#endif
 }

@@ -26,7 +26,8 @@
 		{ SANX_FALLBACK_LINK,		"link" },		\
 		{ SANX_FALLBACK_REFUSED,	"refused" },		\
 		{ SANX_FALLBACK_OPTION,		"option" },		\
-		{ SANX_FALLBACK_ACCEPT,		"accept" })
+		{ SANX_FALLBACK_ACCEPT,		"accept" },		\
+		{ SANX_FALLBACK_ASKED,		"asked" })
 
 /* A connection changes state. */
 TRACE_EVENT(sanx_conn_state,

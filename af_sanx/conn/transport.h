@@ -616,6 +616,14 @@ struct sanx_transport_ops {
 	void (*rails_changed)(struct net *net);
 
 	/**
+	 * @seek: ask who is at an address that the node map does not have.
+	 *	Optional.
+	 *
+	 * Context: process, may sleep; does not wait for the answer.
+	 */
+	void (*seek)(struct net *net, const struct in6_addr *addr);
+
+	/**
 	 * @dump_links: report each link of @net with sanx_nl_put_link(), except
 	 *	the first @skip links.  Optional.
 	 *

@@ -103,6 +103,11 @@
  * @ports_seen: which of them worked when it last ran; used by it only
  * @ports_config: the configuration then; used by it only
  * @ports_again: how many times more it is to look; no lock
+ * @seek_lock: guards @seeks, @n_seeks and @seek_wq; innermost
+ * @seeks: &struct sanx_seek, addresses that are being asked who is there
+ * @n_seeks: number of @seeks
+ * @seek_wq: asks them, or NULL; changes need @ctl, too, until @exiting is set
+ * @answers: questions of others that were answered
  * @instance_key: random, drawn when the namespace was set up and then constant:
  *	what tells peers that this node has restarted (setup_instance())
  */
@@ -127,6 +132,11 @@ struct sanx_lnet {
 	u64			ports_seen;
 	unsigned int		ports_config;
 	atomic_t		ports_again;
+	spinlock_t		seek_lock; /* guards: see above */
+	struct list_head	seeks;
+	unsigned int		n_seeks;
+	struct workqueue_struct	*seek_wq;
+	struct sanx_rate	answers;
 	siphash_key_t		instance_key;
 };
 
@@ -810,6 +820,8 @@ extern unsigned int rail_hold_ms;
 extern unsigned int lanes;
 extern unsigned int grow_ms;
 extern unsigned int long_min;
+void sanx_link_map_changed(struct net *net);
+const struct sanx_wire_ops *sanx_seek_wire(enum sanx_wire_kind kind);
 struct sanx_lnet *sanx_lnet_of(const struct net *net);
 const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
 					   enum sanx_wire_kind kind);
@@ -902,9 +914,18 @@ bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
 void sanx_bounds_memory_put(struct sanx_group *g, u32 pages);
 void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
 
+/* seek.c */
+void sanx_seek_start(struct net *net, const struct in6_addr *addr);
+void sanx_seek_again(struct sanx_lnet *lnet, u32 id);
+void sanx_seek_net_init(struct sanx_lnet *lnet);
+void sanx_seek_net_start(struct sanx_lnet *lnet);
+void sanx_seek_net_exit(struct sanx_lnet *lnet);
+void sanx_seek_flush(void);
+
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);
 void sanx_setup_unproven(struct sanx_link *link);
+int sanx_setup_refusal(const void *data, size_t len);
 
 /* link.c */
 struct sanx_link *sanx_link_alloc(struct sanx_group *g,

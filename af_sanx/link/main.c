@@ -127,6 +127,18 @@ bool sanx_link_has_wire(enum sanx_wire_kind kind)
 }
 
 /**
+ * sanx_seek_wire() - find a wire to ask over
+ * @kind: the kind
+ *
+ * Context: process, work of seek.c.
+ * Return: the wire, valid until the work returns; or NULL.
+ */
+const struct sanx_wire_ops *sanx_seek_wire(enum sanx_wire_kind kind)
+{
+	return READ_ONCE(wires[kind]);
+}
+
+/**
  * sanx_link_kind_name() - name of a kind of wires, as users see it
  * @kind: the kind
  * Return: a constant string.
@@ -157,7 +169,8 @@ static bool net_wanted(const struct sanx_lnet *lnet)
 	lockdep_assert_held(&lnet->ctl);
 	return !lnet->exiting &&
 	       (lnet->busy || net_eq(lnet->net, &init_net)) &&
-	       !sanx_nodemap_empty(lnet->net) && net_self(lnet);
+	       (sanx_auto_on(lnet->net) ||
+		(!sanx_nodemap_empty(lnet->net) && net_self(lnet)));
 }
 
 static void net_set_running(struct sanx_lnet *lnet, bool running)
@@ -175,12 +188,17 @@ static void net_unlisten(struct sanx_lnet *lnet, const struct sanx_wire_ops *wir
 	lnet->listener[wire->kind] = NULL;
 }
 
-/* Does the node map give this node a rail of a kind? */
+/*
+ * Does the node map give this node a rail of a kind?  Before it is found, a node is
+ * asked over any.
+ */
 static bool net_has_rail(const struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 {
 	struct sanx_node_info self;
 	unsigned int i;
 
+	if (sanx_auto_on(lnet->net))
+		return true;
 	if (!sanx_node_by_id(lnet->net, net_self(lnet), &self))
 		return false;
 	for (i = 0; i < self.n_rails; i++)
@@ -233,6 +251,8 @@ static void net_update(struct sanx_lnet *lnet, bool reachable)
 		net_stop(lnet);
 		return;
 	}
+	if (sanx_auto_on(lnet->net))
+		sanx_seek_net_start(lnet);
 	net_set_running(lnet, true);
 	for (kind = 0; kind < __SANX_WIRES; kind++)
 		net_listen(lnet, kind);
@@ -317,7 +337,13 @@ static void link_net_busy(struct net *net)
 	mutex_unlock(&lnet->ctl);
 }
 
-static void link_map_changed(struct net *net)
+/**
+ * sanx_link_map_changed() - sanx_transport_ops.map_changed
+ * @net: as there
+ *
+ * Context: as there.
+ */
+void sanx_link_map_changed(struct net *net)
 {
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
@@ -356,6 +382,7 @@ static int link_net_init(struct net *net)
 	INIT_DELAYED_WORK(&lnet->idle, net_idle_work);
 	init_waitqueue_head(&lnet->gone);
 	INIT_DELAYED_WORK(&lnet->ports, sanx_netdev_work);
+	sanx_seek_net_init(lnet);
 	mutex_lock(&lnets_mutex);
 	list_add(&lnet->all, &all_lnets);
 	mutex_unlock(&lnets_mutex);
@@ -373,6 +400,7 @@ static void link_net_exit(struct net *net)
 	net_exit(lnet);
 	/* The namespace has no network devices any more, or nobody watches them. */
 	cancel_delayed_work_sync(&lnet->ports);
+	sanx_seek_net_exit(lnet);
 	mutex_lock(&lnets_mutex);
 	list_del(&lnet->all);
 	mutex_unlock(&lnets_mutex);
@@ -441,8 +469,9 @@ struct sanx_transport_ops sanx_link_transport = {
 	.destroy	= sanx_lconn_destroy,
 	.net_idle	= link_net_idle,
 	.net_busy	= link_net_busy,
-	.map_changed	= link_map_changed,
+	.map_changed	= sanx_link_map_changed,
 	.rails_changed	= link_rails_changed,
+	.seek		= sanx_seek_start,
 	.dump_links	= link_dump_links,
 	.dump_rails	= link_dump_rails,
 };
@@ -583,6 +612,7 @@ void sanx_wire_unregister(const struct sanx_wire_ops *ops)
 		list_for_each_entry(lnet, &all_lnets, all)
 			wire_gone(lnet, ops);
 		mutex_unlock(&lnets_mutex);
+		sanx_seek_flush();
 		/* The work that ended the last link may not have returned yet. */
 		flush_workqueue(sanx_link_wq);
 	}

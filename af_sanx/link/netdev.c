@@ -114,8 +114,9 @@ void sanx_netdev_work(struct work_struct *work)
 	u64 seen = netdev_look(lnet->net);
 	bool changed = seen != lnet->ports_seen || config != lnet->ports_config;
 
-	if (seen && changed)
-		sanx_lnet_refresh(lnet, true);
+	/* A node that is found has more addresses than those of its first entry. */
+	if (seen && (changed || sanx_auto_on(lnet->net)))
+		sanx_lnet_refresh(lnet, changed);
 	lnet->ports_seen = seen;
 	lnet->ports_config = config;
 	if (atomic_dec_if_positive(&lnet->ports_again) > 0)

@@ -72,6 +72,21 @@ unsigned int sanx_rail_of(const struct sanx_link *link)
 	return rail_of(&info, link);
 }
 
+/*
+ * Finds our end of a rail.  Nodes that were found have found each other at the addresses
+ * between which the routes lead (setup_path()).
+ */
+static bool rail_end(struct net *net, struct sanx_rails_seen *s, unsigned int i)
+{
+	const struct in6_addr *remote = &s->peer.rail[i];
+	enum sanx_wire_kind kind = s->peer.kind[i];
+
+	if (!s->peer.found && !s->self.found)
+		return sanx_node_rail_end(&s->self, &s->peer, i, &s->local[i]);
+	return sanx_route_source(net, remote, &s->local[i]) &&
+	       sanx_node_has_rail(net, s->self.id, kind, &s->local[i]);
+}
+
 static void look_at(struct net *net, struct sanx_rails_seen *s, unsigned int i)
 {
 	enum sanx_wire_kind kind = s->peer.kind[i];
@@ -80,8 +95,7 @@ static void look_at(struct net *net, struct sanx_rails_seen *s, unsigned int i)
 
 	v->kind[i] = kind;
 	v->weight[i] = SANX_RAIL_WEIGHT;
-	if (!sanx_link_has_wire(kind) ||
-	    !sanx_node_rail_end(&s->self, &s->peer, i, &s->local[i]))
+	if (!sanx_link_has_wire(kind) || !rail_end(net, s, i))
 		return;
 	s->wired |= BIT(i);
 	sanx_rail_setting(net, kind, &s->local[i], &s->peer.rail[i], &set);

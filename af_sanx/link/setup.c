@@ -227,6 +227,38 @@ static u32 reject_word(const void *data, size_t len)
 }
 
 /**
+ * sanx_setup_refusal() - is it a refusal that came in place of something else?
+ * @data: what came
+ * @len: its size in bytes
+ *
+ * Context: any.
+ * Return: 0 if not; -EAGAIN if it is one for now; else -EACCES.
+ */
+int sanx_setup_refusal(const void *data, size_t len)
+{
+	switch (reject_word(data, len)) {
+	case REJECT_LATER:
+		return -EAGAIN;
+	case REJECT_NEVER:
+		return -EACCES;
+	default:
+		return 0;
+	}
+}
+
+/* Does a link show that the node is still the one that it was? */
+static bool setup_linked(const struct sanx_group *g)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&g->lnet->lock);
+	for (i = 0; i < SANX_LANES_ALL; i++)
+		if (g->first->lanes[i] && g->first->lanes[i]->out)
+			return true;
+	return false;
+}
+
+/**
  * sanx_wire_refused() - a link was refused
  * @link: a link that is being set up
  * @data: the peer's sanx_wire_refusal(), or NULL
@@ -243,8 +275,12 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 	u32 why = reject_word(data, len);
 	struct sanx_group *g = link->group;
 	bool cov = sanx_cov_start(g->lnet->net);
+	bool doubt;
 
 	mutex_lock(&g->lnet->lock);
+	/* It may be another node by now. */
+	doubt = why != REJECT_TIE && why != REJECT_LATER && link->active &&
+		!setup_linked(g);
 	/* Both sides tried, and the peer's request has precedence. */
 	if (why == REJECT_TIE)
 		link->yields = true;
@@ -252,6 +288,8 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 	else if (why != REJECT_LATER && link->active)
 		sanx_group_refused(link, why == REJECT_NEVER);
 	mutex_unlock(&g->lnet->lock);
+	if (doubt)
+		sanx_seek_again(g->lnet, g->peer);
 	sanx_link_kill(link, SANX_END_REFUSED);
 	sanx_cov_stop(cov);
 }
@@ -270,8 +308,14 @@ static int setup_path(const struct sanx_link *link, struct sanx_wire_path *path)
 	/* Half of the rail's share of the time, so that a step can be repeated. */
 	path->route_ms = READ_ONCE(link_timeout_ms);
 	path->addr_ms = path->route_ms / info.n_rails / 2;
-	return sanx_node_rail_end(&self, &info, link->rail, &path->src) ?
-	       0 : -EADDRNOTAVAIL;
+	if (!info.found && !self.found)
+		return sanx_node_rail_end(&self, &info, link->rail, &path->src) ?
+		       0 : -EADDRNOTAVAIL;
+	/* Nodes find each other at the addresses between which the routes lead. */
+	path->src = in6addr_any;
+	if (ipv6_addr_v4mapped(&path->dst))
+		ipv6_addr_set_v4mapped(htonl(INADDR_ANY), &path->src);
+	return 0;
 }
 
 /**
@@ -396,19 +440,22 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
  * sanx_wire_welcome() - may somebody who connects ask for a link?
  * @lnet: as passed to sanx_wire_ops.listen()
  * @ask: what is known before the request itself: all but the hello
+ * @known: set to whether the node map has a rail at their address
  *
  * For a wire on which connecting costs memory before there is a request.
  *
  * Context: process, may sleep.
  * Return: false, and then it was counted and logged, if any request would be refused.
  */
-bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask)
+bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
+		       bool *known)
 {
 	const char *why = NULL;
 
+	*known = sanx_rail_known(lnet->net, ask->kind, &ask->remote);
 	if (ask->origin != SANX_WIRE_KERNEL)
 		why = "it does not come from a reserved port";
-	else if (!sanx_rail_known(lnet->net, ask->kind, &ask->remote))
+	else if (!*known && !sanx_auto_covers(lnet->net, &ask->remote))
 		why = "the node map does not have a rail at that address";
 	if (why)
 		setup_refused(lnet, &ask->remote, why);
@@ -477,6 +524,7 @@ __le32 sanx_wire_refusal(int err)
 	case -ENOMEM:
 	case -EBUSY:
 	case -EUSERS:
+	case -EAGAIN:
 	/* The administrator may be about to give both nodes the key. */
 	case -ENOKEY:
 	case -EKEYREJECTED:

@@ -11,6 +11,8 @@
  * (sanx_transport_dump_links()), and sockets under socks.lock
  * (sanx_socks_each()).
  */
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/slab.h>
 #include <net/netlink.h>
 
@@ -109,6 +111,54 @@ static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,
 	return 0;
 }
 
+static int prefix_parse(struct sanx_prefix *prefix, struct nlattr *nest,
+			struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[SANX_A_AUTO_MAX + 1];
+	struct in6_addr addr;
+	int err;
+
+	err = nla_parse_nested(tb, SANX_A_AUTO_MAX, nest, sanx_auto_nl_policy,
+			       extack);
+	if (err)
+		return err;
+	if (!tb[SANX_A_AUTO_PREFIX]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "auto needs a prefix");
+		return -EINVAL;
+	}
+	addr = nla_get_in6_addr(tb[SANX_A_AUTO_PREFIX]);
+	prefix->len = tb[SANX_A_AUTO_PREFIX_LEN] ?
+		      nla_get_u8(tb[SANX_A_AUTO_PREFIX_LEN]) : 128;
+	ipv6_addr_prefix(&prefix->addr, &addr, prefix->len);
+	return 0;
+}
+
+/* Reads where nodes are to be found. */
+static int autos_parse(struct sanx_auto *autos, struct genl_info *info)
+{
+	struct nlattr *self = info->attrs[SANX_A_NODEMAP_SELF], *attr;
+	int n = attr_count(info, SANX_A_NODEMAP_AUTO), rem, err;
+
+	if (!n)
+		return 0;
+	if (n > SANX_AUTO_MAX)
+		return sanx_nl_fail(info, "more than 64 prefixes under auto", -E2BIG);
+	if (!self)
+		return sanx_nl_fail(info, "auto needs the node id of this machine",
+				    -EINVAL);
+	autos->self = nla_get_u32(self);
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem) {
+		if (nla_type(attr) != SANX_A_NODEMAP_AUTO)
+			continue;
+		err = prefix_parse(&autos->prefix[autos->n++], attr,
+				   info->extack);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /*
  * Reads and checks the map in a message.
  * @addr_only: entries need no node id
@@ -176,13 +226,26 @@ int sanx_nl_nodemap_load_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct sanx_net *sn = sanx_net(genl_info_net(info));
 	struct sanx_nodemap *map = nodemap_parse(info, false);
+	const char *why;
+	int err;
 
 	if (IS_ERR(map))
 		return PTR_ERR(map);
+	err = autos_parse(&map->autos, info);
+	if (err) {
+		kvfree(map);
+		return err;
+	}
 	mutex_lock(&sn->config_mutex);
-	nodemap_replace(sn, map);
+	err = sanx_auto_load(sn, &map, &why);
+	if (!err)
+		nodemap_replace(sn, map);
 	mutex_unlock(&sn->config_mutex);
-	return 0;
+	if (!err)
+		return 0;
+	kvfree(map);
+	return sanx_nl_fail(info, why ?: "more than 65536 hosts, or out of memory",
+			    err);
 }
 
 int sanx_nl_nodemap_add_doit(struct sk_buff *skb, struct genl_info *info)
@@ -272,12 +335,44 @@ static int node_put(struct sk_buff *skb, struct netlink_callback *cb,
 				     SANX_A_NODE_RAIL : SANX_A_NODE_TCP_RAIL,
 				     &e->node.rail[i]))
 			goto full;
+	if (e->node.found &&
+	    nla_put_u32(skb, SANX_A_NODE_FOUND_SECS,
+			div_u64(ktime_get_ns() - e->node.found, NSEC_PER_SEC)))
+		goto full;
 	nla_nest_end(skb, nest);
 	genlmsg_end(skb, hdr);
 	return 0;
 full:
 	genlmsg_cancel(skb, hdr);
 	return -EMSGSIZE;
+}
+
+static int prefix_put(struct sk_buff *skb, struct netlink_callback *cb,
+		      const struct sanx_prefix *prefix)
+{
+	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_NODEMAP_GET);
+	struct nlattr *nest;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, SANX_A_NODEMAP_AUTO);
+	if (!nest || nla_put_in6_addr(skb, SANX_A_AUTO_PREFIX, &prefix->addr) ||
+	    nla_put_u8(skb, SANX_A_AUTO_PREFIX_LEN, prefix->len)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* Prefixes come first, then entries: @i counts both. */
+static int map_put(struct sk_buff *skb, struct netlink_callback *cb,
+		   const struct sanx_nodemap *map, unsigned int i)
+{
+	if (i < map->autos.n)
+		return prefix_put(skb, cb, &map->autos.prefix[i]);
+	return node_put(skb, cb, &map->entry[i - map->autos.n]);
 }
 
 int sanx_nl_nodemap_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -288,8 +383,8 @@ int sanx_nl_nodemap_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	rcu_read_lock();
 	cb->seq = READ_ONCE(sn->config_seq);
 	map = rcu_dereference(sn->nodemap);
-	while (map && cb->args[0] < map->n &&
-	       !node_put(skb, cb, &map->entry[cb->args[0]]))
+	while (map && cb->args[0] < map->autos.n + map->n &&
+	       !map_put(skb, cb, map, cb->args[0]))
 		cb->args[0]++;
 	rcu_read_unlock();
 	return skb->len;
@@ -692,6 +787,7 @@ static const u8 stat_attr[__SANX_STATS] = {
 	[SANX_STAT_REQUESTS_REFUSED]	= SANX_A_STATS_REQUESTS_REFUSED,
 	[SANX_STAT_REQUESTS_DELAYED]	= SANX_A_STATS_REQUESTS_DELAYED,
 	[SANX_STAT_MEMORY_REFUSED]	= SANX_A_STATS_MEMORY_REFUSED,
+	[SANX_STAT_AUTO_REFUSED]	= SANX_A_STATS_AUTO_REFUSED,
 	[SANX_STAT_FALLBACK + SANX_FALLBACK_UNMAPPED] =
 		SANX_A_STATS_FALLBACK_UNMAPPED,
 	[SANX_STAT_FALLBACK + SANX_FALLBACK_PORT] =
@@ -704,6 +800,8 @@ static const u8 stat_attr[__SANX_STATS] = {
 		SANX_A_STATS_FALLBACK_OPTION,
 	[SANX_STAT_FALLBACK + SANX_FALLBACK_ACCEPT] =
 		SANX_A_STATS_FALLBACK_ACCEPT,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_ASKED] =
+		SANX_A_STATS_FALLBACK_ASKED,
 };
 
 static int stats_put(struct sk_buff *skb, const struct sanx_net *sn)

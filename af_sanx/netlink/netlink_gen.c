@@ -11,11 +11,17 @@
 #include <uapi/linux/sanx_netlink.h>
 
 /* Common nested types */
-const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_TCP_RAIL + 1] = {
+const struct nla_policy sanx_auto_nl_policy[SANX_A_AUTO_PREFIX_LEN + 1] = {
+	[SANX_A_AUTO_PREFIX] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
+	[SANX_A_AUTO_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U8, 128),
+};
+
+const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_FOUND_SECS + 1] = {
 	[SANX_A_NODE_ADDR] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
 	[SANX_A_NODE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SANX_A_NODE_RAIL] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
 	[SANX_A_NODE_TCP_RAIL] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
+	[SANX_A_NODE_FOUND_SECS] = { .type = NLA_U32, },
 };
 
 const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1] = {
@@ -29,8 +35,10 @@ const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1
 };
 
 /* SANX_CMD_NODEMAP_LOAD - do */
-static const struct nla_policy sanx_nodemap_load_nl_policy[SANX_A_NODEMAP_NODE + 1] = {
+static const struct nla_policy sanx_nodemap_load_nl_policy[SANX_A_NODEMAP_SELF + 1] = {
 	[SANX_A_NODEMAP_NODE] = NLA_POLICY_NESTED(sanx_node_nl_policy),
+	[SANX_A_NODEMAP_AUTO] = NLA_POLICY_NESTED(sanx_auto_nl_policy),
+	[SANX_A_NODEMAP_SELF] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 /* SANX_CMD_NODEMAP_ADD - do */
@@ -89,7 +97,7 @@ const struct genl_split_ops sanx_nl_ops[17] = {
 		.cmd		= SANX_CMD_NODEMAP_LOAD,
 		.doit		= sanx_nl_nodemap_load_doit,
 		.policy		= sanx_nodemap_load_nl_policy,
-		.maxattr	= SANX_A_NODEMAP_NODE,
+		.maxattr	= SANX_A_NODEMAP_SELF,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -12,7 +12,8 @@
 #include <uapi/linux/sanx_netlink.h>
 
 /* Common nested types */
-extern const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_TCP_RAIL + 1];
+extern const struct nla_policy sanx_auto_nl_policy[SANX_A_AUTO_PREFIX_LEN + 1];
+extern const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_FOUND_SECS + 1];
 extern const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1];
 
 /* Ops table for sanx */

@@ -40,6 +40,26 @@ static bool cgroup_wants_connect(struct sock *sk)
 }
 
 /*
+ * The node map does not have the peer.  If auto covers it, it is asked, and only later
+ * connects may find it in the map.
+ * Return: the reason for TCP.
+ */
+static enum sanx_fallback seek(struct net *net, const struct in6_addr *addr)
+{
+	const struct sanx_transport_ops *ops;
+
+	if (!sanx_auto_wants(net, addr))
+		return SANX_FALLBACK_UNMAPPED;
+	ops = sanx_transport_get(false);
+	if (!ops)
+		return SANX_FALLBACK_UNMAPPED;
+	if (ops->seek)
+		ops->seek(net, addr);
+	sanx_transport_put(ops);
+	return SANX_FALLBACK_ASKED;
+}
+
+/*
  * Chooses the transport for @t->remote.  The order of the checks decides which
  * reason is counted, not whether TCP is used.
  * Return: false for TCP.
@@ -69,9 +89,10 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 		t->ops = sanx_transport_get(true);
 	if (t->ops)
 		return true;
-	t->why = SANX_FALLBACK_UNMAPPED;
-	if (!sanx_node_by_addr(net, &t->remote.addr, NULL))
+	if (!sanx_node_by_addr(net, &t->remote.addr, NULL)) {
+		t->why = seek(net, &t->remote.addr);
 		return false;
+	}
 	t->ops = sanx_transport_get(false);
 	t->why = SANX_FALLBACK_LINK;
 	return t->ops;

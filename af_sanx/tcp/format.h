@@ -15,18 +15,25 @@
 #include <net/sanx_wire.h>
 
 #define TLINK_MAGIC	0x54584e53U	/* "SNXT" */
-#define TLINK_VERSION	1
+#define TLINK_VERSION	2
+
+/* The longest body: an answer. */
+#define TLINK_BODY	SANX_WIRE_ANSWER
 
 /**
  * enum tlink_setup_type - type of a message of the set-up
  * @TLINK_ASK: request; the body is the hello of the active end
  * @TLINK_ACCEPT: reply; the body is the hello of the passive end
  * @TLINK_REFUSE: refusal; the body is sanx_wire_refusal()
+ * @TLINK_WHO: who is there? the body is sanx_wire_question()
+ * @TLINK_HERE: answer to that; the body is that of sanx_wire_who()
  */
 enum tlink_setup_type {
 	TLINK_ASK	= 1,
 	TLINK_ACCEPT	= 2,
 	TLINK_REFUSE	= 3,
+	TLINK_WHO	= 4,
+	TLINK_HERE	= 5,
 };
 
 /**
@@ -44,7 +51,7 @@ struct tlink_setup {
 	u8	type;
 	__le16	len;
 	__le32	qpn;
-	u8	body[SANX_WIRE_HELLO];
+	u8	body[TLINK_BODY];
 } __packed;
 
 /* The last write carries immediate data; there is no frame. */

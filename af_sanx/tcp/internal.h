@@ -4,7 +4,8 @@
  *
  *	main.c		operations, parameters
  *	setup.c		set-up of active links; end of links
- *	listen.c	requests of peers
+ *	listen.c	requests of peers, and questions
+ *	who.c		questions to others
  *	tx.c		messages to the peer
  *	rx.c		messages of the peer
  *	map.c		memory that the peer writes
@@ -38,7 +39,8 @@
  * @TLINK_ASKED: active: the request was sent, the reply has not arrived
  * @TLINK_OFFERED: passive: the request has not arrived, or is being decided on; the
  *	listener owns the link until then
- * @TLINK_REFUSED: passive: the listener waits until the peer has read the refusal
+ * @TLINK_REFUSED: passive: the listener waits until the peer has read the refusal, or
+ *	the answer to its question
  * @TLINK_UP: messages are sent and received
  * @TLINK_STOPPED: the TCP connection has ended
  */
@@ -185,6 +187,8 @@ int tlink_prepare(struct tlink *tl);
 int tlink_send_setup(struct socket *sock, enum tlink_setup_type type, u32 qpn,
 		     const void *body, u32 len);
 int tlink_read_setup(struct tlink *tl);
+bool tlink_setup_ok(const struct tlink_setup *s);
+int tlink_bind(struct socket *sock, const struct in6_addr *src);
 void tlink_watch(struct tlink *tl);
 void tlink_ignore(struct tlink *tl);
 struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net);
@@ -197,6 +201,9 @@ void tlink_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
 u16 tlink_addrs(const struct sock *sk, struct in6_addr *local,
 		struct in6_addr *remote);
 void tlink_tune(struct sock *sk);
+
+/* who.c */
+int tlink_who(struct net *net, const struct in6_addr *addr, struct sanx_seek *s);
 
 /* listen.c */
 int tlink_listen(struct net *net, struct sanx_lnet *lnet, void **listener);

@@ -5,7 +5,7 @@
  * A listener has one work item, which accepts TCP connections, reads their requests,
  * and has the engine decide.  Until then a TCP connection belongs to the listener.
  * A stranger gets no such place: the connection has to come from a reserved port of an
- * address that the node map has as a TCP rail.
+ * address that the node map has as a TCP rail, or that auto covers.
  */
 #include <linux/cred.h>
 #include <linux/sched/mm.h>
@@ -16,9 +16,13 @@
 
 #include "internal.h"
 
-/* TCP connections without a link, of all peers and of one. */
+/*
+ * TCP connections without a link, of all peers and of one; and how many of them are left to
+ * peers that the node map has.
+ */
 #define OFFERS_MAX	128
 #define OFFERS_PEER	16
+#define OFFERS_KNOWN	64
 /* How long a request, and the way of a refusal, may take; in jiffies. */
 #define OFFER_TIME	(5 * HZ)
 
@@ -66,14 +70,20 @@ static void offer_drop(struct tlink *tl)
 }
 
 /* A kernel's socket that is released sends nothing again, so the offer stays. */
+static void offer_last(struct tlink *tl, enum tlink_setup_type type,
+		       const void *body, u32 len)
+{
+	tlink_send_setup(tl->sock, type, 0, body, len);
+	kernel_sock_shutdown(tl->sock, SHUT_WR);
+	tl->state = TLINK_REFUSED;
+	tl->since = jiffies;
+}
+
 static void offer_refuse(struct tlink *tl, int err)
 {
 	__le32 word = sanx_wire_refusal(err);
 
-	tlink_send_setup(tl->sock, TLINK_REFUSE, 0, &word, sizeof(word));
-	kernel_sock_shutdown(tl->sock, SHUT_WR);
-	tl->state = TLINK_REFUSED;
-	tl->since = jiffies;
+	offer_last(tl, TLINK_REFUSE, &word, sizeof(word));
 }
 
 /* Has the peer read the refusal, or gone away? */
@@ -132,6 +142,26 @@ static void offer_decide(struct tlink_listener *l, struct tlink *tl)
 	sanx_wire_request_put(link);
 }
 
+/* A question is there, and not a request: the answer is the end of it. */
+static void offer_tell(struct tlink_listener *l, struct tlink *tl)
+{
+	struct sanx_wire_ask ask = {
+		.kind	= SANX_WIRE_TCP,
+		.origin	= SANX_WIRE_KERNEL,
+		.data	= tl->hello.body,
+		.len	= le16_to_cpu(tl->hello.len),
+	};
+	u8 answer[SANX_WIRE_ANSWER];
+	int len;
+
+	tlink_addrs(tl->sock->sk, &ask.local, &ask.remote);
+	len = sanx_wire_who(l->lnet, &ask, answer);
+	if (len < 0)
+		offer_refuse(tl, len);
+	else
+		offer_last(tl, TLINK_HERE, answer, len);
+}
+
 static void offer_look(struct tlink_listener *l, struct tlink *tl)
 {
 	int rc;
@@ -142,17 +172,20 @@ static void offer_look(struct tlink_listener *l, struct tlink *tl)
 		return;
 	}
 	rc = tlink_read_setup(tl);
-	if (rc > 0 && tl->hello.type != TLINK_ASK)
+	if (rc > 0 && tl->hello.type != TLINK_ASK &&
+	    tl->hello.type != TLINK_WHO)
 		rc = -EPROTO;
-	if (rc > 0)
+	if (rc > 0 && tl->hello.type == TLINK_WHO)
+		offer_tell(l, tl);
+	else if (rc > 0)
 		offer_decide(l, tl);
 	else if (rc < 0 || time_after(jiffies, tl->since + OFFER_TIME))
 		offer_drop(tl);
 }
 
-/* Is there a place for one more connection of a peer? */
+/* Is there a place for one more connection of a peer, which is in the node map or not? */
 static bool offer_room(const struct tlink_listener *l,
-		       const struct in6_addr *peer)
+		       const struct in6_addr *peer, bool known)
 {
 	struct in6_addr local, remote;
 	const struct tlink *tl;
@@ -163,16 +196,20 @@ static bool offer_room(const struct tlink_listener *l,
 		all++;
 		same += ipv6_addr_equal(&remote, peer);
 	}
+	if (!known)
+		all += OFFERS_KNOWN;
 	return all < OFFERS_MAX && same < OFFERS_PEER;
 }
 
 static bool offer_welcome(struct tlink_listener *l, const struct sock *sk)
 {
 	struct sanx_wire_ask ask = { .kind = SANX_WIRE_TCP };
+	bool known;
 
 	ask.origin = tlink_addrs(sk, &ask.local, &ask.remote) < PROT_SOCK ?
 		     SANX_WIRE_KERNEL : SANX_WIRE_PROGRAM;
-	return sanx_wire_welcome(l->lnet, &ask) && offer_room(l, &ask.remote);
+	return sanx_wire_welcome(l->lnet, &ask, &known) &&
+	       offer_room(l, &ask.remote, known);
 }
 
 static void listen_take(struct tlink_listener *l, struct socket *sock)

@@ -25,6 +25,7 @@ static const struct sanx_wire_ops tlink_ops = {
 	.unlisten	= tlink_unlisten,
 	.create		= tlink_create,
 	.connect	= tlink_connect,
+	.who		= tlink_who,
 	.quiesce	= tlink_quiesce,
 	.stop		= tlink_stop,
 	.free		= tlink_free,

@@ -250,6 +250,19 @@ int tlink_send_setup(struct socket *sock, enum tlink_setup_type type, u32 qpn,
 }
 
 /**
+ * tlink_setup_ok() - is a message of the set-up well-formed?
+ * @s: the message
+ *
+ * Return: true if so.
+ */
+bool tlink_setup_ok(const struct tlink_setup *s)
+{
+	return le32_to_cpu(s->magic) == TLINK_MAGIC &&
+	       s->version == TLINK_VERSION &&
+	       le16_to_cpu(s->len) <= sizeof(s->body);
+}
+
+/**
  * tlink_read_setup() - read what has arrived of a message of the set-up
  * @tl: the link; fills tlink.hello
  *
@@ -273,10 +286,7 @@ int tlink_read_setup(struct tlink *tl)
 	tl->hello_len += n;
 	if (tl->hello_len < sizeof(*s))
 		return 0;
-	if (le32_to_cpu(s->magic) != TLINK_MAGIC ||
-	    s->version != TLINK_VERSION || le16_to_cpu(s->len) > sizeof(s->body))
-		return -EPROTO;
-	return 1;
+	return tlink_setup_ok(s) ? 1 : -EPROTO;
 }
 
 /* The TCP connection is established: sends the request. */
@@ -386,11 +396,18 @@ struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net)
 	return &tl->wl;
 }
 
-/*
+/**
+ * tlink_bind() - take a reserved port
+ * @sock: a new socket
+ * @src: our address, or the unspecified one of its family
+ *
  * Each time the next port: one that was used may be in TIME-WAIT.  Links to other peers
  * may have the same one.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
  */
-static int connect_bind(struct socket *sock, const struct in6_addr *src)
+int tlink_bind(struct socket *sock, const struct in6_addr *src)
 {
 	static atomic_t next;
 	struct sockaddr_storage ss;
@@ -430,7 +447,7 @@ int tlink_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 		return err;
 	tlink_tune(tl->sock->sk);
 	tlink_watch(tl);
-	err = connect_bind(tl->sock, &path->src);
+	err = tlink_bind(tl->sock, &path->src);
 	if (err)
 		return err;
 	tlink_sockaddr(&dst, &path->dst, tcp_rail_port);

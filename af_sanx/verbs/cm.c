@@ -53,8 +53,14 @@ struct verbs_listener {
 	struct rdma_cm_id	*id[2];
 };
 
-static void addr_to_sockaddr(struct sockaddr_storage *ss,
-			     const struct in6_addr *addr, u16 port)
+/**
+ * verbs_sockaddr() - fill a socket address
+ * @ss: filled
+ * @addr: IPv6, or IPv4 as v4-mapped
+ * @port: the port
+ */
+void verbs_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
+		    u16 port)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
@@ -71,8 +77,12 @@ static void addr_to_sockaddr(struct sockaddr_storage *ss,
 	}
 }
 
-static void sockaddr_to_addr(struct in6_addr *addr,
-			     const struct sockaddr_storage *ss)
+/**
+ * verbs_addr() - the address in a socket address
+ * @addr: set to it, IPv4 as v4-mapped
+ * @ss: the socket address
+ */
+void verbs_addr(struct in6_addr *addr, const struct sockaddr_storage *ss)
 {
 	if (ss->ss_family == AF_INET)
 		ipv6_addr_set_v4mapped(((const struct sockaddr_in *)ss)
@@ -92,8 +102,8 @@ static void cm_set_addrs(struct verbs_link *vl)
 {
 	struct in6_addr local, remote;
 
-	sockaddr_to_addr(&local, &vl->id->route.addr.src_addr);
-	sockaddr_to_addr(&remote, &vl->id->route.addr.dst_addr);
+	verbs_addr(&local, &vl->id->route.addr.src_addr);
+	verbs_addr(&remote, &vl->id->route.addr.dst_addr);
 	sanx_wire_set_addrs(vl->wl.link, &local, &remote);
 }
 
@@ -205,6 +215,30 @@ static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 }
 
 /**
+ * verbs_create_id() - make an id of the connection manager
+ * @net: the namespace, which may have no user any more
+ * @handler: for its events
+ * @context: for the handler
+ *
+ * The connection manager takes a reference of the namespace, and expects that there is
+ * one.
+ *
+ * Context: process, may sleep.
+ * Return: the id, or an error pointer.
+ */
+struct rdma_cm_id *verbs_create_id(struct net *net, rdma_cm_event_handler handler,
+				   void *context)
+{
+	struct rdma_cm_id *id;
+
+	if (!maybe_get_net(net))
+		return ERR_PTR(-ENETDOWN);
+	id = rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC);
+	put_net(net);
+	return id;
+}
+
+/**
  * verbs_create() - sanx_wire_ops.create
  * @link: as there
  * @net: as there
@@ -221,7 +255,7 @@ struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 		return ERR_PTR(-ENOMEM);
 	vl->wl.link = link;
 	vl->active = true;
-	id = rdma_create_id(net, cm_link_event, vl, RDMA_PS_TCP, IB_QPT_RC);
+	id = verbs_create_id(net, cm_link_event, vl);
 	if (IS_ERR(id)) {
 		kfree(vl);
 		return ERR_CAST(id);
@@ -230,11 +264,18 @@ struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 	return &vl->wl;
 }
 
-/*
- * Binds to a reserved port, and each time to the next one: over iWARP a port that
- * was used between the same addresses may be in TIME_WAIT.
+/**
+ * verbs_bind() - take a reserved port
+ * @id: a new id
+ * @src: our address, or the unspecified one of its family
+ *
+ * Each time the next one: over iWARP a port that was used between the same addresses may
+ * be in TIME_WAIT.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
  */
-static int cm_bind(struct rdma_cm_id *id, const struct in6_addr *src)
+int verbs_bind(struct rdma_cm_id *id, const struct in6_addr *src)
 {
 	static atomic_t next;
 	struct sockaddr_storage ss;
@@ -243,7 +284,7 @@ static int cm_bind(struct rdma_cm_id *id, const struct in6_addr *src)
 
 	for (i = 0; i < RESVPORT_TRIES && err == -EADDRINUSE; i++) {
 		n = (u32)atomic_inc_return(&next) % RESVPORTS;
-		addr_to_sockaddr(&ss, src, RESVPORT_MIN + n);
+		verbs_sockaddr(&ss, src, RESVPORT_MIN + n);
 		err = rdma_bind_addr(id, (struct sockaddr *)&ss);
 	}
 	return err;
@@ -266,11 +307,11 @@ int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 	struct sockaddr_storage dst;
 	int err;
 
-	addr_to_sockaddr(&dst, &path->dst, service_port);
+	verbs_sockaddr(&dst, &path->dst, service_port);
 	vl->route_ms = path->route_ms;
 	/* Some devices ignore this. */
 	rdma_set_ack_timeout(vl->id, ACK_TIMEOUT);
-	err = cm_bind(vl->id, &path->src);
+	err = verbs_bind(vl->id, &path->src);
 	return err ?: rdma_resolve_addr(vl->id, NULL, (struct sockaddr *)&dst,
 					path->addr_ms);
 }
@@ -351,14 +392,44 @@ static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 
 	vl->id = id;
 	vl->wl.peer_qpn = cm_qpn(id, p->qp_num);
-	sockaddr_to_addr(&ask.local, &id->route.addr.src_addr);
-	sockaddr_to_addr(&ask.remote, &id->route.addr.dst_addr);
+	verbs_addr(&ask.local, &id->route.addr.src_addr);
+	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
 	link = sanx_wire_request(lnet, &vl->wl, &ask);
 	if (!IS_ERR(link)) {
 		id->context = vl;
 		id->event_handler = cm_link_event;
 	}
 	return link;
+}
+
+static bool cm_is_question(const struct rdma_conn_param *p)
+{
+	__le32 magic = cpu_to_le32(SANX_WIRE_WHO);
+
+	return p->private_data_len >= sizeof(magic) &&
+	       !memcmp(p->private_data, &magic, sizeof(magic));
+}
+
+/* A question, and not a request: the rejection has the answer. */
+static int cm_tell(struct sanx_lnet *lnet, struct rdma_cm_id *id,
+		   const struct rdma_conn_param *p)
+{
+	struct sanx_wire_ask ask = {
+		.kind	= SANX_WIRE_RDMA,
+		.origin	= cm_origin(id),
+		.data	= p->private_data,
+		.len	= p->private_data_len,
+	};
+	u8 answer[SANX_WIRE_ANSWER];
+	int len;
+
+	verbs_addr(&ask.local, &id->route.addr.src_addr);
+	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
+	len = sanx_wire_who(lnet, &ask, answer);
+	if (len < 0)
+		return cm_reject(id, len);
+	rdma_reject(id, answer, len, IB_CM_REJ_CONSUMER_DEFINED);
+	return -ECONNREFUSED;
 }
 
 /*
@@ -368,9 +439,12 @@ static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 static int cm_request(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *p)
 {
-	struct verbs_link *vl = kzalloc(sizeof(*vl), GFP_KERNEL);
+	struct verbs_link *vl;
 	struct sanx_link *link;
 
+	if (cm_is_question(p))
+		return cm_tell(lnet, id, p);
+	vl = kzalloc(sizeof(*vl), GFP_KERNEL);
 	if (!vl)
 		return cm_reject(id, -ENOMEM);
 	link = cm_offer(lnet, vl, id, p);
@@ -446,7 +520,7 @@ static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
 	struct rdma_cm_id *id;
 	int err;
 
-	id = rdma_create_id(net, cm_listen_event, l, RDMA_PS_TCP, IB_QPT_RC);
+	id = verbs_create_id(net, cm_listen_event, l);
 	if (IS_ERR(id))
 		return id;
 	if (family == AF_INET)

@@ -17,6 +17,7 @@ static const struct sanx_wire_ops verbs_ops = {
 	.unlisten	= verbs_unlisten,
 	.create		= verbs_create,
 	.connect	= verbs_connect,
+	.who		= verbs_who,
 	.quiesce	= verbs_quiesce,
 	.stop		= verbs_stop,
 	.free		= verbs_free,

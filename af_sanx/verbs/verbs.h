@@ -4,6 +4,7 @@
  *
  *	main.c	module
  *	cm.c	connection manager: set-up of links
+ *	who.c	questions to others
  *	qp.c	resources of a link, work requests, completions
  *	status.h	what a failed completion says of a link
  *	mr.c	memory regions and program pages
@@ -104,8 +105,17 @@ void verbs_cm_exit(void);
 int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener);
 void verbs_unlisten(void *listener);
 struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net);
+void verbs_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
+		    u16 port);
+void verbs_addr(struct in6_addr *addr, const struct sockaddr_storage *ss);
+struct rdma_cm_id *verbs_create_id(struct net *net, rdma_cm_event_handler handler,
+				   void *context);
+int verbs_bind(struct rdma_cm_id *id, const struct in6_addr *src);
 int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path);
 void verbs_quiesce(struct sanx_wire_link *wl);
+
+/* who.c */
+int verbs_who(struct net *net, const struct in6_addr *addr, struct sanx_seek *s);
 
 /* qp.c */
 int verbs_setup(struct verbs_link *vl);

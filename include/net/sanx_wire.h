@@ -41,6 +41,7 @@ struct net;
 struct page;
 struct sanx_lnet;
 struct sanx_link;
+struct sanx_seek;
 
 /**
  * enum sanx_wire_kind - kind of a wire, and of the rails that links over it use
@@ -64,6 +65,10 @@ enum sanx_wire_kind {
 #define SANX_WIRE_STRIDE	320U
 /* Bytes of what two nodes tell each other when a link is set up. */
 #define SANX_WIRE_HELLO		56U
+/* What a question begins with, little endian ("SNXW"); no request does. */
+#define SANX_WIRE_WHO		0x57584e53U
+/* Bytes of an answer to the question who is there. */
+#define SANX_WIRE_ANSWER	96U
 /* Most payload bytes of a message. */
 #define SANX_WIRE_PAYLOAD_MAX	65536U
 
@@ -238,6 +243,19 @@ struct sanx_wire_ops {
 		       const struct sanx_wire_path *path);
 
 	/**
+	 * @who: ask who is at an address, before there is any link to it; NULL
+	 *	if the wire cannot.  Calls sanx_wire_question(), and
+	 *	sanx_wire_answered() if there is an answer.
+	 * @addr: the address
+	 * @s: for these calls
+	 *
+	 * Context: process, may sleep, for some seconds.
+	 * Return: what sanx_wire_answered() has returned; or -errno.
+	 */
+	int (*who)(struct net *net, const struct in6_addr *addr,
+		   struct sanx_seek *s);
+
+	/**
 	 * @quiesce: wait for an upcall about the set-up that runs now.  The link
 	 *	is ending (sanx_wire_ending()), so later upcalls do nothing.
 	 *
@@ -392,7 +410,8 @@ struct sanx_wire_ask {
 struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask);
-bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask);
+bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
+		       bool *known);
 void sanx_wire_request_put(struct sanx_link *link);
 __le32 sanx_wire_refusal(int err);
 int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
@@ -402,6 +421,13 @@ void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
 int sanx_wire_hello(struct sanx_link *link, void *hello);
 void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len);
 void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len);
+
+/* Finding nodes: seek.c */
+int sanx_wire_question(struct sanx_seek *s, const struct in6_addr *local,
+		       void *buf);
+int sanx_wire_answered(struct sanx_seek *s, const void *data, size_t len);
+int sanx_wire_who(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
+		  void *buf);
 
 /* Traffic and end: wr.c, recv.c, link.c */
 void sanx_wire_sent(struct sanx_link *link, u32 slot);

@@ -104,4 +104,26 @@ void sim_kfree_rcu(void *p, struct rcu_head *head);
 #define kfree_rcu(p, member)	sim_kfree_rcu(p, &(p)->member)
 #define kvfree_rcu(p, member)	do { if (p) sim_kfree_rcu(p, &(p)->member); } while (0)
 
+/* Sleepable RCU: no wire here asks who is there, so nobody reads. */
+struct srcu_struct {
+	int		readers;
+};
+
+#define DEFINE_STATIC_SRCU(name)	static struct srcu_struct name
+
+static inline int srcu_read_lock(struct srcu_struct *s)
+{
+	return s->readers++;
+}
+
+static inline void srcu_read_unlock(struct srcu_struct *s, int idx)
+{
+	s->readers--;
+}
+
+static inline void synchronize_srcu(struct srcu_struct *s)
+{
+	WARN_ON_ONCE(s->readers);
+}
+
 #endif /* _SIM_LOCK_H */
