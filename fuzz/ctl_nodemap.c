@@ -69,6 +69,14 @@ static void check_map(const struct nodemap *map)
 	}
 }
 
+static void write_prefix(const struct prefix *prefix, FILE *out)
+{
+	char addr[ADDR_STRLEN];
+
+	fprintf(out, "auto %s/%u\n", addr_format(&prefix->addr, addr),
+		prefix->len - (IN6_IS_ADDR_V4MAPPED(&prefix->addr) ? 96 : 0));
+}
+
 static char *write_map(const struct nodemap *map, size_t *size)
 {
 	char *text, addr[ADDR_STRLEN];
@@ -83,6 +91,8 @@ static char *write_map(const struct nodemap *map, size_t *size)
 				addr_format(&map->node[i].rail[r].addr, addr));
 		fputc('\n', out);
 	}
+	for (i = 0; i < map->prefixes; i++)
+		write_prefix(&map->prefix[i], out);
 	fclose(out);
 	return text;
 }
@@ -110,6 +120,7 @@ static void try_again(const struct nodemap *map)
 	fuzz_assert(again.count == map->count);
 	for (i = 0; i < map->count; i++)
 		fuzz_assert(same_node(&map->node[i], &again.node[i]));
+	fuzz_assert(nodemap_same(map, &again) && nodemap_same(&again, map));
 	nodemap_free(&again);
 	free(text);
 }

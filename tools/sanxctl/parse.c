@@ -146,18 +146,59 @@ static int lines_parse(struct parse_source *src, FILE *file, parse_words_fn pars
 }
 
 /*
+ * Prefixes
+ */
+
+/* Parses ADDRESS or ADDRESS/BITS; at least one bit. */
+static bool prefix_word(char *word, struct prefix *prefix)
+{
+	char *slash = strchr(word, '/');
+	u32 len = 128;
+	bool v4, ok;
+
+	if (slash)
+		*slash = '\0';
+	ok = addr_parse(word, &prefix->addr);
+	v4 = ok && IN6_IS_ADDR_V4MAPPED(&prefix->addr);
+	if (slash) {
+		*slash = '/';
+		ok = ok && parse_number(slash + 1, 10, v4 ? 32 : 128, &len);
+		len += v4 ? 96 : 0;
+	}
+	prefix->len = len;
+	return ok && len;
+}
+
+/* Bits behind the prefix do not count, and are not accepted. */
+static bool prefix_is_whole(const struct prefix *prefix)
+{
+	unsigned int len;
+
+	for (len = prefix->len; len < 128; len++)
+		if (prefix->addr.s6_addr[len / 8] & 0x80 >> len % 8)
+			return false;
+	return true;
+}
+
+/*
  * Node maps
  */
 
-static int nodemap_append(struct parse_source *src, const struct node *node, struct nodemap *map)
+/**
+ * nodemap_append - append an entry
+ * @map: the map
+ * @node: the entry
+ *
+ * Return: 0, or -1 without memory; then @map is unchanged.
+ */
+int nodemap_append(struct nodemap *map, const struct node *node)
 {
 	void *table = grow(map->node, map->count, &map->room, sizeof(*node));
 
 	if (!table)
-		return wrong(src, "out of memory");
+		return -1;
 	map->node = table;
-	map->node[map->count] = *node;
-	map->node[map->count++].line = src->line;
+	map->node[map->count++] = *node;
 	return 0;
 }
 
@@ -209,8 +250,11 @@ static int nodemap_append_host(struct parse_source *src, const char *host,
 		if (!addr_is_host(&one.addr))
 			return wrong(src, "host %s: %s is no host's address, expected unicast",
 				     quote(host, quoted), addr_format(&one.addr, text));
-		if (rails_settle(src, &one) || nodemap_append(src, &one, map))
+		one.line = src->line;
+		if (rails_settle(src, &one))
 			return -1;
+		if (nodemap_append(map, &one))
+			return wrong(src, "out of memory");
 	}
 
 	return 0;
@@ -298,8 +342,35 @@ int nodemap_parse_host(struct parse_source *src, const char *host, struct nodema
 	return nodemap_append_host(src, host, &node, map);
 }
 
+/* Parses auto PREFIX. */
+static int auto_line(struct parse_source *src, int words, char **word, struct nodemap *map)
+{
+	char quoted[QUOTE_LEN];
+	struct prefix prefix;
+
+	if (words < 2)
+		return wrong(src, "auto has no prefix, expected ADDRESS/BITS after it");
+	if (words > 2)
+		return wrong(src, "%s is one too many, expected auto ADDRESS/BITS",
+			     quote(word[2], quoted));
+	if (!prefix_word(word[1], &prefix))
+		return wrong(src, "%s is not a prefix, expected ADDRESS/BITS",
+			     quote(word[1], quoted));
+	if (!prefix_is_whole(&prefix))
+		return wrong(src, "%s has bits behind the prefix, expected zeroes there",
+			     quote(word[1], quoted));
+	if (map->prefixes == SANX_MAX_AUTOS)
+		return wrong(src, "%s is one prefix too many, expected at most %d",
+			     quote(word[1], quoted), SANX_MAX_AUTOS);
+	prefix.line = src->line;
+	map->prefix[map->prefixes++] = prefix;
+	return 0;
+}
+
 static int nodemap_line(struct parse_source *src, int words, char **word, void *what)
 {
+	if (!strcmp(word[0], "auto"))
+		return auto_line(src, words, word, what);
 	return nodemap_parse_words(src, words, word, what);
 }
 
@@ -402,6 +473,83 @@ int nodemap_parse(struct parse_source *src, FILE *file, struct nodemap *map)
 	return nodemap_check(src, map);
 }
 
+/* As the module does: a host without an RDMA rail is one, in front of the others. */
+static void rails_complete(struct node *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->rails; i++)
+		if (!node->rail[i].tcp)
+			return;
+	if (node->rails == SANX_MAX_RAILS)
+		return;
+	memmove(&node->rail[1], &node->rail[0], node->rails * sizeof(node->rail[0]));
+	node->rail[0] = (struct rail) { .addr = node->addr };
+	node->rails++;
+}
+
+static int node_order(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	return memcmp(&x->addr, &y->addr, sizeof(x->addr));
+}
+
+/* Return: a copy as the module makes it when it is loaded, or NULL without memory. */
+static struct node *nodes_settled(const struct nodemap *map)
+{
+	struct node *node = calloc(map->count, sizeof(*node));
+	size_t i;
+
+	if (!node)
+		return NULL;
+	memcpy(node, map->node, map->count * sizeof(*node));
+	for (i = 0; i < map->count; i++)
+		rails_complete(&node[i]);
+	qsort(node, map->count, sizeof(*node), node_order);
+	return node;
+}
+
+static bool prefixes_same(const struct nodemap *a, const struct nodemap *b)
+{
+	size_t i;
+
+	if (a->prefixes != b->prefixes)
+		return false;
+	for (i = 0; i < a->prefixes; i++)
+		if (a->prefix[i].len != b->prefix[i].len ||
+		    !IN6_ARE_ADDR_EQUAL(&a->prefix[i].addr, &b->prefix[i].addr))
+			return false;
+	return true;
+}
+
+/**
+ * nodemap_same - are two maps the same to the module?
+ * @a: a map without duplicate addresses
+ * @b: another
+ *
+ * Return: true if so; false if not, or without memory.
+ */
+bool nodemap_same(const struct nodemap *a, const struct nodemap *b)
+{
+	struct node *x, *y;
+	bool same;
+	size_t i;
+
+	if (a->count != b->count || !prefixes_same(a, b))
+		return false;
+	if (!a->count)
+		return true;
+	x = nodes_settled(a);
+	y = nodes_settled(b);
+	same = x && y;
+	for (i = 0; same && i < a->count; i++)
+		same = !node_order(&x[i], &y[i]) && node_same(&x[i], &y[i]);
+	free(x);
+	free(y);
+	return same;
+}
+
 void nodemap_free(struct nodemap *map)
 {
 	free(map->node);
@@ -481,38 +629,19 @@ static int action_parse(struct parse_source *src, const char *word, struct port_
 	return 0;
 }
 
-/* Bits behind the prefix do not count, and are not accepted. */
-static bool prefix_is_whole(const struct in6_addr *addr, unsigned int len)
+static int rule_prefix(struct parse_source *src, char *word, struct port_rule *rule)
 {
-	for (; len < 128; len++)
-		if (addr->s6_addr[len / 8] & 0x80 >> len % 8)
-			return false;
-	return true;
-}
-
-static int prefix_parse(struct parse_source *src, char *word, struct port_rule *rule)
-{
-	u32 len = 128;
 	char quoted[QUOTE_LEN];
-	char *slash = strchr(word, '/');
-	bool v4, ok;
+	struct prefix prefix;
 
-	if (slash)
-		*slash = '\0';
-	ok = addr_parse(word, &rule->prefix);
-	v4 = ok && IN6_IS_ADDR_V4MAPPED(&rule->prefix);
-	if (slash) {
-		*slash = '/';
-		ok = ok && parse_number(slash + 1, 10, v4 ? 32 : 128, &len);
-		len += v4 ? 96 : 0;
-	}
-	if (!ok || !len)
+	if (!prefix_word(word, &prefix))
 		return wrong(src, "%s is not a peer, expected a node id, ADDRESS or ADDRESS/BITS",
 			     quote(word, quoted));
-	if (!prefix_is_whole(&rule->prefix, len))
+	if (!prefix_is_whole(&prefix))
 		return wrong(src, "%s has bits behind the prefix, expected zeroes there",
 			     quote(word, quoted));
-	rule->prefix_len = len;
+	rule->prefix = prefix.addr;
+	rule->prefix_len = prefix.len;
 	return 0;
 }
 
@@ -521,7 +650,7 @@ static int peer_parse(struct parse_source *src, char *word, struct port_rule *ru
 	u32 node;
 
 	if (!parse_number(word, 10, UINT_MAX, &node) || !node)
-		return prefix_parse(src, word, rule);
+		return rule_prefix(src, word, rule);
 	rule->node = node;
 	return 0;
 }

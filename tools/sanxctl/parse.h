@@ -47,10 +47,32 @@ struct node {
 	unsigned int line;
 };
 
+/**
+ * struct prefix - the first bits of addresses
+ * @addr: IPv6, or IPv4 as v4-mapped; bits behind @len are 0
+ * @len: number of bits
+ * @line: line of the file
+ */
+struct prefix {
+	struct in6_addr addr;
+	u8 len;
+	unsigned int line;
+};
+
+/**
+ * struct nodemap - a node map
+ * @node: the entries
+ * @count: number of entries
+ * @room: entries that there is room for
+ * @prefix: addresses that may be nodes and are asked
+ * @prefixes: number of prefixes
+ */
 struct nodemap {
 	struct node *node;
 	size_t count;
 	size_t room;
+	struct prefix prefix[SANX_MAX_AUTOS];
+	size_t prefixes;
 };
 
 /*
@@ -101,6 +123,8 @@ int nodemap_parse(struct parse_source *src, FILE *file, struct nodemap *map);
 int nodemap_parse_words(struct parse_source *src, int words, char **word,
 			struct nodemap *map);
 int nodemap_parse_host(struct parse_source *src, const char *host, struct nodemap *map);
+int nodemap_append(struct nodemap *map, const struct node *node);
+bool nodemap_same(const struct nodemap *a, const struct nodemap *b);
 void nodemap_free(struct nodemap *map);
 
 int ports_parse(struct parse_source *src, FILE *file, struct ports *ports);

@@ -132,6 +132,12 @@ void print_uint(struct print *out, const char *key, const char *fmt, u64 value)
 		json_put(out, key, json_object_new_uint64(value));
 }
 
+void print_bool(struct print *out, const char *key, bool value)
+{
+	if (!out->text)
+		json_put(out, key, json_object_new_boolean(value));
+}
+
 void print_list_open(struct print *out, const char *key)
 {
 	if (out->text)

@@ -51,6 +51,7 @@ void print_item_close(struct print *out);
 
 void print_string(struct print *out, const char *key, const char *fmt, const char *value);
 void print_uint(struct print *out, const char *key, const char *fmt, u64 value);
+void print_bool(struct print *out, const char *key, bool value);
 
 void print_list_open(struct print *out, const char *key);
 void print_list_string(struct print *out, const char *fmt, const char *value);

@@ -96,10 +96,13 @@ static const struct command *command_find_alias(const struct object *object, con
 	return NULL;
 }
 
+/* The first command, show, is found by its first letter whatever the others are. */
 static const struct command *command_find(const struct object *object, const char *word)
 {
 	const struct command *command, *found = NULL;
 
+	if (is_prefix(word, object->commands->name))
+		return object->commands;
 	for (command = object->commands; command->name; command++) {
 		if (!is_prefix(word, command->name))
 			continue;

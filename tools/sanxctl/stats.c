@@ -24,10 +24,12 @@ static const struct {
 	{ SANX_A_STATS_FALLBACK_REFUSED, "fallback_refused" },
 	{ SANX_A_STATS_FALLBACK_OPTION, "fallback_option" },
 	{ SANX_A_STATS_FALLBACK_ACCEPT, "fallback_accept" },
+	{ SANX_A_STATS_FALLBACK_ASKED, "fallback_asked" },
 	{ SANX_A_STATS_LINKS_REFUSED, "links_refused" },
 	{ SANX_A_STATS_REQUESTS_REFUSED, "requests_refused" },
 	{ SANX_A_STATS_REQUESTS_DELAYED, "requests_delayed" },
 	{ SANX_A_STATS_MEMORY_REFUSED, "memory_refused" },
+	{ SANX_A_STATS_AUTO_REFUSED, "auto_refused" },
 };
 
 static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_PAD - 1,

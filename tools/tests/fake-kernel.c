@@ -111,6 +111,21 @@ static void state_save(u8 cmd)
 	fclose(file);
 }
 
+/* A node that was found by asking. */
+static void dump_found(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+	struct nlattr *nest = mnl_attr_nest_start(nlh, SANX_A_NODEMAP_NODE);
+
+	put_addr(nlh, SANX_A_NODE_ADDR, "10.5.0.1");
+	mnl_attr_put_u32(nlh, SANX_A_NODE_ID, 0x80000001);
+	put_addr(nlh, SANX_A_NODE_RAIL, "10.5.0.1");
+	put_addr(nlh, SANX_A_NODE_TCP_RAIL, "10.5.0.1");
+	mnl_attr_put_u32(nlh, SANX_A_NODE_FOUND_SECS, 7);
+	mnl_attr_nest_end(nlh, nest);
+	message_end(nlh);
+}
+
 /* Dumps one message for each entry of the saved request. */
 static void state_dump(u8 cmd)
 {
@@ -131,6 +146,8 @@ static void state_dump(u8 cmd)
 		}
 	}
 	fclose(file);
+	if (fake("found") && cmd == SANX_CMD_NODEMAP_GET)
+		dump_found();
 }
 
 /*
@@ -149,6 +166,8 @@ static void do_change(u8 cmd)
 	}
 
 	nl_for_each(entry, request) {
+		if (nodes && mnl_attr_get_type(entry) == SANX_A_NODEMAP_SELF)
+			continue;
 		mnl_attr_for_each_nested(attr, entry) {
 			if (mnl_attr_get_type(attr) == type && nl_uint(attr) == BAD_NODE) {
 				answer_error(EINVAL, "that one is not liked", attr);

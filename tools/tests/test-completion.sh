@@ -38,7 +38,7 @@ ok "objects" completes "nodemap ports key link rail socket stats help" ""
 ok "objects, begun" completes "socket stats" s
 ok "options" completes "-json -pretty -Version -help" -
 ok "objects after options" completes "nodemap" -j -p n
-ok "commands" completes "show load add del flush help" nodemap ""
+ok "commands" completes "show load sync add del flush help" nodemap ""
 ok "commands of keys" completes "show generate add del help" key ""
 ok "peers with keys" completes "default 7" key del ""
 ok "keys of a peer" completes "00000001 00000002" key del 7 ""
@@ -49,6 +49,7 @@ ok "an unknown object" completes "" x ""
 ok "a file" completes "$work/one file" nodemap load "$work/o"
 ok "a file for ports" completes "$work/one file" -j ports load "$work/o"
 ok "one file" completes "" nodemap load file "$work/o"
+ok "how often" completes "--every" nodemap sync --e
 ok "hosts that are there" completes "10.0.0.1 fd00::2" nodemap del ""
 ok "actions" completes "allow deny" ports add ""
 ok "rules that are there" completes "22 23" ports del deny ""

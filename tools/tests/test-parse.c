@@ -74,6 +74,23 @@ static const struct parse_case nodemap_cases[] = {
 	{ "the same entry twice", "duo 3\n10.0.0.1 1\n10.9.0.1 3\n",
 	  .wanted = "10.9.0.1=3 fd00::9=3 10.0.0.1=1" },
 
+	{ "auto", "auto 10.0.0.0/8\n10.0.0.1 1\nauto fd00::/16 # x\nauto ::/1\n",
+	  .wanted = "10.0.0.1=1 auto:10.0.0.0/104 auto:fd00::/16 auto:::/1" },
+	{ "auto for one host, and for all of IPv4", "auto 10.0.0.1\nauto 0.0.0.0/0",
+	  .wanted = " auto:10.0.0.1/128 auto:0.0.0.0/96" },
+
+	{ "auto without a prefix", "\nauto # x\n", .line = 2, .error =
+	  "auto has no prefix, expected ADDRESS/BITS after it" },
+	{ "auto with two prefixes", "auto 10.0.0.0/8 11.0.0.0/8", .line = 1, .error =
+	  "\"11.0.0.0/8\" is one too many, expected auto ADDRESS/BITS" },
+	{ "auto with a name", "auto duo", .line = 1, .error =
+	  "\"duo\" is not a prefix, expected ADDRESS/BITS" },
+	{ "auto with too many bits", "auto 10.0.0.0/33", .line = 1, .error =
+	  "\"10.0.0.0/33\" is not a prefix, expected ADDRESS/BITS" },
+	{ "auto with no bits of IPv6", "auto ::/0", .line = 1, .error =
+	  "\"::/0\" is not a prefix, expected ADDRESS/BITS" },
+	{ "auto with bits behind the prefix", "auto 10.0.0.1/8", .line = 1, .error =
+	  "\"10.0.0.1/8\" has bits behind the prefix, expected zeroes there" },
 	{ "no node id", "# a\n10.0.0.1\n", .line = 2, .error =
 	  "host \"10.0.0.1\" has no node id, " HOST_LINE },
 	{ "node id 0", "10.0.0.1 0", .line = 1, .error =
@@ -212,6 +229,9 @@ static void nodemap_write(const struct nodemap *map, FILE *out)
 			fprintf(out, ",%s%s", node->rail[rail].tcp ? "tcp:" : "",
 				addr_format(&node->rail[rail].addr, text));
 	}
+	for (i = 0; i < map->prefixes; i++)
+		fprintf(out, " auto:%s/%u", addr_format(&map->prefix[i].addr, text),
+			map->prefix[i].len);
 }
 
 static int nodemap_try(struct parse_source *src, FILE *in, FILE *out)
@@ -326,6 +346,83 @@ static void try_large(void)
 	fclose(file);
 }
 
+/* The most prefixes that a map can have, and one more. */
+static void try_prefixes(void)
+{
+	struct parse_source src = { .resolve = fake_resolve };
+	struct nodemap map = { };
+	FILE *file = tmpfile();
+	unsigned int i;
+
+	for (i = 0; i < SANX_MAX_AUTOS; i++)
+		fprintf(file, "auto 10.%u.0.0/16\n", i);
+	rewind(file);
+	ok(!nodemap_parse(&src, file, &map) && map.prefixes == SANX_MAX_AUTOS,
+	   "node map: 64 prefixes");
+	nodemap_free(&map);
+	fseek(file, 0, SEEK_END);
+	fprintf(file, "auto 11.0.0.0/8\n");
+	rewind(file);
+	ok(nodemap_parse(&src, file, &map) && src.error.line == SANX_MAX_AUTOS + 1,
+	   "node map: 65 prefixes");
+	nodemap_free(&map);
+	fclose(file);
+}
+
+struct same_case {
+	const char *name;
+	const char *one;
+	const char *other;
+	bool wanted;
+};
+
+static const struct same_case same_cases[] = {
+	{ "none", "", "", true },
+	{ "in another order", "10.0.0.1 1\n10.0.0.2 2 tcp\n", "10.0.0.2 2 tcp\n10.0.0.1 1\n",
+	  true },
+	{ "the module's rail", "10.0.0.1 1\n", "10.0.0.1 1 10.0.0.1\n", true },
+	{ "the module's rail before one of TCP", "10.0.0.1 1 tcp", "10.0.0.1 1 10.0.0.1 tcp",
+	  true },
+	{ "no room for the module's rail", "10.0.0.1 1 tcp tcp:10.0.0.2 tcp:10.0.0.3 tcp:10.0.0.4",
+	  "10.0.0.1 1 tcp tcp:10.0.0.2 tcp:10.0.0.3 tcp:10.0.0.4", true },
+	{ "another id", "10.0.0.1 1\n", "10.0.0.1 2\n", false },
+	{ "another host", "10.0.0.1 1\n", "10.0.0.2 1\n", false },
+	{ "one more", "10.0.0.1 1\n", "10.0.0.1 1\n10.0.0.2 2\n", false },
+	{ "another rail", "10.0.0.1 1 10.1.0.1\n", "10.0.0.1 1 10.2.0.1\n", false },
+	{ "another order of rails", "10.0.0.1 1 10.1.0.1 10.2.0.1\n",
+	  "10.0.0.1 1 10.2.0.1 10.1.0.1\n", false },
+	{ "prefixes", "auto 10.0.0.0/8\n10.0.0.1 1\n", "10.0.0.1 1\nauto 10.0.0.0/8\n", true },
+	{ "another prefix", "auto 10.0.0.0/8\n", "auto 10.0.0.0/9\n", false },
+	{ "no prefix", "auto 10.0.0.0/8\n", "", false },
+	{ "another kind of rail", "10.0.0.1 1 10.1.0.1 10.2.0.1\n",
+	  "10.0.0.1 1 10.1.0.1 tcp:10.2.0.1\n", false },
+};
+
+static void map_from(const char *text, struct nodemap *map)
+{
+	struct parse_source src = { .resolve = fake_resolve };
+	FILE *in = *text ? fmemopen((char *)text, strlen(text), "r") : fopen("/dev/null", "r");
+
+	nodemap_parse(&src, in, map);
+	fclose(in);
+}
+
+static void try_same(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(same_cases); i++) {
+		struct nodemap one = { }, other = { };
+
+		map_from(same_cases[i].one, &one);
+		map_from(same_cases[i].other, &other);
+		ok(nodemap_same(&one, &other) == same_cases[i].wanted, "the same map: %s",
+		   same_cases[i].name);
+		nodemap_free(&one);
+		nodemap_free(&other);
+	}
+}
+
 struct addr_case {
 	const char *text;
 	const char *wanted;
@@ -380,6 +477,8 @@ int main(void)
 	try_cases("node map", nodemap_cases, ARRAY_SIZE(nodemap_cases), nodemap_try);
 	try_directory();
 	try_large();
+	try_prefixes();
+	try_same();
 	try_cases("ports", ports_cases, ARRAY_SIZE(ports_cases), ports_try);
 	try_addrs();
 	try_resolve();

@@ -109,6 +109,172 @@ ok "nodemap: del too much" says 1 "" "Error: argument \"9\" is one too many." no
 ok "nodemap: flush" says 0 "" "" nodemap flush
 ok "nodemap: flushed" says 0 "[]" "" -j nodemap show
 
+### Nodes that are found
+
+echo 0123456789abcdef0123456789abcdef >"$work/machine-id"
+export SANX_MACHINE_ID_FILE=$work/machine-id
+file <<-END
+	auto 10.5.0.0/16
+	10.0.0.1 1 10.1.0.1
+	auto fd00:5::/32	# and these
+END
+saved="10.0.0.1 1 10.1.0.1
+auto 10.5.0.0/16
+auto fd00:5::/32"
+ok "auto: load" says 0 "" "" nodemap load "$work/file"
+ok "auto: show" says 0 "$saved" "" nodemap show
+ok "auto: JSON" json doc "[{'addr': '10.0.0.1', 'id': 1, 'rails': ['10.1.0.1']}, {'auto': '10.5.0.0/16'}, {'auto': 'fd00:5::/32'}]" -j nodemap show
+
+# The node id that went to the kernel: the last attribute of the request.
+self_sent() {
+	python3 -c '
+import sys
+print("%08x" % int.from_bytes(open(sys.argv[1], "rb").read()[-4:], sys.byteorder))' "$work/nodes"
+}
+
+self_wanted() {
+	python3 -c '
+import hmac, sys
+app = bytes.fromhex("5d2c0e6b913f4a77b814e39a602dc548")
+mac = hmac.new(bytes.fromhex(sys.argv[1]), app, "sha256").digest()
+print("%08x" % (int.from_bytes(mac[:4], "big") | 1 << 31))' "$1"
+}
+
+for id in 0123456789abcdef0123456789abcdef fedcba98765432100123456789ABCDEF; do
+	echo $id >"$work/machine-id"
+	"$sanxctl" nodemap load "$work/file"
+	ok "auto: the node id of machine $id" is "$(self_sent)" "$(self_wanted $id)"
+done
+FAKE=found
+ok "auto: what was found is a comment" says 0 "$saved
+# found: 10.5.0.1 2147483649 10.5.0.1 tcp:10.5.0.1, 7 s ago" "" nodemap show
+ok "auto: what was found, JSON" json 'doc[3]' "{'addr': '10.5.0.1', 'id': 2147483649, 'rails': ['10.5.0.1', 'tcp:10.5.0.1'], 'found': True, 'found_secs': 7}" -j nodemap show
+ok "auto: what is shown can be loaded" \
+	is "$("$sanxctl" n show | "$sanxctl" n load - && FAKE="" "$sanxctl" n)" "$saved"
+ok "auto: sync looks at what is written only" says 0 "unchanged" "" nodemap sync cat "$work/file"
+FAKE=
+file <<<"auto 10.6.0.0/16"
+ok "auto: sync, other prefixes" says 0 "changed" "" nodemap sync cat "$work/file"
+ok "auto: sync, the same prefixes" says 0 "unchanged" "" nodemap sync cat "$work/file"
+echo 10.0.0.1 1 >"$work/plain"
+echo "auto 10.0.0.0/8" >"$work/file"
+for id in 0123 00000000000000000000000000000000 0123456789abcdef0123456789abcdeg 0123456789abcdef0123456789abcdef0; do
+	echo $id >"$work/machine-id"
+	ok "auto: no machine id: $id" says 1 "" \
+		"Error: $work/machine-id has no id of this machine, expected 32 hex digits." \
+		nodemap load "$work/file"
+done
+rm "$work/machine-id"
+ok "auto: no machine id at all" says 1 "" \
+	"Error: $work/machine-id: No such file or directory, expected the id of this machine." \
+	nodemap load "$work/file"
+ok "auto: which needs none without auto" says 0 "" "" nodemap load "$work/plain"
+ok "auto: only in a file" says 1 "" \
+	'Error: node id "10.0.0.0/8": not a node id, expected 1-4294967295.' \
+	nodemap add auto 10.0.0.0/8
+unset SANX_MACHINE_ID_FILE
+"$sanxctl" nodemap flush
+
+### Node map from a command
+
+# sync STATUS STDOUT STDERR COMMAND: nodemap sync -- sh -c COMMAND
+sync() {
+	says "$1" "$2" "$3" nodemap sync -- sh -c "$4"
+}
+
+ok "sync: a map" sync 0 "changed" "" "echo 10.0.0.2 2; echo 10.0.0.1 1 tcp"
+saved="10.0.0.2 2
+10.0.0.1 1 tcp:10.0.0.1"
+ok "sync: is loaded" says 0 "$saved" "" nodemap
+touch -d "1 hour ago" "$work/nodes" "$work/then"
+ok "sync: the same map" sync 0 "unchanged" "" "echo 10.0.0.1 1 tcp:10.0.0.1; echo 10.0.0.2 2"
+ok "sync: is not loaded again" test ! "$work/nodes" -nt "$work/then"
+ok "sync: JSON" json doc "{'changed': 0}" -j nodemap sync -- sh -c "echo 10.0.0.1 1 tcp; echo 10.0.0.2 2"
+"$sanxctl" nodemap >"$work/same"
+ok "sync: without --, abbreviated" says 0 "unchanged" "" n sy cat "$work/same"
+ok "sync: it fails behind its map" sync 1 "" "Error: sh failed with status 3." \
+	"echo 10.0.0.9 9; exit 3"
+ok "sync: it is killed" sync 1 "" "Error: sh was ended by signal 9." \
+	"echo 10.0.0.9 9; kill -9 \$\$"
+ok "sync: what it wrote is no map" sync 1 "" \
+	"<output>:2: host \"10.0.0.9\" has no node id, expected HOST NODEID [RAIL...]" \
+	"echo 10.0.0.8 8; echo 10.0.0.9"
+ok "sync: the kernel's complaint has the line" sync 1 "" \
+	"<output>:2: that one is not liked" "echo 10.0.0.8 8; echo 10.0.0.9 666"
+ok "sync: it writes nothing" sync 1 "" \
+	"Error: the command wrote nothing, expected a node map." true
+ok "sync: it writes no host" sync 1 "" \
+	"Error: the command wrote no host, expected a node map." "echo '# none'"
+ok "sync: no such command" says 1 "" "Error: /nonexistent: No such file or directory.
+Error: /nonexistent failed with status 127." nodemap sync -- /nonexistent
+ok "sync: it never ends" sync 1 "" "Error: sh writes more than a node map can have." "exec yes"
+ok "sync: after each failure the map is what it was" says 0 "$saved" "" nodemap
+ok "sync: it reads nothing" is "$(echo 10.0.0.9 9 | "$sanxctl" nodemap sync -- cat 2>&1)" \
+	"Error: the command wrote nothing, expected a node map."
+ok "sync: no command" says 1 "" "Error: COMMAND is missing." nodemap sync
+ok "sync: no command behind --" says 1 "" "Error: COMMAND is missing." nodemap sync --
+ok "sync: no such option" says 1 "" \
+	'Error: option "-x" is unknown, expected --every or --.' nodemap sync -x true
+ok "sync: every what" says 1 "" "Error: SECONDS is missing." nodemap sync --every
+for secs in 0 x -- 4294967295; do
+	ok "sync: every $secs" says 1 "" \
+		"Error: \"$secs\" is not a time, expected a number of seconds." nodemap sync --every "$secs" true
+done
+
+# soon COMMAND...: does it succeed within five seconds?
+soon() {
+	local tries
+	for ((tries = 0; tries < 50; tries++)); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+shows() {
+	[ "$("$sanxctl" nodemap 2>/dev/null)" = "$1" ]
+}
+
+echo "10.0.0.1 1" >"$work/source"
+cat >"$work/command" <<-END
+	#!/bin/sh
+	echo >>"$work/runs"
+	cat "$work/source"
+END
+chmod +x "$work/command"
+"$sanxctl" nodemap sync --every 1 -- "$work/command" >"$work/out" 2>"$work/err" &
+pid=$!
+ok "sync, every second: the map" soon shows "10.0.0.1 1"
+echo "10.0.0.1 2" >"$work/source"
+ok "sync, every second: the next map" soon shows "10.0.0.1 2"
+touch -r "$work/then" "$work/nodes"
+runs=$(wc -l <"$work/runs")
+again() {
+	[ "$(wc -l <"$work/runs")" -gt $((runs + 1)) ]
+}
+ok "sync, every second: again" soon again
+ok "sync, every second: the same map is not loaded again" test ! "$work/nodes" -nt "$work/then"
+ok "sync, every second: no complaint" is "$(<"$work/out")$(<"$work/err")" ""
+echo "none" >"$work/source"
+ok "sync, every second: complains of a bad map" soon test -s "$work/err"
+ok "sync, every second: which changes nothing" shows "10.0.0.1 2"
+echo "10.0.0.1 3" >"$work/source"
+ok "sync, every second: goes on after it" soon shows "10.0.0.1 3"
+kill "$pid"
+wait "$pid"
+ok "sync, every second: SIGTERM ends it" is "$?" 143
+
+"$sanxctl" nodemap sync -- sh -c "echo \$\$ >'$work/child'; exec sleep 60" &
+pid=$!
+ok "sync: the command runs" soon test -s "$work/child"
+kill "$pid"
+wait "$pid"
+ended() {
+	! kill -0 "$(<"$work/child")" 2>/dev/null
+}
+ok "sync: the command ends with it" soon ended
+"$sanxctl" nodemap flush
+
 ### Ports
 
 ok "ports: empty" says 0 "" "" ports
@@ -283,7 +449,7 @@ ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;3p;5p;8p')" \
 conns_tcp_rail     18
 tx_bytes           18446744073709551615
 protocol_errors    7"
-ok "stats: JSON is one object" json 'sorted(doc)' "['conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'fallback_accept', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
+ok "stats: JSON is one object" json 'sorted(doc)' "['auto_refused', 'conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'fallback_accept', 'fallback_asked', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
 ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
 
 ### Grammar
