@@ -14,29 +14,47 @@ server() {
 	SERVERS+=("$LAST_LOG")
 }
 
-# client NODE NAME ARGS...: to the other node.
+# client NODE NAME ARGS...: to the other node.  OPTS are peer's.
 client() {
 	local n=$1 name=$2
 	shift 2
-	background "$n" "$PEER" -T $((500 * SLOW)) connect "10.77.0.$((3 - n))" "$@"
+	# shellcheck disable=SC2086
+	background "$n" "$PEER" -T $((PATIENCE * 10)) ${OPTS:-} connect "10.77.0.$((3 - n))" "$@"
 	LOG[$name]=$LAST_LOG
 	says "$LAST_LOG" connected
 }
 
-# Both ways and one way, all the time, now and then, and not before the end.
+# Both ways and one way, all the time with pauses, now and then, and not before the end.
 start_clients() {
 	local over=/share/$OVER
 	server 1 5060 echo
 	server 2 5061 echo
 	server 1 5062 drain
-	client 2 asks 5060 busy "$over" shut end
-	client 1 asks-back 5061 busy "$over" shut end
-	client 2 sends 5062 flow "$over" shut end
+	OPTS=-p client 2 asks 5060 busy "$over" shut end
+	OPTS=-p client 1 asks-back 5061 busy "$over" shut end
+	OPTS=-p client 2 sends 5062 flow "$over" shut end
 	client 2 rests 5060 await "$over" both 300k shut end
 	client 1 rests-back 5061 await "$over" both 300k shut end
 }
 # shellcheck disable=SC2034 # whoever includes this file reads it
 CLIENTS=5
+
+# stall_begin, stall_end: one client more, whose longest wait for an answer, in ms, is in
+# STALL then.  How long it takes until a node can be asked says little: it is busy.
+stall_begin() {
+	client 2 stall 5060 busy "/share/$OVER.stall" shut end
+	CLIENTS=$((CLIENTS + 1))
+}
+
+stall_end() {
+	touch "$LAB_RUN/share/$OVER.stall"
+	says "${LOG[stall]}" 'done|after'
+	rm -f "$LAB_RUN/share/$OVER.stall"
+	# shellcheck disable=SC2034
+	STALL=$(sed -n 's/^longest \([0-9]*\) ms$/\1/p' "${LOG[stall]}")
+	unset "LOG[stall]"
+	CLIENTS=$((CLIENTS - 1))
+}
 
 # none_ended: not one of the clients has come to an end, good or bad.
 none_ended() {

@@ -51,6 +51,10 @@ over() {
 	[ "$(conns 1 "$1")" = "$CLIENTS" ] && [ "$(conns 2 "$1")" = "$CLIENTS" ]
 }
 
+none_over_verbs() {
+	[ "$(conns 1 verbs) $(conns 2 verbs)" = "0 0" ]
+}
+
 # moves_to TRANSPORT WHAT: after that, all go on there.
 moves_to() {
 	all_move "over $1" "$2"
@@ -96,7 +100,7 @@ one_way_each() {
 		jq -r 'map(.transport + " " + .state) | unique | join(",")')" "tcp-rail up"
 }
 
-plan 32
+plan 40
 at_exit clean_up
 nodes "echo $HOLD >/sys/module/af_sanx/parameters/rail_hold_ms
 	echo $FAILOVER >/sys/module/af_sanx/parameters/failover_ms"
@@ -121,6 +125,22 @@ moves_to tcp-rail "the devices go"
 nodes 'rdma link add rxe0 type rxe netdev eth0'
 moves_to verbs "they come back"
 because "they were preferred" better
+
+# Twenty heartbeats, 20 s, would end the rail; 100 ms do it sooner.  They do not stay: a
+# node that is busy for as long would lose its other rail, too.
+stall_begin
+nodes "echo $((30000 * SLOW)) >/sys/module/af_sanx/parameters/failover_ms"
+deaf "udp dport 4791"
+nodes "echo 100 >/sys/module/af_sanx/parameters/failover_ms"
+check "RDMA falls silent for 100 ms: that counts" eventually 8 none_over_verbs
+nodes "echo $FAILOVER >/sys/module/af_sanx/parameters/failover_ms"
+moves_to tcp-rail "RDMA falls silent for 100 ms"
+stall_end
+below "no answer takes longer" "$STALL" $((5000 * SLOW))
+echo "# $STALL ms"
+hear
+moves_to verbs "RDMA is heard, too"
+
 deaf "tcp dport 658"
 check "TCP falls silent: nobody cares" carries
 check "and none has ended" none_ended
