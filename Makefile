@@ -37,7 +37,7 @@ BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-all check-debug kcsan check-extremes check-python \
-	check-programs soak siege \
+	check-programs check-rails soak siege \
 	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
 
 all: modules tools
@@ -116,6 +116,11 @@ check-programs:
 	@scripts/deps.sh suites
 	@KERNEL="$(or $(KERNEL),6.1)" TEST="more_programs mpi" scripts/check.sh selftests
 
+# Three cables cut and joined at random, STORM_EVENTS times, under STORM_PROGRAMS.
+check-rails:
+	@scripts/deps.sh suites
+	@KERNEL="$(or $(KERNEL),um)" TEST=storm scripts/check.sh selftests
+
 # Everything at random, for SOAK_MINUTES; SOAK_SEED repeats what one did.
 soak:
 	@KERNEL="$(or $(KERNEL),debug)" TEST=soak scripts/check.sh selftests
@@ -156,6 +161,8 @@ help:
 #H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
 #H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
+#H make check-rails   three cables cut and joined at random, under NBD, PostgreSQL,
+#H                    redis and MPI; [STORM_EVENTS=1000] [STORM_PROGRAMS=] [EVENT_SEED=]
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30
 #H make siege         two good nodes beside two hostile ones; SIEGE_MINUTES=60
 #H make gates         style, static analysis, generated code; TEST=name for one
