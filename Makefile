@@ -168,6 +168,7 @@ help:
 #H make gates         style, static analysis, generated code; TEST=name for one
 #H make kunit         the KUnit suites, on the native debug kernel; TEST=module for one
 #H make sim           the engine in user space; [SEED=n | STEPS=n | MINUTES=m]
+#H                    or what many nodes cost; NODES="2 100" [RAILS=] [LANES=] [CONNS=]
 #H make sim-bites     defects of the past, put back, which the simulator has to find
 #H make sim-coverage  lines of the engine that the simulator runs
 #H make fuzz          libFuzzer feeds each parser, and the engine; TARGET=name for one,

@@ -5,7 +5,7 @@
 # The simulator (sim/): the engine in user space, two and three nodes in one
 # process.
 #   run	worlds until STEPS (10000000) or MINUTES are over; SEED repeats one
-#	world.  A process for each CPU.
+#	world.  A process for each CPU.  With NODES, it prints what so many nodes cost.
 #   bites	defects of the past, put back, that the simulator has to find
 #   coverage	lines of the engine that it runs
 set -euo pipefail
@@ -13,7 +13,7 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
 SIM=$SANX_TREE/sim
 OUT=$SANX_TREE/build/sim
-SEED=${SEED:-} STEPS=${STEPS:-} MINUTES=${MINUTES:-}
+SEED=${SEED:-} STEPS=${STEPS:-} MINUTES=${MINUTES:-} NODES=${NODES:-}
 
 # Seeds of the processes are so far apart that they do not meet.
 STRIDE=1000000
@@ -34,6 +34,16 @@ run_one() {
 	fi
 }
 
+# nodes: without sanitizers, so that times mean something.  HOSTS more in the node maps.
+nodes() {
+	local out=$SANX_TREE/build/sim-plain n
+	nice -n 10 make -s -j"$(nproc)" -C "$SIM" O="$out" SANITIZE= >&2
+	for n in $NODES; do
+		nice -n 10 "$out/sim" -N "$n" -R "${RAILS:-2}" -L "${LANES:-1}" \
+			-C "${CONNS:-10}" -A "${HOSTS:-0}"
+	done
+}
+
 run_all() {
 	local i pid rc=0 pids=()
 	for ((i = 0; i < $(nproc); i++)); do
@@ -47,6 +57,10 @@ run_all() {
 }
 
 run() {
+	if [ -n "$NODES" ]; then
+		nodes
+		return
+	fi
 	build
 	if [ -n "$SEED" ]; then
 		nice -n 10 "$OUT/sim" -s "$SEED" -w

@@ -210,4 +210,5 @@ void sim_check(void)
 		check_pair(p);
 	sim_wire_check();
 	sim_rules_check();
+	sim_rails_check();
 }

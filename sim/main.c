@@ -52,6 +52,7 @@ static void usage(void)
 	fprintf(stderr, "sim [-s SEED [-w]] [-n STEPS] [-d LINK-DEATHS] [-m MINUTES]\n");
 	fprintf(stderr, "-w: only one world; -S STEPS: of a world; -v: trace all\n");
 	fprintf(stderr, "-t LINES: of the trace after a failure\n");
+	fprintf(stderr, "-N NODES [-R RAILS] [-L LANES] [-C CONNECTIONS] [-A ABSENT]: costs\n");
 	exit(2);
 }
 
@@ -67,10 +68,11 @@ int main(int argc, char **argv)
 {
 	u64 seed = 1, steps = 1000000, deaths = 0, per_world = 10000, next;
 	double start = seconds(), minutes = 0;
+	unsigned int nodes = 0, rails = 2, n_lanes = 1, conns = 10, absent = 0;
 	bool only = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:wn:d:m:S:vt:")) != -1) {
+	while ((c = getopt(argc, argv, "s:wn:d:m:S:vt:N:R:L:C:A:")) != -1) {
 		switch (c) {
 		case 's':
 			seed = strtoull(optarg, NULL, 0);
@@ -93,6 +95,21 @@ int main(int argc, char **argv)
 		case 'v':
 			sim_trace_all = true;
 			break;
+		case 'N':
+			nodes = atoi(optarg);
+			break;
+		case 'R':
+			rails = atoi(optarg);
+			break;
+		case 'L':
+			n_lanes = atoi(optarg);
+			break;
+		case 'C':
+			conns = atoi(optarg);
+			break;
+		case 'A':
+			absent = atoi(optarg);
+			break;
 		case 't':
 			sim_trace_lines = atoi(optarg);
 			break;
@@ -106,6 +123,10 @@ int main(int argc, char **argv)
 		signal(SIGSEGV, crash);
 	signal(SIGALRM, watch);
 	alarm(20);
+	if (nodes) {
+		sim_nodes_run(nodes, absent, rails, n_lanes, conns);
+		return 0;
+	}
 	for (next = seed; ; next++) {
 		sim_world(next, per_world);
 		if (only || (minutes ? seconds() - start > 60 * minutes :
@@ -116,6 +137,8 @@ int main(int argc, char **argv)
 	printf("sim: %llu steps, %llu link deaths, %llu restarts, %llu worlds, seeds %llu-%llu, ",
 	       sim_steps, sim_counts.deaths, sim_counts.restarts,
 	       sim_counts.worlds, seed, next);
+	printf("%llu rails cut, %llu moves, %llu wires gone, ", sim_counts.cuts,
+	       sim_counts.moves, sim_counts.unloads);
 	printf("%llu connections, ends: %llu in order, %llu with an error that was due, ",
 	       sim_counts.conns, sim_counts.finished, sim_counts.errors);
 	printf("%llu refused, %llu frames, %llu MB, %.1f s\n",

@@ -40,9 +40,9 @@ int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	struct wire_end *e = wire_end_of(wl);
 	struct wire_map *m = map_alloc();
 
-	if (size > sim_plan.map_max)
-		sim_fail("%u bytes are mapped, more than %u", size,
-			 sim_plan.map_max);
+	if (size > e->caps.map_max)
+		sim_fail("%u bytes are mapped, more than %llu", size,
+			 e->caps.map_max);
 	sim_assert(is_power_of_2(size) && !offset_in_page(addr));
 	sim_assert(!offset_in_page(buf));
 	if (!m)
@@ -54,7 +54,7 @@ int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	m->addr = addr;
 	m->key = ++next_key;
 	m->remote = remote;
-	if (remote && sim_plan.sync)
+	if (remote && sim_plan.sync && e->kind == SANX_WIRE_RDMA)
 		m->shadow = kzalloc(size, GFP_KERNEL | __GFP_NOFAIL);
 	list_add(&m->list, maps_of(m->key));
 	map->priv = m;

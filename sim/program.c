@@ -23,7 +23,7 @@ static int n_tasks;
 
 /**
  * sim_excuse() - connections between two nodes may end with an error
- * @a: a node
+ * @a: a node, or less than 1 for any
  * @b: the other one, or 0 for any
  * @why: for people
  */
@@ -32,7 +32,7 @@ void sim_excuse(int a, int b, const char *why)
 	struct sim_pair *p;
 
 	list_for_each_entry(p, &sim_pairs, list)
-		if ((p->end[0].node == a && (!b || p->end[1].node == b)) ||
+		if (a < 1 || (p->end[0].node == a && (!b || p->end[1].node == b)) ||
 		    (p->end[1].node == a && (!b || p->end[0].node == b)))
 			p->excuse = p->excuse ?: why;
 }
@@ -51,8 +51,8 @@ void sim_refused(const char *where)
 	for (i = 0; i < ARRAY_SIZE(waits); i++)
 		if (!strcmp(sim_current->entry.name, waits[i]))
 			return;
-	if (sim_current->node > 0)
-		sim_excuse(sim_current->node, 0, "no memory for a link");
+	/* Work that is for all nodes, such as a change of keys, starts other work. */
+	sim_excuse(sim_current->node, 0, "no memory for a link");
 }
 
 /* Large pieces, one after the other, and a reader that takes them. */
@@ -70,6 +70,20 @@ static void plan_bulk(struct sim_end *e)
 	e->nonblock = false;
 	e->sndbuf = 0;
 	e->rcvbuf = 0;
+}
+
+/* Some bytes now and then, which the other end reads at once. */
+static void plan_lasting(struct sim_end *e)
+{
+	static const u32 piece[] = { 1, 300, 300, 4000, 40000 };
+
+	plan_bulk(e);
+	e->total = BIT(30);
+	e->piece = piece[sim_rnd(ARRAY_SIZE(piece))];
+	e->slow = 1000000 + sim_rnd(100000000);
+	e->keepalive = false;
+	e->pause_at = 0;
+	e->lasting = true;
 }
 
 static void plan_end(struct sim_end *e)
@@ -115,6 +129,10 @@ static struct sim_pair *pair_new(int from, int to)
 		p->end[i].side = i;
 		p->end[i].node = i ? to : from;
 		plan_end(&p->end[i]);
+	}
+	if (sim_plan.lasting && !sim_chance(4)) {
+		plan_lasting(&p->end[0]);
+		plan_lasting(&p->end[1]);
 	}
 	p->refs = 1;
 	if (sim_hostile(from, to))
@@ -247,6 +265,8 @@ static bool write_piece(struct sim_end *e, struct sim_buf *b)
 	if (sim_chance(sim_plan.fault))
 		it.fault = sim_rnd(len + PAGE_SIZE) & ~(PAGE_SIZE - 1);
 	e->offering = len;
+	if (e->sent == other(e)->received)
+		e->progress = sim_now;
 	n = sim_send(e->s, &it, write_flags(e), write_timeo(e));
 	sim_buf_spoil(b);
 	e->offering = 0;
@@ -291,7 +311,7 @@ static void writer(void *arg)
 			e->pause_at = 0;
 			sim_sleep(sim_rnd(60) * NSEC_PER_SEC, "a program idles");
 		}
-		if (sim_chance(4))
+		if (e->lasting || sim_chance(4))
 			pause_for(e->slow);
 		if (e->cork && sim_chance(8))
 			sim_cork(e->s, sim_chance(2));
@@ -324,6 +344,7 @@ static bool read_piece(struct sim_end *e, struct sim_buf *b)
 		if (!lies(e))
 			sim_buf_check(b, o, e->received, n);
 		e->received += n;
+		o->progress = sim_now;
 		sim_counts.bytes += n;
 		return true;
 	}
@@ -443,9 +464,10 @@ static void client(void *arg)
 		end_run(e);
 	} else {
 		sim_counts.refused++;
-		if (err == 1 && sim_calm)
 		p->fell_back = err == 1;
 		check_once(p);
+		/* It may have been asked for on a link that gave way to a better one. */
+		if (err == 1 && sim_calm && !sim_rails_moved(e->node))
 			sim_fail("connection %u was refused without a reason",
 				 p->id);
 		excuse_pair(p, "connect() failed");
@@ -648,7 +670,7 @@ void sim_programs_end(void)
 	ending = true;
 	if (sim_plan.hostile)
 		kill_hostile();
-	for (i = 0; i <= SIM_NODES; i++)
+	for (i = 0; i <= (int)sim_plan.nodes; i++)
 		if (n_pairs == 0)
 			listening[i] = false;
 }
@@ -669,6 +691,42 @@ void sim_programs_start(void)
 	INIT_LIST_HEAD(&sim_pairs);
 	for (i = 1; i <= sim_plan.nodes; i++)
 		sim_programs_boot(i);
+}
+
+/**
+ * sim_programs_slow_down() - let time pass with fewer steps
+ */
+void sim_programs_slow_down(void)
+{
+	struct sim_pair *p;
+	int i;
+
+	list_for_each_entry(p, &sim_pairs, list)
+		for (i = 0; i < 2; i++)
+			if (p->end[i].lasting)
+				p->end[i].slow = 2 * NSEC_PER_SEC;
+}
+
+/**
+ * sim_programs_stalled() - fail if a connection does not go on
+ * @most: how long bytes may be on their way, in ns
+ */
+void sim_programs_stalled(u64 most)
+{
+	struct sim_pair *p;
+	struct sim_end *e;
+	int i;
+
+	list_for_each_entry(p, &sim_pairs, list)
+		for (i = 0; i < 2; i++) {
+			e = &p->end[i];
+			if (e->lasting && !p->excuse && p->connected &&
+			    other(e)->started && e->sent > other(e)->received &&
+			    sim_now - e->progress > most)
+				sim_fail("connection %u: bytes of node %d wait for %llu ms",
+					 p->id, e->node,
+					 (sim_now - e->progress) / NSEC_PER_MSEC);
+		}
 }
 
 /**

@@ -27,6 +27,8 @@
  * @sndbuf: SO_SNDBUF or 0
  * @rcvbuf: SO_RCVBUF or 0
  * @keepalive: SO_KEEPALIVE
+ * @lasting: it writes now and then until the world is at peace
+ * @progress: when the peer last read, or had read everything
  * @pause_at: it idles for long when it has sent so many bytes
  * @instance: of the peer, as it said when the connection was first looked at
  * @sent: bytes that send() took
@@ -62,6 +64,8 @@ struct sim_end {
 	u32			sndbuf;
 	u32			rcvbuf;
 	bool			keepalive;
+	bool			lasting;
+	u64			progress;
 	u32			pause_at;
 	u64			instance;
 	u64			sent;

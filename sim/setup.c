@@ -26,7 +26,8 @@ void wire_step_init(struct wire_end *e)
 	e->step_timer.entry.node = e->node;
 }
 
-int wire_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
+static int listen_kind(struct net *net, struct sanx_lnet *lnet,
+		       void **listener, enum sanx_wire_kind kind)
 {
 	struct wire_listener *l = *listener;
 
@@ -37,32 +38,55 @@ int wire_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 	if (!l)
 		return -ENOMEM;
 	l->node = net->id;
+	l->kind = kind;
 	l->lnet = lnet;
 	*listener = l;
-	sim_nodes[net->id].listener = l;
+	sim_nodes[net->id].listener[kind] = l;
 	return 0;
+}
+
+int wire_listen_rdma(struct net *net, struct sanx_lnet *lnet, void **listener)
+{
+	return listen_kind(net, lnet, listener, SANX_WIRE_RDMA);
+}
+
+int wire_listen_tcp(struct net *net, struct sanx_lnet *lnet, void **listener)
+{
+	return listen_kind(net, lnet, listener, SANX_WIRE_TCP);
 }
 
 void wire_unlisten(void *listener)
 {
 	struct wire_listener *l = listener;
 
-	sim_nodes[l->node].listener = NULL;
+	sim_nodes[l->node].listener[l->kind] = NULL;
 	while (l->running)
 		sim_wait(&l->idle, "unlisten");
 	kfree(l);
 }
 
-struct sanx_wire_link *wire_create(struct sanx_link *link, struct net *net)
+static struct sanx_wire_link *create_kind(struct sanx_link *link,
+					  struct net *net,
+					  enum sanx_wire_kind kind)
 {
 	struct wire_end *e;
 
 	sim_may_sleep("create()");
-	e = wire_end_new(net->id, true);
+	e = wire_end_new(net->id, kind, true);
 	if (!e)
 		return ERR_PTR(-ENOMEM);
 	e->wl.link = link;
 	return &e->wl;
+}
+
+struct sanx_wire_link *wire_create_rdma(struct sanx_link *link, struct net *net)
+{
+	return create_kind(link, net, SANX_WIRE_RDMA);
+}
+
+struct sanx_wire_link *wire_create_tcp(struct sanx_link *link, struct net *net)
+{
+	return create_kind(link, net, SANX_WIRE_TCP);
 }
 
 static void next_step(struct wire_end *e, enum wire_step step, u64 ns)
@@ -97,9 +121,14 @@ int wire_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 	int self;
 
 	sim_may_sleep("connect()");
-	sim_assert(find_rail(&path->src, &self, &e->rail) && self == e->node);
+	/* A host without RDMA rails is mapped as if it had one. */
+	if (!find_rail(&path->src, &self, &e->rail))
+		return -ENODEV;
+	sim_assert(self == e->node);
 	if (!find_rail(&path->dst, &e->to, &e->to_rail))
 		return -EHOSTUNREACH;
+	sim_assert(sim_plan.kind[e->rail] == e->kind &&
+		   sim_plan.kind[e->to_rail] == e->kind);
 	e->path = *path;
 	next_step(e, WIRE_RESOLVE, sim_rnd(200000));
 	return 0;
@@ -147,9 +176,9 @@ static void join(struct wire_end *a, struct wire_end *p)
 /* The passive side takes a request.  Return: 0 or -errno. */
 static int take_request(struct wire_listener *l, struct wire_request *r)
 {
-	struct wire_end *a = r->from, *e = wire_end_new(l->node, false);
+	struct wire_end *a = r->from, *e = wire_end_new(l->node, l->kind, false);
 	struct sanx_wire_ask ask = {
-		.origin = SANX_WIRE_KERNEL,
+		.kind = l->kind, .origin = SANX_WIRE_KERNEL,
 		.data = r->hello, .len = sizeof(r->hello),
 	};
 	struct sanx_link *link;
@@ -188,17 +217,18 @@ static void request_arrives(struct sim_entry *en)
 					      timer.entry);
 	struct wire_end *a = r->from;
 	struct sim_node *n = &sim_nodes[a->to];
-	struct wire_listener *l = n->listener;
+	struct wire_listener *l = n->listener[a->kind];
 	unsigned int noio = memalloc_noio_save();
 	int err;
 
-	if (a->stopped || !wire_path_up(a)) {
+	if (a->stopped || !wire_path_out(a)) {
 		next_step(a, WIRE_LOST, a->path.route_ms * NSEC_PER_MSEC);
 	} else if (n->deaf) {
 		refuse(a, 0);
 	} else if (!n->net || !l) {
 		/* A node without memory for it seems to have no AF_SANX. */
-		sim_excuse(a->node, a->to, "nobody listened for links");
+		if (!sim_rails_strict())
+			sim_excuse(a->node, a->to, "nobody listened for links");
 		refuse(a, 0);
 	} else {
 		l->running++;
@@ -259,6 +289,10 @@ static void do_step(struct wire_end *e)
 {
 	struct sanx_link *link = e->wl.link;
 
+	if (e->step >= WIRE_ACCEPTED && !wire_path_in(e)) {
+		next_step(e, WIRE_LOST, e->path.route_ms * NSEC_PER_MSEC);
+		return;
+	}
 	switch (e->step) {
 	case WIRE_RESOLVE:
 		resolve(e);

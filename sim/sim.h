@@ -9,8 +9,8 @@
 #include "conn/conn.h"
 #include "sim/shim/report.h"
 
-#define SIM_NODES	3
-#define SIM_RAILS	2
+#define SIM_NODES	100
+#define SIM_RAILS	3
 #define SIM_PORT	1000
 /* Every node says anything. */
 #define SIM_HOSTILE_ALL	(-1)
@@ -18,11 +18,25 @@
 /**
  * struct sim_plan - what a world is like; drawn from its seed
  * @nodes: number of nodes
+ * @absent: nodes more that are in the node maps, and do not exist
  * @rails: rails of each node
+ * @kind: kind of each rail
+ * @policy: enum sanx_rail_policy of all nodes
+ * @crossed: rails are in another order for each host of a node map
+ * @cut: a rail between two nodes is cut once in so many steps; 0 for never
+ * @swap: the rails in a node map change once in so many steps; 0 for never
+ * @admin: a rail is drained, taken out of service or given a weight once in so many
+ *	steps; 0 for never
+ * @unload: the wire of RDMA rails goes once in so many steps, if no connection uses
+ *	it; 0 for never
+ * @safe: rail that is neither cut nor taken away, or -1
+ * @strict: nothing else is disturbed, and there is such a rail
+ * @lasting: most connections last until the world is at peace
  * @pace: tasks give way once in so many points; 0 for never
  * @refuse: one in so many allocations fails; 0 for none
  * @death: a link dies once in so many steps; 0 for never
  * @gusts: links die so often only now and then
+ * @times: disturbed for so many times the steps of other worlds
  * @outage: of the deaths, one in so many cuts a rail for some time
  * @silent: of the deaths, one in so many is not noticed by the wire
  * @device: of the deaths, one in so many loses what a device had acknowledged
@@ -56,11 +70,23 @@
  */
 struct sim_plan {
 	unsigned int	nodes;
+	unsigned int	absent;
 	unsigned int	rails;
+	enum sanx_wire_kind kind[SIM_RAILS];
+	unsigned int	policy;
+	bool		crossed;
+	unsigned int	cut;
+	unsigned int	swap;
+	unsigned int	admin;
+	unsigned int	unload;
+	int		safe;
+	bool		strict;
+	bool		lasting;
 	unsigned int	pace;
 	unsigned int	refuse;
 	unsigned int	death;
 	bool		gusts;
+	u32		times;
 	unsigned int	outage;
 	unsigned int	silent;
 	unsigned int	device;
@@ -97,7 +123,7 @@ struct sim_plan {
  * @net: its namespace, or NULL while it is down
  * @dark: nothing that it sends arrives anywhere, and nothing arrives there
  * @rail_down: likewise for a rail
- * @listener: of the wire
+ * @listener: of each wire
  * @boot: counts its restarts
  * @deaf: its device answers requests for links, and nobody listens yet
  * @unmapped: the node that its node map lacks, itself if rails are missing, or 0
@@ -109,7 +135,7 @@ struct sim_node {
 	struct net		*net;
 	bool			dark;
 	bool			rail_down[SIM_RAILS];
-	struct wire_listener	*listener;
+	struct wire_listener	*listener[__SANX_WIRES];
 	unsigned int		boot;
 	bool			deaf;
 	int			unmapped;
@@ -120,12 +146,15 @@ struct sim_node {
 /**
  * struct sim_counts - figures of a run
  * @worlds: worlds
- * @deaths: links that were up and were ended by the simulator
+ * @deaths: links that were up and were ended by the simulator, or cut
  * @conns: connections that were established
  * @resumed: RESUME_ACK frames
  * @bytes: bytes that programs read
  * @frames: frames that arrived
  * @restarts: restarts of a node
+ * @cuts: rails between two nodes that were cut, in one direction or in both
+ * @moves: times that the connections of a lane went to another rail
+ * @unloads: times that a wire went and came back
  * @errors: connections that ended with an error that was due
  * @finished: connections that ended in order, with all their bytes
  */
@@ -137,6 +166,9 @@ struct sim_counts {
 	u64 bytes;
 	u64 frames;
 	u64 restarts;
+	u64 cuts;
+	u64 moves;
+	u64 unloads;
 	u64 errors;
 	u64 finished;
 	u64 refused;
@@ -166,11 +198,13 @@ void sim_spawn(int node, const char *name, void (*fn)(void *arg), void *arg);
 void sim_call(int node, const char *name, void (*fn)(void *arg), void *arg);
 
 /* wire.c */
-extern const struct sanx_wire_ops sim_wire_ops;
+extern const struct sanx_wire_ops sim_wire_ops[__SANX_WIRES];
+extern struct module sim_wire_module[__SANX_WIRES];
 void sim_wire_chaos(void);
 void sim_wire_kill(bool silent, bool device);
 void sim_wire_kill_node(int node);
 void sim_wire_kill_rail(int node, int rail);
+void sim_wire_kick(void);
 unsigned int sim_wire_up(void);
 void sim_wire_check(void);
 void sim_wire_reset(void);
@@ -206,6 +240,8 @@ void sim_excuse(int a, int b, const char *why);
 void sim_programs_free(void);
 void sim_programs_dump(void);
 void sim_programs_node_down(int node);
+void sim_programs_stalled(u64 most);
+void sim_programs_slow_down(void);
 
 /* rules.c */
 struct sanx_sock;
@@ -217,6 +253,20 @@ void sim_rule_soon(int node);
 int sim_rule_due(void);
 void sim_rules_check(void);
 
+/* rails.c */
+void sim_rails_plan(struct sim_plan *p);
+void sim_rails_orders(void);
+void sim_rails_start(void);
+void sim_rails_stop(void);
+void sim_rails_fill(struct sanx_nodemap_entry *e, int id, u32 which);
+bool sim_rails_pass(int from, int rail, int to, int to_rail);
+bool sim_rails_strict(void);
+void sim_rails_disturb(void);
+void sim_rails_settle(void);
+void sim_rails_check(void);
+bool sim_rails_busy(void);
+bool sim_rails_moved(int node);
+
 /* check.c */
 void sim_check(void);
 
@@ -227,7 +277,15 @@ void sim_hostile_reborn(void);
 /* main.c; UBSan calls it */
 void __ubsan_on_report(void);
 
+/* nodes.c */
+void sim_nodes_run(unsigned int nodes, unsigned int absent, unsigned int rails,
+		   unsigned int n_lanes, unsigned int conns);
+
 /* world.c */
 void sim_world(u64 seed, u64 steps);
+void sim_world_begin(void);
+void sim_world_end(void);
+void sim_map_change(struct sim_node *n, int without, u32 which);
+bool sim_busy(void);
 
 #endif /* _SIM_SIM_H */

@@ -17,6 +17,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->conns_peer = 65536;
 	sn->mem_peer_percent = 50;
 	sn->max_orphans = 4096;
+	sn->rail_policy = sim_plan.policy;
 	sanx_mem_mb = sim_plan.mem_mb ?: 1024;
 	return 0;
 }

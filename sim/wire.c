@@ -8,21 +8,49 @@
 #include "link/internal.h"
 #include "wire.h"
 
+/* Within this time push() follows, however slow the process is. */
+#define PUSH_WITHIN	(2 * NSEC_PER_SEC)
+
 static LIST_HEAD(ends);
 static u32 last_qpn;
+
+struct module sim_wire_module[__SANX_WIRES];
 
 static void ev_exec(struct sim_entry *en);
 static void ev_sent(struct sim_entry *en);
 static void ev_arrive(struct sim_entry *en);
 static void ev_fail(struct sim_entry *en);
 
+/*
+ * TCP maps as much as RDMA: rings do not shrink, so one that a device cannot map ends a
+ * connection that comes there.
+ */
+static struct sanx_wire_caps wire_caps(enum sanx_wire_kind kind)
+{
+	if (kind == SANX_WIRE_TCP)
+		return (struct sanx_wire_caps){
+			.device		= "tcp0",
+			.map_max	= sim_plan.map_max,
+			.lend_max	= SANX_WIRE_PAYLOAD_MAX,
+			.imm		= true,
+		};
+	return (struct sanx_wire_caps){
+		.device		= "sim0",
+		.map_max	= sim_plan.map_max,
+		.lend_max	= sim_plan.lend ? 65536 : 0,
+		.imm		= sim_plan.imm,
+		.enable_alone	= sim_plan.enable_alone,
+	};
+}
+
 /**
  * wire_end_new() - allocate an end
  * @node: its node
+ * @kind: of its wire
  * @active: it asks for the link
  * Return: it, or NULL if memory is refused.
  */
-struct wire_end *wire_end_new(int node, bool active)
+struct wire_end *wire_end_new(int node, enum sanx_wire_kind kind, bool active)
 {
 	struct wire_end *e;
 	void *p = kmalloc(1, GFP_KERNEL);
@@ -32,6 +60,8 @@ struct wire_end *wire_end_new(int node, bool active)
 	kfree(p);
 	e = calloc(1, sizeof(*e));
 	e->node = node;
+	e->kind = kind;
+	e->caps = wire_caps(kind);
 	e->wl.qpn = ++last_qpn;
 	e->active = active;
 	e->refs = 1;
@@ -62,13 +92,22 @@ void wire_end_put(struct wire_end *e)
 	free(e);
 }
 
-/* Is there a way from this end to the other? */
+/* Does what this end sends arrive at the other? */
+bool wire_path_out(const struct wire_end *e)
+{
+	return sim_rails_pass(e->node, e->rail, e->to, e->to_rail);
+}
+
+/* Does what the other sends arrive here? */
+bool wire_path_in(const struct wire_end *e)
+{
+	return sim_rails_pass(e->to, e->to_rail, e->node, e->rail);
+}
+
+/* Is there a way from this end to the other, and back? */
 bool wire_path_up(const struct wire_end *e)
 {
-	const struct sim_node *a = &sim_nodes[e->node], *b = &sim_nodes[e->to];
-
-	return !a->dark && !b->dark && !a->rail_down[e->rail] &&
-	       !b->rail_down[e->to_rail];
+	return wire_path_out(e) && wire_path_in(e);
 }
 
 static bool is_up(const struct wire_end *e)
@@ -78,14 +117,15 @@ static bool is_up(const struct wire_end *e)
 
 static bool can_exec(const struct wire_end *e)
 {
-	return e->exec < e->tail && e->live && !e->broken && e->peer &&
+	return e->exec < e->sent && e->live && !e->broken && e->peer &&
 	       !e->peer->broken && !e->peer->stopped;
 }
 
 static u64 completable(const struct wire_end *e)
 {
-	return min(sim_plan.early && !e->broken ? e->tail : e->exec,
-		   e->lost_from);
+	bool early = sim_plan.early && e->kind == SANX_WIRE_RDMA && !e->broken;
+
+	return min(early ? e->tail : e->acked, e->lost_from);
 }
 
 static bool can_complete(const struct wire_end *e)
@@ -98,6 +138,23 @@ static bool can_complete(const struct wire_end *e)
 	return false;
 }
 
+static bool waits_for_ack(const struct wire_end *e)
+{
+	return min(e->acked, e->lost_from) < e->tail;
+}
+
+/*
+ * An RDMA device gives up what is not acknowledged for so long.  TCP does not, and the
+ * engine has to notice.
+ */
+static void kick_path(struct wire_end *e)
+{
+	if (wire_path_in(e))
+		e->acked = e->exec;
+	if (e->kind == SANX_WIRE_RDMA && waits_for_ack(e) && !wire_path_up(e))
+		wire_fail_at(e, 2 * NSEC_PER_SEC);
+}
+
 /**
  * wire_kick() - let happen what can
  * @e: an end whose state has changed
@@ -106,6 +163,8 @@ void wire_kick(struct wire_end *e)
 {
 	if (e->stopped)
 		return;
+	if (is_up(e))
+		kick_path(e);
 	if (can_exec(e))
 		sim_ready(&e->ev_exec);
 	if (!e->completing && can_complete(e))
@@ -122,12 +181,12 @@ static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 	sim_assert(e->tail - e->head < WIRE_QUEUE - 8);
 	sim_assert(m->slot < SANX_WIRE_SLOTS);
 	sim_assert(m->bytes <= SANX_WIRE_FRAME_MAX && m->n_writes <= 2);
-	sim_assert(m->bytes || (m->n_writes && sim_plan.imm));
+	sim_assert(m->bytes || (m->n_writes && e->caps.imm));
 	for (i = 0; i < m->n_writes; i++) {
 		w = &m->write[i];
 		sim_assert(w->len && w->len <= SANX_WIRE_PAYLOAD_MAX);
 		sim_assert(w->from || w->pages);
-		sim_assert(w->from || sim_plan.lend);
+		sim_assert(w->from || e->caps.lend_max);
 		if (w->from)
 			sim_assert(w->from->priv && w->from->enabled &&
 				   w->pos + w->len <= ((struct wire_map *)w->from->priv)->size);
@@ -152,7 +211,7 @@ static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
 	int i;
 
 	sim_assert(!e->stopped || !e->live);
-	if (enable && sim_plan.enable_alone && unacked(e))
+	if (enable && e->caps.enable_alone && unacked(e))
 		sim_fail("a mapping is enabled behind other messages");
 	q = &e->q[e->tail % WIRE_QUEUE];
 	free(q->data);
@@ -161,6 +220,13 @@ static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
 		if (m->write[i].from)
 			q->from[i] = m->write[i].from->priv;
 	e->tail++;
+	if (e->push_by && sim_now > e->push_by)
+		sim_fail("node %d does not push what it has posted", e->node);
+	if (m->pushed && !e->push_by)
+		e->push_by = sim_now + PUSH_WITHIN;
+	/* Such a wire does not send by itself what is to be pushed. */
+	if (!m->pushed)
+		e->sent = e->tail;
 	/* A device notices that its messages are not acknowledged. */
 	if (e->broken && !e->mute)
 		wire_fail_at(e, 2 * NSEC_PER_SEC);
@@ -173,9 +239,21 @@ static int wire_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 	struct wire_end *e = wire_end_of(wl);
 
 	check_msg(e, m);
-	if (sim_plan.death && sim_chance(100 * sim_plan.death))
+	if (sim_plan.death && !(sim_peace && sim_plan.cut) &&
+	    sim_chance(100 * sim_plan.death))
 		return -EIO;
 	return add_msg(e, m, m->enable ? m->enable->priv : NULL, false);
+}
+
+static void wire_push(struct sanx_wire_link *wl, bool more)
+{
+	struct wire_end *e = wire_end_of(wl);
+
+	sim_may_sleep("push()");
+	sim_assert(e->live || e->stopped || e->broken);
+	e->push_by = 0;
+	e->sent = e->tail;
+	wire_kick(e);
 }
 
 static int wire_enable(struct sanx_wire_link *wl,
@@ -263,6 +341,7 @@ static struct wire_in *take_recv(struct wire_end *e)
 		sim_fail("node %d sends more than node %d has receives for",
 			 e->node, p->node);
 	p->recvs--;
+	sim_assert(p->in_tail - p->in_head < WIRE_QUEUE);
 	p->in[p->in_tail % WIRE_QUEUE].at = sim_now;
 	return &p->in[p->in_tail++ % WIRE_QUEUE];
 }
@@ -305,7 +384,7 @@ static void ev_exec(struct sim_entry *en)
 	struct wire_end *e = container_of(en, struct wire_end, ev_exec);
 	struct wire_msg *q = &e->q[e->exec % WIRE_QUEUE];
 
-	if (!can_exec(e) || !wire_path_up(e))
+	if (!can_exec(e) || !wire_path_out(e))
 		return;
 	if (q->enable)
 		q->enable->enabled = true;
@@ -434,6 +513,7 @@ static void arrive_one(struct wire_end *e)
 	struct wire_in in = e->in[e->in_head % WIRE_QUEUE];
 
 	e->in_head++;
+	e->heard |= READ_ONCE(e->wl.link->state) != SANX_LINK_DYING;
 	if (!tell(e, &in))
 		return;
 	e->recvs++;
@@ -463,7 +543,11 @@ static void ev_fail(struct sim_entry *en)
 {
 	struct wire_end *e = container_of(en, struct wire_end, fail.entry);
 
+	/* The rail was joined again. */
+	if (!e->broken && (wire_path_up(e) || !waits_for_ack(e)))
+		return;
 	run_begin(e);
+	wire_break(e);
 	if (!e->stopped)
 		sanx_wire_failed(e->wl.link, e->fault ? SANX_WIRE_FAULT :
 							SANX_WIRE_LOST);
@@ -499,17 +583,10 @@ void wire_break(struct wire_end *e)
  */
 int wire_prepare(struct wire_end *e)
 {
-	struct sanx_wire_caps caps = {
-		.device		= "sim0",
-		.map_max	= sim_plan.map_max,
-		.lend_max	= sim_plan.lend ? 65536 : 0,
-		.imm		= sim_plan.imm,
-		.enable_alone	= sim_plan.enable_alone,
-	};
 	void *frames;
 	int err;
 
-	err = sanx_wire_prepare(e->wl.link, &caps, &frames);
+	err = sanx_wire_prepare(e->wl.link, &e->caps, &frames);
 	if (err)
 		return err;
 	e->frames = frames;
@@ -547,16 +624,26 @@ static bool is_slow(const struct wire_end *e)
 	       min(10 * heartbeat_ms, failover_ms / 2) * NSEC_PER_MSEC;
 }
 
+/* Is there a link on a better rail, or one that the peer has preferred? */
+static bool is_replaced(const struct sanx_link *link)
+{
+	return link->group->out && link->group->out != link;
+}
+
 static void wire_stop(struct sanx_wire_link *wl)
 {
 	struct wire_end *e = wire_end_of(wl);
 
 	sim_may_sleep("stop()");
-	if (sim_calm && is_up(e) && !e->peer->stopped &&
-	    wl->link->why == SANX_END_LOST && !is_slow(e) && !is_slow(e->peer))
+	/* The set-up has time limits of its own, and each end may see its end later. */
+	if (sim_calm && is_up(e) && e->heard && !e->peer->stopped &&
+	    wl->link->why == SANX_END_LOST && !is_replaced(wl->link) &&
+	    !is_slow(e) && !is_slow(e->peer))
 		sim_fail("node %d gives up a link that is up", e->node);
+	if (is_up(e) && !wire_path_up(e))
+		sim_counts.deaths++;
 	wire_break(e);
-	if (e->peer && wire_path_up(e))
+	if (e->peer && wire_path_out(e))
 		wire_fail_at(e->peer, sim_rnd(2000000));
 	e->stopped = true;
 	wire_setup_stop(e);
@@ -574,29 +661,62 @@ static void wire_free(struct sanx_wire_link *wl)
 		sim_fail("memory is mapped when a link is freed");
 	if (e->peer)
 		e->peer->peer = NULL;
-	for (i = 0; i < WIRE_QUEUE; i++)
+	/* Most links die young, and have touched few pages of the queue. */
+	for (i = 0; i < min_t(u64, e->tail, WIRE_QUEUE); i++)
 		free(e->q[i].data);
 	wire_end_put(e);
 }
 
-const struct sanx_wire_ops sim_wire_ops = {
-	.kind		= SANX_WIRE_RDMA,
-	.owner		= THIS_MODULE,
-	.listen		= wire_listen,
-	.unlisten	= wire_unlisten,
-	.create		= wire_create,
-	.connect	= wire_connect,
-	.quiesce	= wire_quiesce,
-	.stop		= wire_stop,
-	.free		= wire_free,
-	.post		= wire_post,
-	.enable		= wire_enable,
-	.map		= wire_map,
-	.unmap		= wire_unmap,
-	.sync		= wire_sync,
-	.map_page	= wire_map_page,
-	.unmap_page	= wire_unmap_page,
+const struct sanx_wire_ops sim_wire_ops[__SANX_WIRES] = {
+	[SANX_WIRE_RDMA] = {
+		.kind		= SANX_WIRE_RDMA,
+		.owner		= &sim_wire_module[SANX_WIRE_RDMA],
+		.listen		= wire_listen_rdma,
+		.unlisten	= wire_unlisten,
+		.create		= wire_create_rdma,
+		.connect	= wire_connect,
+		.quiesce	= wire_quiesce,
+		.stop		= wire_stop,
+		.free		= wire_free,
+		.post		= wire_post,
+		.enable		= wire_enable,
+		.map		= wire_map,
+		.unmap		= wire_unmap,
+		.sync		= wire_sync,
+		.map_page	= wire_map_page,
+		.unmap_page	= wire_unmap_page,
+	},
+	[SANX_WIRE_TCP] = {
+		.kind		= SANX_WIRE_TCP,
+		.owner		= &sim_wire_module[SANX_WIRE_TCP],
+		.listen		= wire_listen_tcp,
+		.unlisten	= wire_unlisten,
+		.create		= wire_create_tcp,
+		.connect	= wire_connect,
+		.quiesce	= wire_quiesce,
+		.stop		= wire_stop,
+		.free		= wire_free,
+		.post		= wire_post,
+		.push		= wire_push,
+		.enable		= wire_enable,
+		.map		= wire_map,
+		.unmap		= wire_unmap,
+		.sync		= wire_sync,
+		.map_page	= wire_map_page,
+		.unmap_page	= wire_unmap_page,
+	},
 };
+
+/**
+ * sim_wire_kick() - a rail was joined again
+ */
+void sim_wire_kick(void)
+{
+	struct wire_end *e;
+
+	list_for_each_entry(e, &ends, list)
+		wire_kick(e);
+}
 
 /*
  * The device fails: messages that it had acknowledged do not arrive, even if
@@ -624,11 +744,6 @@ static bool can_lose(const struct wire_end *e)
 {
 	return is_up(e) && e->in_head < e->in_tail &&
 	       e->in[e->in_head % WIRE_QUEUE].seq < e->peer->head;
-}
-
-static bool waits_for_ack(const struct wire_end *e)
-{
-	return min(e->exec, e->lost_from) < e->tail;
 }
 
 static void kill_end(struct wire_end *e, bool silent, bool device)

@@ -8,7 +8,7 @@
 
 #include "sim.h"
 
-#define WIRE_QUEUE	512
+#define WIRE_QUEUE	256
 
 /**
  * struct wire_map - mapped memory
@@ -83,6 +83,8 @@ enum wire_step {
  * @list: all ends
  * @node: its node
  * @to: the other node
+ * @kind: of its wire
+ * @caps: of its wire
  * @rail: our rail
  * @to_rail: the peer's rail
  * @active: it asked for the link
@@ -97,10 +99,14 @@ enum wire_step {
  * @head: number of the first message not completed
  * @exec: of the next message to carry out
  * @tail: of the next message to be posted
+ * @acked: of the first message whose acknowledgment has not arrived
+ * @sent: of the first one that waits for push(), which is @tail if none does
+ * @push_by: push() has to come before, or 0
  * @lost_from: messages from this number on are not completed any more
  * @in: messages that have arrived, by number modulo WIRE_QUEUE
  * @in_head: of the next one to tell the engine of
  * @in_tail: of the next one to arrive
+ * @heard: one has arrived before the end of the link
  * @recvs: receives that are posted
  * @refs: events that use the end; freed with the last
  * @running: upcalls that have not returned
@@ -121,6 +127,8 @@ struct wire_end {
 	struct list_head	list;
 	int			node;
 	int			to;
+	enum sanx_wire_kind	kind;
+	struct sanx_wire_caps	caps;
 	int			rail;
 	int			to_rail;
 	bool			active;
@@ -132,10 +140,12 @@ struct wire_end {
 	bool			stopped;
 	u8			*frames;
 	struct wire_msg		q[WIRE_QUEUE];
-	u64			head, exec, tail;
+	u64			head, exec, tail, sent, acked;
+	u64			push_by;
 	u64			lost_from;
 	struct wire_in		in[WIRE_QUEUE];
 	u64			in_head, in_tail;
+	bool			heard;
 	u32			recvs;
 	int			refs;
 	int			running;
@@ -158,10 +168,11 @@ struct wire_end {
 };
 
 /**
- * struct wire_listener - a node that accepts links
+ * struct wire_listener - a node that accepts links over a wire
  */
 struct wire_listener {
 	int			node;
+	enum sanx_wire_kind	kind;
 	struct sanx_lnet	*lnet;
 	int			running;
 	struct sim_waiters	idle;
@@ -173,13 +184,15 @@ static inline struct wire_end *wire_end_of(struct sanx_wire_link *wl)
 }
 
 /* wire.c */
-struct wire_end *wire_end_new(int node, bool active);
+struct wire_end *wire_end_new(int node, enum sanx_wire_kind kind, bool active);
 void wire_end_get(struct wire_end *e);
 void wire_end_put(struct wire_end *e);
 void wire_kick(struct wire_end *e);
 void wire_break(struct wire_end *e);
 void wire_fail_at(struct wire_end *e, u64 ns);
 int wire_prepare(struct wire_end *e);
+bool wire_path_out(const struct wire_end *e);
+bool wire_path_in(const struct wire_end *e);
 bool wire_path_up(const struct wire_end *e);
 
 /* map.c */
@@ -203,9 +216,11 @@ void sim_hostile_write(const struct wire_end *e, struct sanx_wire_write *w);
 void sim_hostile_hello(const struct wire_end *e, u8 *hello);
 
 /* setup.c */
-int wire_listen(struct net *net, struct sanx_lnet *lnet, void **listener);
+int wire_listen_rdma(struct net *net, struct sanx_lnet *lnet, void **listener);
+int wire_listen_tcp(struct net *net, struct sanx_lnet *lnet, void **listener);
 void wire_unlisten(void *listener);
-struct sanx_wire_link *wire_create(struct sanx_link *link, struct net *net);
+struct sanx_wire_link *wire_create_rdma(struct sanx_link *link, struct net *net);
+struct sanx_wire_link *wire_create_tcp(struct sanx_link *link, struct net *net);
 int wire_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path);
 void wire_quiesce(struct sanx_wire_link *wl);
 void wire_setup_stop(struct wire_end *e);

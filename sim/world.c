@@ -29,7 +29,7 @@ static u32 sim_key_ids[256];
 static bool sim_storm;
 static u64 sim_weather, sim_tail;
 
-/* Address 10.0.0.N belongs to node N, and 10.1.R.N to its rail R. */
+/* Address 10.0.0.0 + N belongs to node N, and 10.1+R.0.0 + N to its rail R. */
 void sim_addr(struct in6_addr *addr, int node)
 {
 	ipv6_addr_set_v4mapped(htonl(0x0a000000U + node), addr);
@@ -37,7 +37,7 @@ void sim_addr(struct in6_addr *addr, int node)
 
 void sim_rail(struct in6_addr *addr, int node, int rail)
 {
-	ipv6_addr_set_v4mapped(htonl(0x0a010000U + 256 * rail + node), addr);
+	ipv6_addr_set_v4mapped(htonl(0x0a010000U + 65536 * rail + node), addr);
 }
 
 static u32 pick(const u32 *from, u32 n)
@@ -89,6 +89,21 @@ static void plan_trouble(struct sim_plan *p)
 		p->slow = "link_up_work";
 }
 
+/* Links die as soon as they are up, and nothing else keeps them from being up. */
+static void plan_deaths(struct sim_plan *p)
+{
+	p->pace = 0;
+	p->death = 3;
+	p->gusts = false;
+	p->outage = 0;
+	p->refuse = 0;
+	p->deaf = 0;
+	p->requests = 0;
+	p->slow = NULL;
+	p->times = 4;
+	lanes = 3;
+}
+
 /* The work of a link is the most that can come too early or too late. */
 static const char *plan_slow(void)
 {
@@ -102,9 +117,9 @@ static const char *plan_slow(void)
 
 static void plan_draw(struct sim_plan *p)
 {
-	*p = (struct sim_plan){ 0 };
+	*p = (struct sim_plan){ .times = 1 };
 	p->nodes = PICK(2, 2, 2, 3);
-	p->rails = 1 + sim_rnd(SIM_RAILS);
+	p->rails = PICK(1, 2, 2, 3);
 	p->pace = PICK(0, 3, 10, 50, 200, 1000);
 	p->conns = PICK(1, 2, 4, 8, 12);
 	p->hasty = sim_chance(5);
@@ -127,30 +142,33 @@ static void plan_draw(struct sim_plan *p)
 	if (sim_calm && sim_chance(2))
 		p->clock = 200000;
 	heartbeat_ms = sim_calm && p->clock > 100000 ? 50 : 1000;
+	sim_rails_plan(p);
+	if (!sim_fuzz && !sim_calm && !p->cut && sim_chance(2))
+		plan_deaths(p);
 }
 
-static void map_fill(struct sanx_nodemap_entry *e, int id, unsigned int rails)
+static void map_fill(struct sanx_nodemap_entry *e, int id, u32 which)
 {
-	unsigned int r;
-
 	sim_addr(&e->addr, id);
+	/* Those come first, so that looking through the map finds them. */
+	if (id > (int)sim_plan.nodes)
+		ipv6_addr_set_v4mapped(htonl(0x09000000U + id), &e->addr);
 	e->node.id = id;
-	e->node.n_rails = rails;
-	for (r = 0; r < rails; r++)
-		sim_rail(&e->node.rail[r], id, r);
+	sim_rails_fill(e, id, which);
 }
 
-/* The map of node @n, without @without, which may be 0, and with its rails. */
-static void map_load(struct sim_node *n, int without, unsigned int rails)
+/* The map of node @n, without @without, which may be 0, and with a set of rails. */
+static void map_load(struct sim_node *n, int without, u32 which)
 {
-	struct sanx_nodemap *map = sanx_nodemap_alloc(sim_plan.nodes - !!without);
+	struct sanx_nodemap *map = sanx_nodemap_alloc(sim_plan.nodes + sim_plan.absent -
+						      !!without);
 	unsigned int i = 0, bad;
 	const char *why;
 	int id;
 
-	for (id = 1; id <= (int)sim_plan.nodes; id++)
+	for (id = 1; id <= (int)(sim_plan.nodes + sim_plan.absent); id++)
 		if (id != without)
-			map_fill(&map->entry[i++], id, rails);
+			map_fill(&map->entry[i++], id, which);
 	if (sanx_nodemap_finish(map, &bad, &why))
 		sim_fail("the node map is wrong: %s", why);
 	sanx_nodemap_publish(sanx_net(n->net), map);
@@ -162,10 +180,16 @@ static void call_map_changed(const struct sanx_transport_ops *ops, void *net)
 		ops->map_changed(net);
 }
 
-static void map_change(struct sim_node *n, int without, unsigned int rails)
+/**
+ * sim_map_change() - give a node another node map
+ * @n: the node
+ * @without: the node that it lacks, or 0
+ * @which: set of the rails that it has
+ */
+void sim_map_change(struct sim_node *n, int without, u32 which)
 {
 	mutex_lock(&sanx_net(n->net)->config_mutex);
-	map_load(n, without, rails);
+	map_load(n, without, which);
 	sanx_transport_each(call_map_changed, n->net);
 	mutex_unlock(&sanx_net(n->net)->config_mutex);
 }
@@ -202,7 +226,7 @@ static void node_start(struct sim_node *n)
 	sanx_net(n->net)->idle_ms = PICK(0, 100, 1000, 30000);
 	n->net->ipv4.sysctl_tcp_rmem[2] = PICK(65536, 262144, 262144, 6291456);
 	n->net->ipv4.sysctl_tcp_wmem[2] = PICK(16384, 262144, 4194304);
-	map_change(n, 0, sim_plan.rails);
+	sim_map_change(n, 0, U32_MAX);
 	if (sim_plan.keyed)
 		key_add(n, sim_key);
 	n->dark = false;
@@ -222,7 +246,7 @@ static void start_all(void *unused)
 	sim_assert(!sanx_netuse_init());
 	sim_assert(!sanx_transport_register(&sanx_loop_ops));
 	sim_assert(!sanx_link_init());
-	sim_assert(!sanx_wire_register(&sim_wire_ops));
+	sim_rails_start();
 	for (i = 1; i <= sim_plan.nodes; i++) {
 		sim_nodes[i] = (struct sim_node){ .id = i };
 		node_start(&sim_nodes[i]);
@@ -237,7 +261,7 @@ static void stop_all(void *unused)
 		sim_net_exit(sim_nodes[i].net);
 		sim_nodes[i].net = NULL;
 	}
-	sanx_wire_unregister(&sim_wire_ops);
+	sim_rails_stop();
 	sanx_link_exit();
 	sanx_transport_unregister(&sanx_loop_ops);
 	sanx_netuse_exit();
@@ -276,6 +300,14 @@ static void restart(void *arg)
 	sim_restarting--;
 }
 
+/**
+ * sim_busy() - is there a restart, an outage or a change that has not ended?
+ */
+bool sim_busy(void)
+{
+	return sim_restarting;
+}
+
 static void rail_up(void *arg)
 {
 	bool *down = arg;
@@ -311,11 +343,11 @@ static void config(void *arg)
 	else
 		sim_excuse(n->id, 0, "rails have changed");
 	n->unmapped = without ?: n->id;
-	map_change(n, without, without ? sim_plan.rails : 1);
+	sim_map_change(n, without, without ? U32_MAX : BIT(0));
 	sim_mem_refuse(sim_plan.refuse);
 	sim_sleep(1 + sim_rnd(3000) * NSEC_PER_MSEC, "another node map");
 	sim_mem_refuse(0);
-	map_change(n, 0, sim_plan.rails);
+	sim_map_change(n, 0, U32_MAX);
 	n->unmapped = 0;
 	sim_mem_refuse(sim_plan.refuse);
 	sim_restarting--;
@@ -442,6 +474,7 @@ static void disturb(void)
 		sim_hostile_reborn();
 	if (sim_chance(p->regret))
 		sim_programs_regret();
+	sim_rails_disturb();
 	if (sim_chance(50))
 		sim_programs_look();
 }
@@ -469,8 +502,9 @@ static void peace(void)
 
 	sim_mem_refuse(0);
 	sim_peace = true;
-	while (sim_restarting)
+	while (sim_restarting || sim_rails_busy())
 		sim_step();
+	sim_rails_settle();
 	end = sim_now + 600 * NSEC_PER_SEC;
 	while (!sim_programs_done()) {
 		sim_programs_end();
@@ -488,22 +522,18 @@ static void check_gone(void)
 		sim_mem_dump();
 		sim_fail("%lu allocations are left", sim_mem_live());
 	}
+	sim_assert(!sim_wire_module[0].refs && !sim_wire_module[1].refs);
 	if (sim_module.refs)
 		sim_fail("%d references of the module are left",
 			 sim_module.refs);
 }
 
 /**
- * sim_world() - run a world
- * @seed: determines everything
- * @steps: steps with trouble
+ * sim_world_begin() - start the nodes of a world that is planned
  */
-void sim_world(u64 seed, u64 steps)
+void sim_world_begin(void)
 {
-	sim_world_seed = seed;
-	sim_seed(seed);
 	sim_now = 0;
-	plan_draw(&sim_plan);
 	sim_set_pace(0);
 	sim_mem_refuse(0);
 	sim_nets_init();
@@ -514,12 +544,33 @@ void sim_world(u64 seed, u64 steps)
 	sim_set_clock(sim_plan.clock);
 	sim_set_slow(sim_plan.slow);
 	sim_call(-1, "start", start_all, NULL);
+}
+
+/**
+ * sim_world_end() - stop the nodes, and look whether anything is left
+ */
+void sim_world_end(void)
+{
+	sim_call(-1, "stop", stop_all, NULL);
+	check_gone();
+}
+
+/**
+ * sim_world() - run a world
+ * @seed: determines everything
+ * @steps: steps with trouble; where links are to die often, four times as many
+ */
+void sim_world(u64 seed, u64 steps)
+{
+	sim_world_seed = seed;
+	sim_seed(seed);
+	plan_draw(&sim_plan);
+	sim_world_begin();
 	sim_set_pace(sim_plan.pace);
 	sim_mem_refuse(sim_plan.refuse);
 	sim_programs_start();
-	disturbed(steps);
+	disturbed(steps * sim_plan.times);
 	peace();
-	sim_call(-1, "stop", stop_all, NULL);
-	check_gone();
+	sim_world_end();
 	sim_counts.worlds++;
 }

@@ -3,7 +3,7 @@
 # The simulator: how far it has to come.
 
 # Percent of the lines of the engine.
-SIM_COVERED=95
+SIM_COVERED=96
 
 # sim_sum WORD LOG: the sum of the figures in front of WORD.
 sim_sum() {

@@ -6,6 +6,7 @@ static void take(struct sim_lock *l, const char *why)
 {
 	if (unlikely(l->owner == sim_current && sim_current))
 		sim_fail("a lock is taken twice by one task");
+	sim_work.locks++;
 	while (l->owner)
 		sim_wait(&l->waiters, why);
 	l->owner = sim_current;

@@ -22,7 +22,7 @@ struct sim_block {
 } __aligned(64);
 
 static LIST_HEAD(blocks);
-static unsigned long n_blocks, n_refused;
+static unsigned long n_blocks, n_bytes, n_refused;
 static unsigned int refuse_one_in;
 
 /**
@@ -73,6 +73,8 @@ static void *block_add(struct sim_block *b, size_t size, gfp_t gfp,
 	b->vmalloc = false;
 	list_add_tail(&b->list, &blocks);
 	n_blocks++;
+	n_bytes += size;
+	sim_work.allocs++;
 	/* What is not zeroed must not be read. */
 	memset(b + 1, gfp & __GFP_ZERO ? 0 : 0xa5, min(size, (size_t)4096));
 	if (gfp & __GFP_ZERO && size > 4096)
@@ -113,6 +115,7 @@ static struct sim_block *block_del(const void *p)
 
 	list_del(&b->list);
 	n_blocks--;
+	n_bytes -= b->size;
 	return b;
 }
 
@@ -151,6 +154,43 @@ void vfree(const void *p)
 bool is_vmalloc_addr(const void *p)
 {
 	return p && ((const struct sim_block *)p)[-1].vmalloc;
+}
+
+unsigned long sim_mem_bytes(void)
+{
+	return n_bytes;
+}
+
+/**
+ * sim_mem_sum() - print who has allocated what there is
+ */
+void sim_mem_sum(void)
+{
+	static struct {
+		const char	*where;
+		unsigned long	n, bytes;
+	} sum[256];
+	const struct list_head *p;
+	const struct sim_block *b;
+	unsigned int i, n = 0;
+
+	for (p = blocks.next; p != &blocks; p = p->next) {
+		b = list_entry(p, struct sim_block, list);
+		for (i = 0; i < n && sum[i].where != b->where; i++)
+			;
+		if (i == ARRAY_SIZE(sum))
+			continue;
+		if (i == n)
+			sum[n++].where = b->where;
+		sum[i].n++;
+		sum[i].bytes += b->size;
+	}
+	for (i = 0; i < n; i++) {
+		printf("  %10lu bytes in %6lu of %s\n", sum[i].bytes, sum[i].n,
+		       sum[i].where);
+		sum[i].n = 0;
+		sum[i].bytes = 0;
+	}
 }
 
 unsigned long sim_mem_live(void)

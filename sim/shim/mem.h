@@ -27,6 +27,8 @@ void sim_free(const void *p);
 void sim_free_pages(const void *p);
 bool is_vmalloc_addr(const void *p);
 unsigned long sim_mem_live(void);
+unsigned long sim_mem_bytes(void);
+void sim_mem_sum(void);
 void sim_mem_dump(void);
 void sim_mem_refuse(unsigned int one_in);
 unsigned long sim_mem_refused(void);

@@ -149,6 +149,7 @@ int ipv6_addr_type(const struct in6_addr *a)
 /* Address 10.0.0.N belongs to node N. */
 int inet_addr_type(struct net *net, __be32 addr)
 {
+	sim_work.routes++;
 	if (ipv4_is_loopback(addr))
 		return RTN_LOCAL;
 	return ntohl(addr) == 0x0a000000U + net->id ? RTN_LOCAL : 0;

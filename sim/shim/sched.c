@@ -71,6 +71,8 @@ void sim_set_pace(unsigned int points)
 	sim_countdown = 0;
 }
 
+struct sim_work sim_work;
+
 /**
  * sim_set_clock() - how long steps take
  * @ns: at most

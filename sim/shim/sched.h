@@ -112,6 +112,20 @@ extern int sim_countdown;
 extern u64 sim_steps;
 extern u64 sim_now;
 
+/**
+ * struct sim_work - what the code of the kernel asks for, counted
+ * @locks: locks taken
+ * @allocs: allocations
+ * @routes: addresses looked up in the routes
+ */
+struct sim_work {
+	u64 locks;
+	u64 allocs;
+	u64 routes;
+};
+
+extern struct sim_work sim_work;
+
 /* rnd.c */
 u64 sim_rnd64(void);
 u32 sim_rnd(u32 n);

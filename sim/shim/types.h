@@ -201,7 +201,8 @@ void sort_r(void *base, size_t n, size_t size,
 	    const void *priv);
 
 struct module {
-	int refs;
+	int	refs;
+	bool	going;
 };
 
 extern struct module sim_module;
@@ -219,6 +220,8 @@ static inline void __module_get(struct module *m)
 
 static inline bool try_module_get(struct module *m)
 {
+	if (m && m->going)
+		return false;
 	if (m)
 		m->refs++;
 	return true;
