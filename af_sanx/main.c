@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_SANX: stream sockets over system area networks.
+ * AF_SANX: sockets over system area networks.
  *
  * Init and exit of the module, in the order of the layers
  * (Documentation/layers.rst).  The family comes last, since sockets can be made
@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
+#include "dgram/dgram.h"
 #include "link/link.h"
 #include "loop/loop.h"
 #include "netlink/netlink.h"
@@ -55,6 +56,7 @@ static int __init sanx_init(void)
 	err = sanx_label_init();
 	if (err)
 		goto err_netlink;
+	sanx_dgram_init(loop);
 	err = sanx_family_init();
 	if (err)
 		goto err_label;
@@ -112,6 +114,6 @@ module_init(sanx_init);
 module_exit(sanx_exit);
 
 MODULE_AUTHOR("The AF_SANX developers");
-MODULE_DESCRIPTION("Stream sockets over system area networks");
+MODULE_DESCRIPTION("Sockets over system area networks");
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(SANX_FAMILY_DEFAULT);

@@ -232,4 +232,42 @@ static inline void sanx_inherit_inet6_bits(struct ipv6_pinfo *to,
 }
 #endif
 
+/* The sockets of UDP: one table for all namespaces before 6.2. */
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+#define sanx_udp_table(net)	((void)(net), &udp_table)
+#else
+#define sanx_udp_table(net)	((net)->ipv4.udp_table)
+#endif
+
+/* Flags of IPv6, bits of a word since 6.7. */
+#if KERNEL_VERSION(6, 7, 0) > LINUX_VERSION_CODE
+#define sanx_sndflow(sk)	(inet6_sk(sk)->sndflow)
+#define sanx_dontfrag(sk)	(inet6_sk(sk)->dontfrag)
+#else
+#define sanx_sndflow(sk)	inet6_test_bit(SNDFLOW, sk)
+#define sanx_dontfrag(sk)	inet6_test_bit(DONTFRAG, sk)
+#endif
+
+/* sanx_wants_pktinfo() - has a program asked for the addresses of packets? */
+static inline bool sanx_wants_pktinfo(const struct sock *sk)
+{
+#if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
+	unsigned long flags = inet_sk(sk)->cmsg_flags;
+#else
+	unsigned long flags = inet_cmsg_flags(inet_sk(sk));
+#endif
+
+	return flags & IP_CMSG_PKTINFO || ipv6_sk_rxinfo(sk);
+}
+
+/*
+ * Flags of a struct socket that say what its ops can do.  In 6.12 options of SOL_SOCKET
+ * reach UDP, too.
+ */
+#ifdef SOCK_CUSTOM_SOCKOPT
+#define SANX_SOCK_FLAGS	(BIT(SOCK_SUPPORT_ZC) | BIT(SOCK_CUSTOM_SOCKOPT))
+#else
+#define SANX_SOCK_FLAGS	BIT(SOCK_SUPPORT_ZC)
+#endif
+
 #endif /* _SANX_COMPAT_H */

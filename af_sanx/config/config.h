@@ -76,6 +76,8 @@ struct sanx_node_info {
  * @SANX_STAT_CONNS_LOOP: connection ends established over loop
  * @SANX_STAT_CONNS_VERBS: connection ends established over verbs
  * @SANX_STAT_CONNS_TCP_RAIL: connection ends established over a TCP rail
+ * @SANX_STAT_DGRAMS_LOOP: datagrams of AF_SANX sockets sent over loop
+ * @SANX_STAT_DGRAMS_UDP: datagrams of AF_SANX sockets sent over UDP
  * @SANX_STAT_TX_BYTES: payload bytes taken from programs
  * @SANX_STAT_RX_BYTES: payload bytes given to programs
  * @SANX_STAT_RESETS: established connections that ended in a reset
@@ -95,6 +97,8 @@ enum sanx_stat {
 	SANX_STAT_CONNS_LOOP,
 	SANX_STAT_CONNS_VERBS,
 	SANX_STAT_CONNS_TCP_RAIL,
+	SANX_STAT_DGRAMS_LOOP,
+	SANX_STAT_DGRAMS_UDP,
 	SANX_STAT_TX_BYTES,
 	SANX_STAT_RX_BYTES,
 	SANX_STAT_RESETS,
@@ -154,6 +158,8 @@ struct sanx_stats {
  * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
  *	and that a peer has not let go
  * @rail_policy: sysctl net.sanx.rail_policy: enum sanx_rail_policy
+ * @dgram: sysctl net.sanx.dgram, which is for the preload library: UDP sockets of
+ *	programs are to be AF_SANX's
  * @cov: KCOV handle of who has made a socket last, or 0; cov.h; no lock
  * @sysctl: the sysctls
  */
@@ -181,6 +187,7 @@ struct sanx_net {
 	unsigned int			mem_peer_percent;
 	unsigned int			max_orphans;
 	unsigned int			rail_policy;
+	unsigned int			dgram;
 	u64				cov;
 	struct ctl_table_header		*sysctl;
 };

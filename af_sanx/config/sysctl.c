@@ -45,6 +45,7 @@ static unsigned int conns_peer_max = 1 << 24;
 static unsigned int mem_peer_percent_max = 100;
 static unsigned int max_orphans_max = 1048576;
 static unsigned int mem_mb_max = 1 << 30;
+static unsigned int dgram_max = 1;
 
 /*
  * sysctl net.sanx.mem_mb: the most memory of connections with other nodes, their rings
@@ -75,6 +76,7 @@ enum {
 	SYSCTL_MEM_PEER_PERCENT,
 	SYSCTL_MAX_ORPHANS,
 	SYSCTL_RAIL_POLICY,
+	SYSCTL_DGRAM,
 	/* Not in each namespace. */
 	SYSCTL_MEM_MB,
 	__SYSCTLS
@@ -172,6 +174,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sysctl_uint(&table[SYSCTL_RAIL_POLICY], "rail_policy", &sn->rail_policy,
 		    NULL);
 	table[SYSCTL_RAIL_POLICY].proc_handler = sysctl_rail_policy;
+	sysctl_uint(&table[SYSCTL_DGRAM], "dgram", &sn->dgram, &dgram_max);
 	if (net_eq(sn->net, &init_net)) {
 		sysctl_uint(&table[SYSCTL_MEM_MB], "mem_mb", &sanx_mem_mb,
 			    &mem_mb_max);

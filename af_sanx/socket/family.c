@@ -2,12 +2,12 @@
 /*
  * The address family: how its sockets are made.
  *
- * socket() makes a native TCP socket, moves its sock into the visible socket,
+ * socket() makes a native TCP or UDP socket, moves its sock into the visible socket,
  * and drops the empty shell.  The visible socket gets AF_SANX's ops.  So ports,
  * options, labels and accounting are the kernel's own, and a fallback only
- * changes the ops (Documentation/overview.rst).
+ * changes the ops (Documentation/overview.rst).  Datagram sockets are in dgram/.
  *
- * i_private of the socket's inode points to struct sanx_sock.  It is NULL in
+ * i_private of the inode of a stream socket points to struct sanx_sock.  It is NULL in
  * two cases: in a socket that accept() has not filled, and in a TCP socket to
  * which kernel_accept() gave its listener's ops.  AF_SANX passes each call of
  * the latter on to TCP.
@@ -19,6 +19,7 @@
 #include <uapi/linux/sanx.h>
 
 #include "config/cov.h"
+#include "dgram/dgram.h"
 #include "internal.h"
 
 /*
@@ -121,30 +122,61 @@ static void drop_native(struct socket *native, struct file *shell)
 		sock_release(native);
 }
 
+static int create_stream(struct socket *native, struct socket *sock)
+{
+	struct sanx_sock *ss = sanx_sock_alloc(native->sk, native->ops);
+
+	if (!ss)
+		return -ENOMEM;
+	sanx_native_graft(native, sock, ss);
+	sanx_socks_add(ss);
+	return 0;
+}
+
+/* Return: IPPROTO_TCP or IPPROTO_UDP, or -errno. */
+static int native_protocol(int type, int protocol)
+{
+	int inet;
+
+	if (type == SOCK_STREAM)
+		inet = IPPROTO_TCP;
+	else if (type == SOCK_DGRAM)
+		inet = IPPROTO_UDP;
+	else
+		return -ESOCKTNOSUPPORT;
+	if (protocol != SANXPROTO_INET && protocol != SANXPROTO_INET6 &&
+	    protocol != inet)
+		return -EPROTONOSUPPORT;
+	return inet;
+}
+
+/*
+ * Makes @sock one with the sock of @native.
+ * @shell: the file of @native, or NULL
+ */
+static int adopt(struct socket *native, struct socket *sock, struct file *shell)
+{
+	int err;
+
+	err = sock->type == SOCK_STREAM ? create_stream(native, sock) :
+					  sanx_dgram_adopt(native, sock);
+	if (!err && shell)
+		sanx_label_later(native, sock->sk);
+	return err;
+}
+
 static int sanx_create(struct net *net, struct socket *sock, int protocol,
 		       int kern)
 {
+	int family = protocol == SANXPROTO_INET6 ? AF_INET6 : AF_INET;
 	struct socket *native;
-	struct sanx_sock *ss;
 	struct file *shell = NULL;
-	int family, err;
+	int err;
 
-	if (sock->type != SOCK_STREAM)
-		return -ESOCKTNOSUPPORT;
-	switch (protocol) {
-	case SANXPROTO_INET:
-	case IPPROTO_TCP:
-		family = AF_INET;
-		break;
-	case SANXPROTO_INET6:
-		family = AF_INET6;
-		break;
-	default:
-		return -EPROTONOSUPPORT;
-	}
-
-	err = __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &native,
-			    kern);
+	err = native_protocol(sock->type, protocol);
+	if (err < 0)
+		return err;
+	err = __sock_create(net, family, sock->type, err, &native, kern);
 	if (err)
 		return err;
 	/* A security policy does not apply to a kernel socket. */
@@ -153,18 +185,11 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 	/* sock_alloc_file() has released @native. */
 	if (IS_ERR(shell))
 		return PTR_ERR(shell);
-	ss = sanx_sock_alloc(native->sk, native->ops);
-	if (!ss) {
-		drop_native(native, shell);
-		return -ENOMEM;
-	}
-	sanx_native_graft(native, sock, ss);
-	if (shell)
-		sanx_label_later(native, ss->sk);
+	err = adopt(native, sock, shell);
 	drop_native(native, shell);
-	sanx_socks_add(ss);
-	sanx_cov_opener(net);
-	return 0;
+	if (!err)
+		sanx_cov_opener(net);
+	return err;
 }
 
 static struct net_proto_family sanx_proto_family __ro_after_init = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Security labels: an AF_SANX sock gets the labels of a TCP sock.
+ * Security labels: an AF_SANX sock gets the labels of a TCP or UDP sock.
  *
  * __sock_create() lets the security module label a socket after the family has
  * made it, by the number of the family.  SELinux does not know AF_SANX's
@@ -9,8 +9,8 @@
  * after a fallback.
  *
  * So AF_SANX labels the sock once more, with security_sock_graft() and the
- * inode of a TCP socket (label_donor), which has the right class.  The
- * sock's security context does not change.  This must come after the kernel's
+ * inode of a TCP or UDP socket (stream_donor, dgram_donor), which has the right
+ * class.  The sock's security context does not change.  This must come after the kernel's
  * labelling and before the program can use the socket: when the task returns
  * from socket(2).  fput() releases a file at that time.  So the shell of the
  * native socket gets a file, and its release labels the sock.  Task work of our
@@ -28,10 +28,10 @@
 #include "internal.h"
 
 /*
- * A TCP socket without a sock.  SELinux writes to its label, which is never
- * used.
+ * A TCP and a UDP socket without a sock.  SELinux writes to their labels, which are
+ * never used.
  */
-static struct socket *label_donor;
+static struct socket *stream_donor, *dgram_donor;
 
 /**
  * sanx_label_due() - does the security module label by class?
@@ -54,14 +54,15 @@ bool sanx_label_due(struct sock *sk)
 }
 
 /**
- * sanx_label() - label a sock as TCP's
+ * sanx_label() - label a sock as TCP's or UDP's
  * @sk: the sock, with a reference
  *
  * Context: process.
  */
 void sanx_label(struct sock *sk)
 {
-	security_sock_graft(sk, label_donor);
+	security_sock_graft(sk, sk->sk_type == SOCK_DGRAM ? dgram_donor :
+							    stream_donor);
 }
 
 /**
@@ -154,11 +155,20 @@ int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len)
 
 int __init sanx_label_init(void)
 {
-	return sock_create_lite(PF_INET, SOCK_STREAM, IPPROTO_TCP,
-				&label_donor);
+	int err;
+
+	err = sock_create_lite(PF_INET, SOCK_STREAM, IPPROTO_TCP,
+			       &stream_donor);
+	if (err)
+		return err;
+	err = sock_create_lite(PF_INET, SOCK_DGRAM, IPPROTO_UDP, &dgram_donor);
+	if (err)
+		sock_release(stream_donor);
+	return err;
 }
 
 void sanx_label_exit(void)
 {
-	sock_release(label_donor);
+	sock_release(dgram_donor);
+	sock_release(stream_donor);
 }

@@ -14,6 +14,8 @@ static const struct {
 	{ SANX_A_STATS_CONNS_VERBS, "conns_verbs" },
 	{ SANX_A_STATS_CONNS_TCP_RAIL, "conns_tcp_rail" },
 	{ SANX_A_STATS_CONNS_FALLBACK, "conns_fallback" },
+	{ SANX_A_STATS_DGRAMS_LOOP, "dgrams_loop" },
+	{ SANX_A_STATS_DGRAMS_UDP, "dgrams_udp" },
 	{ SANX_A_STATS_TX_BYTES, "tx_bytes" },
 	{ SANX_A_STATS_RX_BYTES, "rx_bytes" },
 	{ SANX_A_STATS_RESETS, "resets" },

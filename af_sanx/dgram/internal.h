@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Declarations for the files of af_sanx/dgram/ only. */
+#ifndef _SANX_DGRAM_INTERNAL_H
+#define _SANX_DGRAM_INTERNAL_H
+
+#include <linux/in6.h>
+#include <linux/seqlock.h>
+#include <linux/socket.h>
+#include <linux/types.h>
+
+#include "dgram.h"
+
+struct sock;
+
+/**
+ * struct sanx_dgram_dest - where a datagram goes to, and what its route depends on
+ * @daddr: destination; IPv4 as v4-mapped
+ * @saddr: source that the program or bind() has chosen, or the unspecified address
+ *	to have the route choose it; IPv4 as v4-mapped
+ * @oif: index of the device that the program has chosen, or 0
+ * @mark: SO_MARK
+ * @tos: type of service or traffic class
+ *
+ * All of it is the key of a route.  There is no padding, so that memcmp() compares.
+ */
+struct sanx_dgram_dest {
+	struct in6_addr	daddr;
+	struct in6_addr	saddr;
+	int		oif;
+	u32		mark;
+	u32		tos;
+};
+
+/**
+ * struct sanx_dgram_route - what IP's routes say about a destination
+ * @saddr: source address; IPv4 as v4-mapped
+ * @ifindex: index of the device that has the destination, by which the packet seems to
+ *	come in
+ * @mtu: bytes of the largest packet
+ * @hops: TTL or hop limit, if the program has chosen none
+ * @local: packets to the destination come back by lo
+ */
+struct sanx_dgram_route {
+	struct in6_addr	saddr;
+	int		ifindex;
+	u32		mtu;
+	u8		hops;
+	bool		local;
+};
+
+/**
+ * struct sanx_dgram - a datagram that a program sends
+ * @dest: where to
+ * @route: how
+ * @v4: it is one of IPv4
+ * @df: it must not be fragmented (IP_MTU_DISCOVER)
+ * @sport: source port
+ * @dport: destination port
+ * @hops: TTL or hop limit that the program has chosen, or -1
+ * @gso_size: bytes of each datagram that the payload is cut into, or 0
+ */
+struct sanx_dgram {
+	struct sanx_dgram_dest	dest;
+	struct sanx_dgram_route	route;
+	bool			v4;
+	bool			df;
+	__be16			sport;
+	__be16			dport;
+	int			hops;
+	u16			gso_size;
+};
+
+/**
+ * struct sanx_dgram_sock - the AF_SANX part of a datagram socket
+ * @native: proto_ops of the UDP socket, with a reference of their owner
+ * @lock: guards the fields below
+ * @genid: number of the routes that @route comes from
+ * @dest: destination of the last datagram; zero before the first one, which no
+ *	destination is
+ * @route: its route; valid if @genid is that of the routes now
+ */
+struct sanx_dgram_sock {
+	const struct proto_ops	*native;
+	seqlock_t		lock; /* guards: see above */
+	u32			genid;
+	struct sanx_dgram_dest	dest;
+	struct sanx_dgram_route	route;
+};
+
+/* ops.c */
+bool sanx_dgram_is_ours(const struct sock *sk);
+
+/* msg.c */
+bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
+		      struct sanx_dgram *d);
+
+/* route.c */
+bool sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
+		      struct sanx_dgram *d, size_t len);
+
+/* receiver.c */
+bool sanx_dgram_takes(const struct sanx_dgram *d, struct sock *sk, bool *gro);
+bool sanx_dgram_deliver(const struct sanx_dgram *d, struct sock *sk, bool gro,
+			struct sk_buff_head *list);
+
+/* skb.c */
+unsigned int sanx_dgram_header_size(const struct sanx_dgram *d);
+int sanx_dgram_make(struct sock *sk, const struct sanx_dgram *d, bool gro,
+		    struct msghdr *msg, size_t len, struct sk_buff_head *list);
+
+#endif /* _SANX_DGRAM_INTERNAL_H */

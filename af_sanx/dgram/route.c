@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does a datagram stay on this node, and from which address does it come?
+ *
+ * IP's routes answer, as for UDP.  The answer for the last destination of a socket is
+ * kept, and is valid until the routes change.
+ */
+#include <linux/string.h>
+#include <net/dst.h>
+#include <net/inet_dscp.h>
+#include <net/ip6_fib.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
+#include <net/xfrm.h>
+
+#include "config/config.h"
+#include "internal.h"
+
+/* An address of a VRF is reached by the VRF's device, and is left to UDP. */
+static bool by_lo(const struct net *net, const struct dst_entry *dst)
+{
+	return dst->dev == net->loopback_dev && dst->dev->flags & IFF_UP;
+}
+
+/*
+ * Is there an IPsec policy?  Which packets one applies to, and whether to those over lo,
+ * is left to UDP.
+ */
+static bool has_policies(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]) ||
+	       READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_OUT]) ||
+	       READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_IN]) ==
+			XFRM_USERPOLICY_BLOCK ||
+	       READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_OUT]) ==
+			XFRM_USERPOLICY_BLOCK;
+#else
+	return false;
+#endif
+}
+
+static void ask_v4(struct sock *sk, const struct sanx_dgram_dest *dest,
+		   struct sanx_dgram_route *r)
+{
+	struct net *net = sock_net(sk);
+	struct flowi4 fl4 = {
+		.daddr		= dest->daddr.s6_addr32[3],
+		.saddr		= dest->saddr.s6_addr32[3],
+		.flowi4_oif	= dest->oif,
+		.flowi4_mark	= dest->mark,
+		.flowi4_tos	= dest->tos & INET_DSCP_MASK,
+		.flowi4_proto	= IPPROTO_UDP,
+		.flowi4_uid	= sock_net_uid(net, sk),
+	};
+	struct rtable *rt = ip_route_output_flow(net, &fl4, sk);
+
+	if (IS_ERR(rt))
+		return;
+	ipv6_addr_set_v4mapped(fl4.saddr, &r->saddr);
+	r->ifindex = rt->rt_iif ?: rt->dst.dev->ifindex;
+	r->hops = ip4_dst_hoplimit(&rt->dst);
+	r->mtu = dst_mtu(&rt->dst);
+	r->local = rt->rt_type == RTN_LOCAL && by_lo(net, &rt->dst);
+	ip_rt_put(rt);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static void ask_v6(struct sock *sk, const struct sanx_dgram_dest *dest,
+		   struct sanx_dgram_route *r)
+{
+	struct net *net = sock_net(sk);
+	struct flowi6 fl6 = {
+		.daddr		= dest->daddr,
+		.saddr		= dest->saddr,
+		.flowi6_oif	= dest->oif,
+		.flowi6_mark	= dest->mark,
+		.flowlabel	= ip6_make_flowinfo(dest->tos, 0),
+		.flowi6_proto	= IPPROTO_UDP,
+		.flowi6_uid	= sock_net_uid(net, sk),
+	};
+	struct inet6_dev *idev;
+	struct dst_entry *dst;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, sk, &fl6, NULL);
+	if (IS_ERR(dst))
+		return;
+	idev = ip6_dst_idev(dst);
+	r->saddr = fl6.saddr;
+	r->ifindex = idev ? idev->dev->ifindex : dst->dev->ifindex;
+	r->hops = ip6_dst_hoplimit(dst);
+	r->mtu = dst_mtu(dst);
+	r->local = ((struct rt6_info *)dst)->rt6i_flags & RTF_LOCAL &&
+		   by_lo(net, dst);
+	dst_release(dst);
+}
+#else
+static void ask_v6(struct sock *sk, const struct sanx_dgram_dest *dest,
+		   struct sanx_dgram_route *r)
+{
+}
+#endif
+
+static bool cached(struct sanx_dgram_sock *ds, u32 genid, struct sanx_dgram *d)
+{
+	unsigned int seq;
+	bool found;
+
+	do {
+		seq = read_seqbegin(&ds->lock);
+		found = ds->genid == genid &&
+			!memcmp(&ds->dest, &d->dest, sizeof(d->dest));
+		if (found)
+			d->route = ds->route;
+	} while (read_seqretry(&ds->lock, seq));
+	return found;
+}
+
+static void cache(struct sanx_dgram_sock *ds, u32 genid,
+		  const struct sanx_dgram *d)
+{
+	write_seqlock(&ds->lock);
+	ds->genid = genid;
+	ds->dest = d->dest;
+	ds->route = d->route;
+	write_sequnlock(&ds->lock);
+}
+
+/* Asks the routes.  Most destinations on other nodes are found out in one lookup. */
+static void ask(struct sock *sk, struct sanx_dgram *d)
+{
+	memset(&d->route, 0, sizeof(d->route));
+	if (!sanx_addr_is_local(sock_net(sk), &d->dest.daddr))
+		return;
+	if (d->v4)
+		ask_v4(sk, &d->dest, &d->route);
+	else
+		ask_v6(sk, &d->dest, &d->route);
+}
+
+/* UDP refuses what is longer than a packet of lo if it must not be fragmented. */
+static bool fits(const struct sanx_dgram *d, size_t len)
+{
+	if (d->gso_size && len > d->gso_size)
+		len = d->gso_size;
+	else if (!d->df)
+		return true;
+	return sanx_dgram_header_size(d) + len <= d->route.mtu;
+}
+
+/**
+ * sanx_dgram_route() - find out whether a datagram stays on this node
+ * @ds: the AF_SANX part of the socket
+ * @sk: its sock
+ * @d: the datagram; d->route is set
+ * @len: bytes of its payload
+ *
+ * Context: process, may sleep.
+ * Return: true if it stays here.
+ */
+bool sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
+		      struct sanx_dgram *d, size_t len)
+{
+	struct net *net = sock_net(sk);
+	/* Before the routes are asked, so that a change while they are is noticed. */
+	u32 genid = sanx_route_genid(net, &d->dest.daddr);
+
+	if (!cached(ds, genid, d)) {
+		ask(sk, d);
+		cache(ds, genid, d);
+	}
+	return d->route.local && fits(d, len) && !has_policies(net);
+}
