@@ -17,6 +17,8 @@
  *	short COUNT        us, a connection with a byte there and a byte back
  *	idle COUNT         bytes of memory of an established connection, both ends
  *	many COUNT...      MB/s of COUNT streams, and the least share of the mean
+ *	dgram SIZE...      us, half a round trip of datagrams
+ *	dgrams SIZE...     MB/s of datagrams of which none is lost
  *
  * Client and server are two processes.  The program knows nothing of rsockets:
  * -k tcp under librspreload.so is rsockets.
@@ -39,6 +41,8 @@ static const struct {
 	{ "short",	measure_short },
 	{ "idle",	measure_idle },
 	{ "many",	measure_many },
+	{ "dgram",	measure_dgram_latency },
+	{ "dgrams",	measure_dgram_stream },
 };
 
 static const char * const kinds[] = {
@@ -55,7 +59,7 @@ static void wrong_call(void)
 	fprintf(stderr,
 		"usage: bench [-k tcp|sanx|unix|eventfd] [-a ADDRESS] [-p PORT]\n"
 		"             [-r BYTES] [-n] [-o]\n"
-		"             latency|stream|connect|short|idle|many NUMBER...\n");
+		"             latency|stream|connect|short|idle|many|dgram|dgrams NUMBER...\n");
 	exit(2);
 }
 

@@ -50,6 +50,7 @@ void bench_listen(struct bench *b, int backlog);
 int bench_accept(struct bench *b);
 int bench_connect(struct bench *b);
 int bench_open(struct bench *b);
+int bench_dgram_open(struct bench *b);
 void no_delay(struct bench *b, int fd);
 void no_block(int fd);
 
@@ -62,5 +63,7 @@ void measure_connect(struct bench *b, char **counts);
 void measure_short(struct bench *b, char **counts);
 void measure_idle(struct bench *b, char **counts);
 void measure_many(struct bench *b, char **counts);
+void measure_dgram_latency(struct bench *b, char **sizes);
+void measure_dgram_stream(struct bench *b, char **sizes);
 
 #endif /* SANX_BENCH_H */

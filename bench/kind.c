@@ -97,7 +97,7 @@ static int sanx_family(void)
 	return family;
 }
 
-static int make_socket(struct bench *b, struct address *a)
+static int make_socket(struct bench *b, struct address *a, int type)
 {
 	int fd, family = AF_INET;
 
@@ -117,7 +117,7 @@ static int make_socket(struct bench *b, struct address *a)
 		if (b->kind == KIND_SANX)
 			family = sanx_family();
 	}
-	fd = socket(family, SOCK_STREAM, 0);
+	fd = socket(family, type, 0);
 	if (fd < 0)
 		die("socket");
 	return fd;
@@ -128,7 +128,7 @@ void bench_listen(struct bench *b, int backlog)
 	struct address a;
 	int one = 1;
 
-	b->listener = make_socket(b, &a);
+	b->listener = make_socket(b, &a, SOCK_STREAM);
 	setsockopt(b->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(b->listener, &a.sa, a.len))
 		die("bind");
@@ -160,7 +160,7 @@ static void only_tcp(int fd)
 int bench_connect(struct bench *b)
 {
 	struct address a;
-	int fd = make_socket(b, &a);
+	int fd = make_socket(b, &a, SOCK_STREAM);
 
 	if (b->option)
 		only_tcp(fd);
@@ -179,6 +179,31 @@ int bench_open(struct bench *b)
 	bench_listen(b, 1);
 	tell_peer(b);
 	return bench_accept(b);
+}
+
+/* A socket for datagrams between the two, each at a port of its own. */
+int bench_dgram_open(struct bench *b)
+{
+	struct bench peer = *b;
+	struct address mine, other;
+	int fd;
+
+	if (b->server)
+		peer.port++;
+	else
+		b->port++;
+	fd = make_socket(b, &mine, SOCK_DGRAM);
+	close(make_socket(&peer, &other, SOCK_DGRAM));
+	if (bind(fd, &mine.sa, mine.len))
+		die("bind");
+	tell_peer(b);
+	await_peer(b);
+	if (connect(fd, &other.sa, other.len))
+		die("connect");
+	/* Nothing is sent before the peer has a peer, too. */
+	tell_peer(b);
+	await_peer(b);
+	return fd;
 }
 
 void no_delay(struct bench *b, int fd)

@@ -18,6 +18,7 @@ LARGE_READS=262144
 LARGE_SIZES="1 1024"
 NODELAY_SIZES="64 1024 4096 65536"
 MANY="1 16 256 4096"
+DGRAM_SIZES="1 1024 16384"
 CONNECTIONS=500
 
 # Seconds for one program.
@@ -58,6 +59,15 @@ sockets() {
 	measure "$@" idle 512
 	# shellcheck disable=SC2086
 	measure "$@" many $MANY
+}
+
+# dgrams OPTIONS...: UDP's, or what takes its place.
+dgrams() {
+	# shellcheck disable=SC2086
+	{
+		measure "$@" dgram $DGRAM_SIZES
+		measure "$@" dgrams $DGRAM_SIZES
+	}
 }
 
 # sockmap: to the program it is TCP.
@@ -117,9 +127,9 @@ verbs_themselves() {
 path=$1
 case $path in
 eventfd) measure -k eventfd latency 1 ;;
-unix) sockets -k unix ;;
-tcp) sockets -k tcp ;;
-loop) sockets -k sanx ;;
+unix) sockets -k unix && dgrams -k unix ;;
+tcp) sockets -k tcp && dgrams -k tcp ;;
+loop) sockets -k sanx && dgrams -k sanx ;;
 sockmap) sockmap ;;
 fallback) one_at_a_time -k sanx ;;
 fb-link) one_at_a_time -k sanx -a "$UNREACHABLE" ;;

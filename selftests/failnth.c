@@ -409,6 +409,53 @@ static void ends(struct __test_metadata *_metadata, FIXTURE_DATA(stream) *self,
 }
 
 /* Who has no memory for the FIN loses it over TCP. */
+/* Over UDP and, in its place, loop: what send() took arrives. */
+SANX_TEST_OF("tcp loop", datagrams)
+{
+	int protocol = variant->family == AF_INET6 ? SANXPROTO_INET6 : SANXPROTO_INET;
+	int family = variant->client ? node_family() : variant->family;
+	static const size_t sizes[] = { 100, 20000 };
+	int receiver, made, sender = -1;
+	static char buf[20000];
+	struct faults f = {};
+	struct address a;
+
+	begin(_metadata, self, variant);
+	if (!variant->client)
+		protocol = 0;
+	receiver = rc(socket(family, SOCK_DGRAM, protocol));
+	ASSERT_LE(0, receiver);
+	address_make(&a, variant_address(variant), 0);
+	ASSERT_EQ(0, rc(bind(receiver, &a.sa, a.len)));
+	ASSERT_EQ(0, local_address(receiver, &a));
+	while (fault_next(&f)) {
+		made = FAULT(&f, socket(family, SOCK_DGRAM, protocol));
+		EXPECT_TRUE(made >= 0 || no_socket(made));
+		if (made < 0)
+			continue;
+		close(sender);
+		sender = made;
+	}
+	EXPECT_EQ(0, fault_report(&f, "socket of datagrams"));
+	ASSERT_EQ(0, rc(connect(sender, &a.sa, a.len)));
+	for (int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		memset(&f, 0, sizeof(f));
+		while (fault_next(&f)) {
+			ssize_t n = FAULT(&f, send(sender, buf, sizes[i], 0));
+
+			EXPECT_TRUE(n == sizes[i] || no_memory(n)) TH_LOG("%zd", n);
+			if (n < 0)
+				continue;
+			EXPECT_EQ(POLLIN, poll_one(receiver, POLLIN, SOON));
+			EXPECT_EQ(n, rc(recv(receiver, buf, sizeof(buf), 0)));
+		}
+		EXPECT_EQ(0, fault_report(&f, "send of a datagram"));
+	}
+	close(sender);
+	close(receiver);
+	finish(_metadata, self, variant, &f, "datagrams");
+}
+
 SANX_TEST_OF("loop verbs", shutdown)
 {
 	ends(_metadata, self, variant, false, "shutdown");

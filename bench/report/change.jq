@@ -7,7 +7,7 @@ def right($n): " " * ([$n - length, 0] | max) + .;
 def rounded($k): . * $k | round / $k | tostring;
 
 # Of these more is better.
-def good_is_more: IN("stream", "nodelay", "many", "fair");
+def good_is_more: IN("stream", "nodelay", "dgrams", "many", "fair");
 
 def change($path; $measure; $number; $a; $b):
 	(if $a == 0 then 0 else 100 * ($b / $a - 1) end) as $percent

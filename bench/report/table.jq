@@ -99,6 +99,13 @@ def asked:
 		larger(f("unix"; "nodelay"; 1024); f("tcp"; "nodelay"; 1024)); 2; 4),
 	  atleast("verbs, 1 KiB, TCP_NODELAY, against rsockets";
 		f("verbs"; "nodelay"; 1024); f("rsockets"; "nodelay"; 1024); 5; 8)),
+	(select(measured("dgram"))
+	| atmost("loop, datagram of 1 B, against UDP";
+		f("loop"; "dgram"; 1); f("tcp"; "dgram"; 1); 0.5; 0.5),
+	  atleast("loop, datagrams of 1 KiB, against UDP";
+		f("loop"; "dgrams"; 1024); f("tcp"; "dgrams"; 1024); 2; 2),
+	  atleast("loop, datagrams of 16 KiB, against UDP";
+		f("loop"; "dgrams"; 16384); f("tcp"; "dgrams"; 16384); 3; 3)),
 	atleast("verbs, stream of 1 KiB, against tcp";
 		f("verbs"; "stream"; 1024); f("tcp"; "stream"; 1024); 1; 1),
 	atmost("verbs, connect() on a warm link, against rsockets";
@@ -127,6 +134,8 @@ section("stream, MB/s, writes of"; "stream"; size),
 section("CPU, ns a byte, same"; "cpu"; size),
 (select(measured("large")) | section("latency, buffer 256 KiB"; "large"; size)),
 (select(measured("nodelay")) | section("TCP_NODELAY, MB/s"; "nodelay"; size)),
+(select(measured("dgram")) | section("datagrams, us"; "dgram"; size)),
+(select(measured("dgrams")) | section("datagrams, MB/s"; "dgrams"; size)),
 "", header("connections"),
 row("  connect(), us"; "connect"; "0"),
 row("  connect+accept+close, us"; "cycle"; "0"),

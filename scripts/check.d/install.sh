@@ -28,6 +28,7 @@ expected() {
 		755 $1/bin/sanx-run
 		755 $1/sbin/sanxctl
 		755 $1/lib/sanx/libsanx-preload.so
+		755 $1/lib/sanx/libsanx-preload-dgram.so
 		644 $1/share/man/man1/sanx-run.1
 		644 $1/share/man/man7/af_sanx.7
 		644 $1/share/man/man8/sanxctl.8

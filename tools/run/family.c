@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the number of the address family from the module's parameter.
+ * Reads the number of the address family from the module's parameter, and the sysctl
+ * that is about programs' sockets.
  *
  * The preload library calls this from socket().  So it must not do anything
  * that socket() would not do: allocate memory, take a lock, be a cancellation
@@ -13,7 +14,7 @@
 
 #include "family.h"
 
-static int family_parse(const char *text, long len)
+static int number_parse(const char *text, long len)
 {
 	int number = 0;
 	long i;
@@ -30,6 +31,21 @@ static int family_parse(const char *text, long len)
 	return i == len || text[i] == '\n' ? number : 0;
 }
 
+static int number_read(const char *path)
+{
+	char text[16];
+	long len, fd;
+
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+
+	len = syscall(SYS_read, fd, text, sizeof(text));
+	syscall(SYS_close, fd);
+
+	return number_parse(text, len);
+}
+
 /**
  * sanx_family_read - read the number of the address family
  *
@@ -39,15 +55,17 @@ static int family_parse(const char *text, long len)
  */
 int sanx_family_read(void)
 {
-	char text[16];
-	long len, fd;
+	return number_read(SANX_FAMILY_PARAM);
+}
 
-	fd = syscall(SYS_openat, AT_FDCWD, SANX_FAMILY_PARAM, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-
-	len = syscall(SYS_read, fd, text, sizeof(text));
-	syscall(SYS_close, fd);
-
-	return family_parse(text, len);
+/**
+ * sanx_dgram_read - read net.sanx.dgram
+ *
+ * Changes errno on failure.
+ *
+ * Return: not 0 if UDP sockets of programs are to be the family's, too.
+ */
+int sanx_dgram_read(void)
+{
+	return number_read(SANX_DGRAM_SYSCTL);
 }

@@ -5,11 +5,16 @@
 #ifndef SANX_TOOLS_FAMILY_H
 #define SANX_TOOLS_FAMILY_H
 
-/* The tests define another file here. */
+/* The tests define other files here. */
 #ifndef SANX_FAMILY_PARAM
 #define SANX_FAMILY_PARAM "/sys/module/af_sanx/parameters/family"
 #endif
 
+#ifndef SANX_DGRAM_SYSCTL
+#define SANX_DGRAM_SYSCTL "/proc/sys/net/sanx/dgram"
+#endif
+
 int sanx_family_read(void);
+int sanx_dgram_read(void);
 
 #endif /* SANX_TOOLS_FAMILY_H */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libsanx-preload: makes the TCP sockets of a program AF_SANX sockets.
+ * libsanx-preload-dgram, made of the same source with SANX_PRELOAD_DGRAM: its UDP
+ * sockets, too.
  *
- * It replaces socket() only, and only for TCP.  The kernel does the rest; see
+ * It replaces socket() only, and only for TCP and UDP.  The kernel does the rest; see
  * af_sanx(7) and sanx-run(1).
  *
  * A program may call socket() in a signal handler, between vfork() and exec(),
@@ -13,9 +15,9 @@
  * socket() is called only if it comes earlier in the search order, so sanx-run
  * puts this library last.
  *
- * Invariant: @family and @look_again are atomic and need no lock.  @family is
- * stored before @look_again (release), and loaded after it (acquire), both in
- * family_look().
+ * Invariant: @family and @look_again are atomic and need no lock, as are @dgram and
+ * @dgram_again.  @family is stored before @look_again (release), and loaded after it
+ * (acquire), both in family_look(); @dgram likewise in wants_dgrams().
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -74,13 +76,50 @@ static void family_gone(void)
 	atomic_store_explicit(&family, 0, memory_order_relaxed);
 }
 
-static bool wants_tcp(int domain, int type, int protocol)
+#ifdef SANX_PRELOAD_DGRAM
+static bool wants_dgrams(void)
 {
+	return true;
+}
+#else
+/* net.sanx.dgram as it was last looked at, and when it is looked at again. */
+static atomic_bool dgram;
+static atomic_long dgram_again;
+
+/* The administrator has said so, a second ago or later. */
+static bool wants_dgrams(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now))
+		return false;
+	if (now.tv_sec >= atomic_load_explicit(&dgram_again, memory_order_acquire)) {
+		atomic_store_explicit(&dgram, sanx_dgram_read(), memory_order_relaxed);
+		atomic_store_explicit(&dgram_again, now.tv_sec + 1,
+				      memory_order_release);
+	}
+	return atomic_load_explicit(&dgram, memory_order_relaxed);
+}
+#endif
+
+/* Does the program want TCP, or UDP that is to be the family's? */
+static bool wants_sanx(int domain, int type, int protocol)
+{
+	int errno_before = errno;
+	bool wants;
+
 	if (domain != AF_INET && domain != AF_INET6)
 		return false;
-	if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM)
+	switch (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) {
+	case SOCK_STREAM:
+		return protocol == 0 || protocol == IPPROTO_TCP;
+	case SOCK_DGRAM:
+		wants = (protocol == 0 || protocol == IPPROTO_UDP) && wants_dgrams();
+		errno = errno_before;
+		return wants;
+	default:
 		return false;
-	return protocol == 0 || protocol == IPPROTO_TCP;
+	}
 }
 
 static int socket_sanx(int domain, int type)
@@ -117,7 +156,7 @@ static int socket_any(int domain, int type, int protocol)
 	int saved = errno;
 	int fd;
 
-	if (wants_tcp(domain, type, protocol)) {
+	if (wants_sanx(domain, type, protocol)) {
 		fd = socket_sanx(domain, type);
 		if (fd < 0 && !family_refused(errno))
 			return fd;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sanx-run: runs a program with its TCP sockets as AF_SANX sockets.
+ * sanx-run: runs a program with its TCP sockets, and with --dgram its UDP sockets, as
+ * AF_SANX sockets.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -18,7 +19,8 @@
 #include "family.h"
 #include "words.h"
 
-#define PRELOAD "libsanx-preload.so"
+#define PRELOAD		"libsanx-preload.so"
+#define PRELOAD_DGRAM	"libsanx-preload-dgram.so"
 
 /* As for env(1) and nohup(1). */
 enum {
@@ -28,9 +30,10 @@ enum {
 };
 
 static const char usage_text[] =
-	"Usage: sanx-run [--strict] [--] COMMAND [ARGUMENT]...\n"
+	"Usage: sanx-run [--dgram] [--strict] [--] COMMAND [ARGUMENT]...\n"
 	"Run COMMAND with its TCP sockets as AF_SANX sockets.\n"
 	"\n"
+	"  -d, --dgram    its UDP sockets, too\n"
 	"  -s, --strict   fail with status 125 rather than run COMMAND over TCP\n"
 	"  -h, --help     show this help\n"
 	"  -V, --version  show the version\n";
@@ -47,10 +50,25 @@ static void say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+/**
+ * struct choice - what the options say
+ * @strict: do not run the command without the family
+ * @library: the library to preload
+ * @type: the type of sockets that there must be
+ * @without: what the command runs over without the family
+ */
+struct choice {
+	bool		strict;
+	const char	*library;
+	int		type;
+	const char	*without;
+};
+
 /* Return: the index of COMMAND in argv; exits on an error. */
-static int parse_options(int argc, char **argv, bool *strict)
+static int parse_options(int argc, char **argv, struct choice *choice)
 {
 	static const struct option options[] = {
+		{ "dgram", no_argument, NULL, 'd' },
 		{ "strict", no_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -58,10 +76,15 @@ static int parse_options(int argc, char **argv, bool *strict)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+shV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+dshV", options, NULL)) != -1) {
 		switch (opt) {
+		case 'd':
+			choice->library = PRELOAD_DGRAM;
+			choice->type = SOCK_DGRAM;
+			choice->without = ", running over TCP and UDP";
+			break;
 		case 's':
-			*strict = true;
+			choice->strict = true;
 			break;
 		case 'h':
 			fputs(usage_text, stdout);
@@ -85,7 +108,7 @@ static int parse_options(int argc, char **argv, bool *strict)
 }
 
 /* Return: NULL if the family can be used, otherwise the reason. */
-static const char *family_missing(void)
+static const char *family_missing(int type)
 {
 	static char why[128];
 	int number = sanx_family_read();
@@ -94,7 +117,7 @@ static const char *family_missing(void)
 	if (!number)
 		return "AF_SANX is not loaded (try: modprobe af_sanx)";
 
-	fd = socket(number, SOCK_STREAM | SOCK_CLOEXEC, SANXPROTO_INET);
+	fd = socket(number, type | SOCK_CLOEXEC, SANXPROTO_INET);
 	if (fd < 0) {
 		snprintf(why, sizeof(why), "AF_SANX cannot be used (family %d: %s)",
 			 number, strerror(errno));
@@ -109,12 +132,9 @@ static const char *family_missing(void)
  * The library is in this program's directory in a build tree, and in
  * ../lib/sanx when installed.
  */
-static bool preload_find(char path[PATH_MAX])
+static bool preload_find(const char *library, char path[PATH_MAX])
 {
-	static const char * const places[] = {
-		"%s/" PRELOAD,
-		"%s/../lib/sanx/" PRELOAD,
-	};
+	static const char * const places[] = { "%s/%s", "%s/../lib/sanx/%s" };
 	char self[PATH_MAX], place[PATH_MAX + 32];
 	ssize_t len;
 	size_t i;
@@ -126,7 +146,7 @@ static bool preload_find(char path[PATH_MAX])
 	*strrchr(self, '/') = '\0';
 
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(place, sizeof(place), places[i], self);
+		snprintf(place, sizeof(place), places[i], self, library);
 		if (realpath(place, path) && access(path, R_OK) == 0)
 			return true;
 	}
@@ -134,75 +154,93 @@ static bool preload_find(char path[PATH_MAX])
 	return false;
 }
 
-/* Is the library in the list already, for example from an outer sanx-run? */
-static bool preload_listed(const char *list, const char *path)
+/*
+ * Finds a library in the list, for example of an outer sanx-run.
+ * @name: its path, or the end of one from a slash on
+ * @len: set to the bytes of the entry
+ * Return: the entry, or NULL.
+ */
+static const char *preload_listed(const char *list, const char *name, size_t *len)
 {
-	size_t len = strlen(path);
-	const char *p = list;
+	size_t end = strlen(name);
+	const char *p;
 
-	while (*p) {
-		size_t n = strcspn(p, ": ");
-
-		if (n == len && !memcmp(p, path, len))
-			return true;
-		p += n;
-		p += strspn(p, ": ");
+	for (p = list; *p; p += *len, p += strspn(p, ": ")) {
+		*len = strcspn(p, ": ");
+		if (*len >= end && !memcmp(p + *len - end, name, end) &&
+		    (*len == end || *name == '/'))
+			return p;
 	}
 
-	return false;
+	return NULL;
 }
 
 /*
  * Appends the library.  Another library in the list that replaces socket() must
- * come first, so that it sees the program's calls.
+ * come first, so that it sees the program's calls.  One of ours does not come twice:
+ * that for datagrams takes the place of the other, which would be called first.
  */
 static const char *preload_set(const char *path)
 {
-	const char *old = getenv("LD_PRELOAD");
+	const char *old = getenv("LD_PRELOAD"), *plain;
+	size_t len, before;
 	char *list;
 	int rc;
 
 	if (strpbrk(path, ": "))
-		return "the path of " PRELOAD " has a space or a colon in it";
+		return "the path of the library has a space or a colon in it";
 	if (!old)
 		old = "";
-	if (preload_listed(old, path))
+	if (preload_listed(old, path, &len) ||
+	    preload_listed(old, "/" PRELOAD_DGRAM, &len))
 		return NULL;
 
-	if (asprintf(&list, "%s%s%s", old, *old ? ":" : "", path) < 0)
+	plain = preload_listed(old, "/" PRELOAD, &len);
+	before = plain ? (size_t)(plain - old) : strlen(old);
+	if (plain)
+		rc = asprintf(&list, "%.*s%s%s", (int)before, old, path, plain + len);
+	else
+		rc = asprintf(&list, "%s%s%s", old, *old ? ":" : "", path);
+	if (rc < 0)
 		return strerror(errno);
 	rc = setenv("LD_PRELOAD", list, 1);
 	free(list);
 	return rc ? strerror(errno) : NULL;
 }
 
-static const char *preload_missing(void)
+static const char *preload_missing(const char *library)
 {
+	static char why[64];
 	char path[PATH_MAX];
 
-	if (!preload_find(path))
-		return PRELOAD " is not where it belongs";
-	return preload_set(path);
+	if (preload_find(library, path))
+		return preload_set(path);
+	snprintf(why, sizeof(why), "%s is not where it belongs", library);
+	return why;
 }
 
 int main(int argc, char **argv)
 {
 	const char *no_preload, *no_family;
-	bool strict = false;
+	struct choice choice = {
+		.library = PRELOAD,
+		.type = SOCK_STREAM,
+		.without = ", running over TCP",
+	};
 	int command, status;
 
-	command = parse_options(argc, argv, &strict);
+	command = parse_options(argc, argv, &choice);
 
 	/*
 	 * Set the library without the family too: the module may be loaded
 	 * later.
 	 */
-	no_preload = preload_missing();
-	no_family = family_missing();
+	no_preload = preload_missing(choice.library);
+	no_family = family_missing(choice.type);
 	if (no_preload || no_family) {
 		say("%s%s", no_preload ? no_preload : no_family,
-		    strict ? "" : ", running over TCP");
-		if (strict)
+		    choice.strict ? "" : choice.without);
+		if (choice.strict)
 			return EXIT_OURS;
 	}
 

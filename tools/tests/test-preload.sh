@@ -30,7 +30,7 @@ calls() {
 	command -v strace >/dev/null || { echo "strace is not installed" && return; }
 	LD_PRELOAD=$bin/libsanx-preload.so strace -f -e trace="$pattern" -o "$bin/strace" \
 		"$bin/probe" "$@" >/dev/null
-	grep -c "$bin/family\|socket(" "$bin/strace"
+	grep -c "$bin/family\|$bin/dgram\|socket(" "$bin/strace"
 }
 
 ok "TCP" gets 1 "tcp:unix/" tcp
@@ -38,6 +38,15 @@ ok "TCP by its number" gets 1 "tcp-named:unix/" tcp-named
 ok "flags are kept" gets 1 "tcp-flags:unix/nc" tcp-flags
 ok "IPv6 has its own protocol; refused, it is native" gets 1 "tcp6:inet6/" tcp6
 ok "UDP stays" gets 1 "udp:inet/" udp
+for number in 0 "" x; do
+	echo "$number" >"$bin/dgram"
+	ok "with \"$number\" in net.sanx.dgram, too" gets 1 "udp:inet/" udp
+done
+echo 1 >"$bin/dgram"
+ok "UDP if net.sanx.dgram says so" gets 1 "udp:unix/ tcp:unix/" udp tcp
+ok "but no other protocol" gets 1 "udp-proto:EPROTONOSUPPORT" udp-proto
+ok "and without the module, none" gets - "udp:inet/" udp
+rm "$bin/dgram"
 ok "errors of others stay" \
 	gets 1 "udp-proto:EPROTONOSUPPORT odd-proto:EINVAL odd-type:EINVAL odd-flags:EINVAL odd-domain:EAFNOSUPPORT" \
 	udp-proto odd-proto odd-type odd-flags odd-domain
@@ -62,7 +71,7 @@ ok "a sandbox, the module absent" gets - "tcp:inet/ tcp:inet/" tcp sandbox wait 
 
 echo 1 >"$PROBE_FAMILY"
 ok "the number is read once" is "$(calls openat,socket tcp tcp tcp)" 5
-ok "others cost nothing" is "$(calls openat,socket udp udp)" 4
+ok "others cost a look at net.sanx.dgram" is "$(calls openat,socket udp udp udp)" 6
 rm -f "$PROBE_FAMILY"
 ok "without the module, it is looked for once" is "$(calls openat,socket tcp tcp tcp)" 5
 

@@ -28,6 +28,19 @@ echo 1 >"$bin/family"
 ok "TCP becomes the family" says 0 "tcp:unix/" "" "$bin/probe" tcp
 ok "strict is content" says 0 "tcp:unix/" "" --strict "$bin/probe" tcp
 ok "-s -- " says 0 "tcp:unix/" "" -s -- "$bin/probe" tcp
+ok "UDP does not" says 0 "udp:inet/" "" "$bin/probe" udp
+ok "UDP becomes the family when asked" says 0 "$(printf 'tcp:unix/\nudp:unix/')" "" \
+	--dgram "$bin/probe" tcp udp
+ok "-d -s" says 0 "udp:unix/" "" -d -s "$bin/probe" udp
+ok "the library for it" says 0 "$bin/libsanx-preload-dgram.so" "" -d printenv LD_PRELOAD
+ok "within one without" says 0 "$bin/libsanx-preload-dgram.so" "" \
+	"$run" "$run" -d printenv LD_PRELOAD
+ok "and UDP becomes the family" says 0 "udp:unix/" "" "$run" "$run" -d "$bin/probe" udp
+ok "one without within one with" says 0 "$bin/libsanx-preload-dgram.so" "" \
+	-d "$run" printenv LD_PRELOAD
+ok "between other libraries" \
+	is "$(LD_PRELOAD=a:$bin/libsanx-preload.so:b "$run" -d printenv LD_PRELOAD 2>/dev/null)" \
+	"a:$bin/libsanx-preload-dgram.so:b"
 ok "children inherit" says 0 "tcp:unix/" "" sh -c "$bin/probe tcp; exit"
 ok "options of the command are its own" says 0 "-x --strict" "" echo -x --strict
 ok "status" says 42 "" "" sh -c "exit 42"
@@ -47,7 +60,7 @@ ok "command not executable" says 126 "" "sanx-run: /dev/null: Permission denied"
 ok "no command" says 125 "" "sanx-run: a command is missing"
 ok "no command after --" says 125 "" "sanx-run: a command is missing" --strict --
 ok "unknown option" is "$("$run" --wrong true 2>/dev/null; echo $?)" 125
-ok "help" is "$("$run" --help | head -n 1)" "Usage: sanx-run [--strict] [--] COMMAND [ARGUMENT]..."
+ok "help" is "$("$run" --help | head -n 1)" "Usage: sanx-run [--dgram] [--strict] [--] COMMAND [ARGUMENT]..."
 ok "version" is "$("$run" -V | wc -l)" 1
 
 echo 40000 >"$bin/family"
@@ -61,6 +74,7 @@ ok "the same, strict" says 125 "" \
 rm "$bin/family"
 ok "no module" says 0 "tcp:inet/" "$missing, running over TCP" "$bin/probe" tcp
 ok "no module, said once" is "$("$run" "$bin/probe" tcp tcp tcp 2>&1 >/dev/null | wc -l)" 1
+ok "no module, for datagrams" says 0 "udp:inet/" "$missing, running over TCP and UDP" -d "$bin/probe" udp
 ok "no module, strict" says 125 "" "$missing" --strict "$bin/probe" tcp
 
 # Installed, and where the library is not to be found or not to be named.
@@ -78,7 +92,7 @@ ok "no library, strict" says 125 "" \
 	"sanx-run: libsanx-preload.so is not where it belongs" --strict "$bin/probe" tcp
 install_in "$work/a b" && run="$work/a b/bin/sanx-run"
 ok "a path that LD_PRELOAD cannot have" says 0 "tcp:inet/" \
-	"sanx-run: the path of libsanx-preload.so has a space or a colon in it, running over TCP" \
+	"sanx-run: the path of the library has a space or a colon in it, running over TCP" \
 	"$bin/probe" tcp
 
 tap_done

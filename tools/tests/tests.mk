@@ -8,10 +8,10 @@ TESTS := $(TOOLS)/tests
 TEST_CFLAGS = $(CPPFLAGS) $(SANX_CFLAGS) $(CTL_CFLAGS) -Wno-missing-prototypes $(CFLAGS)
 
 # The library and its companion look for the family's number in a file here.
-TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"'
+TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"' -DSANX_DGRAM_SYSCTL='"$(T)/dgram"'
 
 TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl sanxctl sanx-run probe \
-	libsanx-preload.so interpose.so)
+	libsanx-preload.so libsanx-preload-dgram.so interpose.so)
 
 VALGRIND_RUN := $(if $(VALGRIND),valgrind -q --leak-check=full --error-exitcode=9)
 
@@ -28,7 +28,8 @@ $(T)/test-parse $(T)/test-nl $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 $(T)/sanx-run: $(addprefix $(TOOLS)/run/,sanx-run.c family.c family.h) | $(T)
 	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
-$(T)/libsanx-preload.so: $(addprefix $(TOOLS)/run/,preload.c family.c family.h) | $(T)
+$(T)/libsanx-preload-dgram.so: TEST_FAMILY += -DSANX_PRELOAD_DGRAM
+$(T)/libsanx-preload.so $(T)/libsanx-preload-dgram.so: $(addprefix $(TOOLS)/run/,preload.c family.c family.h) | $(T)
 	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(PRELOAD_FLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
 $(T)/interpose.so: $(TESTS)/interpose.c | $(T)
