@@ -38,7 +38,7 @@ RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-all check-debug kcsan check-extremes check-python \
 	check-programs check-rails soak siege \
-	gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
+	check-packages deb gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -53,10 +53,14 @@ install uninstall:
 	@scripts/install.sh $@ "$(RELEASE)" "$(PREFIX)" "$(DESTDIR)"
 
 clean:
-	@rm -rf $(BUILD)
+	@rm -rf $(BUILD) $(TREE)/dist
 
 deps:
 	@scripts/deps.sh
+
+# Packages of Debian, into dist/.
+deb:
+	@scripts/deb.sh
 
 # These reach the scripts through the environment.
 export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUTES SEED STEPS MINUTES TARGET INPUT REPLAY LOOP
@@ -121,6 +125,11 @@ check-rails:
 	@scripts/deps.sh suites
 	@KERNEL="$(or $(KERNEL),um)" TEST=storm scripts/check.sh selftests
 
+# The packages on machines that have nothing else of ours: installed, kept over a reboot,
+# upgraded and removed under connections.
+check-packages:
+	@scripts/check.sh packages
+
 # Everything at random, for SOAK_MINUTES; SOAK_SEED repeats what one did.
 soak:
 	@KERNEL="$(or $(KERNEL),debug)" TEST=soak scripts/check.sh selftests
@@ -150,7 +159,8 @@ help:
 #H make KVER=...      the same for another kernel: a release, 6.1, 6.12, debug or um
 #H make install       modules, tools, headers, man pages (PREFIX=, DESTDIR=)
 #H make uninstall     remove what install put there
-#H make clean         remove build/
+#H make deb           packages of Debian, into dist/
+#H make clean         remove build/ and dist/
 #H make deps          install with apt what building and testing need
 #H make try           one selftest on a native debug kernel, in seconds: TEST=name
 #H                    [CASE=name] [VARIANT=tcp|loop|fallback|verbs|siw] [LEAKS=1]
@@ -163,6 +173,8 @@ help:
 #H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
 #H make check-rails   three cables cut and joined at random, under NBD, PostgreSQL,
 #H                    redis and MPI; [STORM_EVENTS=1000] [STORM_PROGRAMS=] [EVENT_SEED=]
+#H make check-packages  the packages on clean nodes: install, reboot, upgrade under
+#H                    connections, remove, purge; half an hour
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30
 #H make siege         two good nodes beside two hostile ones; SIEGE_MINUTES=60
 #H make gates         style, static analysis, generated code; TEST=name for one

@@ -115,5 +115,6 @@ module_exit(sanx_exit);
 
 MODULE_AUTHOR("The AF_SANX developers");
 MODULE_DESCRIPTION("Sockets over system area networks");
+MODULE_VERSION(__stringify(SANX_VERSION));
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(SANX_FAMILY_DEFAULT);

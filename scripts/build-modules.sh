@@ -14,6 +14,14 @@ kver=${1-}
 [ $# = 0 ] || shift
 read -r release kdir <<<"$("$here/kernel/resolve.sh" "$kver")"
 [ -n "$release" ] || exit 1
+
+# One line, where kbuild itself, which refuses it too, adds some of its own.
+supported() {
+	local k
+	for k in $1; do [[ $release != "$k".* ]] || return 0; done
+	die "AF_SANX can be built for Linux ${1// / and }, not for $release"
+}
+supported "$(sed -n 's/^sanx-kernels := //p' "$SANX_TREE/Kbuild")"
 kdir=${KDIR:-$kdir}
 out=${BUILD:-$SANX_TREE/build/$release}
 
@@ -21,7 +29,7 @@ out=${BUILD:-$SANX_TREE/build/$release}
 link_sources() {
 	local part
 	mkdir -p "$out"
-	for part in Kbuild af_sanx include kunit; do
+	for part in Kbuild VERSION af_sanx include kunit; do
 		[ ! -e "$SANX_TREE/$part" ] || cp -rsf "$SANX_TREE/$part" "$out/"
 	done
 	find "$out" -xtype l -delete

@@ -5,7 +5,8 @@
 # Groups: build (modules and tools), lab (virtual nodes), check (gates and
 # tests), programs (what tests and the demo run over AF_SANX), suites (others'
 # tests, see check-python), bench (peers and plots), bench-nodes (programs that
-# measure), fuzz (libFuzzer).  Default: all but the last four.
+# measure), fuzz (libFuzzer), package (packages of Debian, and what looks at them),
+# clean (nodes with nothing of ours).  Default: build, lab, check, programs, package.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -46,6 +47,10 @@ packages() {
 		# libFuzzer is in the version's package.
 		echo clang libclang-rt-14-dev
 		;;
+	package)
+		echo dpkg-dev debhelper dh-dkms dkms fakeroot lintian rpm openssl python3 strace
+		;;
+	clean) echo mmdebstrap e2fsprogs qemu-utils ;;
 	*) die "no such group: $1" ;;
 	esac
 }
@@ -83,7 +88,7 @@ apt() {
 
 main() {
 	local list
-	[ $# -gt 0 ] || set -- build lab check programs
+	[ $# -gt 0 ] || set -- build lab check programs package
 	mapfile -t list < <(missing "$@")
 	[ "${#list[@]}" -gt 0 ] || return 0
 	[ "$(id -u)" = 0 ] || die "these packages are missing; as root run scripts/deps.sh: ${list[*]}"

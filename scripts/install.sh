@@ -10,7 +10,6 @@ release=$2
 prefix=$3
 destdir=$4
 moddir=$destdir/lib/modules/$release/extra
-includedir=$destdir$prefix/include/linux
 cd "$SANX_TREE"
 
 # New modules are found by name only after depmod, which a package runs itself.
@@ -19,17 +18,14 @@ refresh_modules() {
 }
 
 do_install() {
-	install -d "$moddir" "$includedir"
+	install -d "$moddir"
 	install -m 644 "build/$release"/{af_sanx,sanx_verbs}.ko "$moddir"
-	install -m 644 include/uapi/linux/sanx*.h "$includedir"
-	make -s -C tools install O="$PWD/build/tools" PREFIX="$prefix" DESTDIR="$destdir"
+	make -s -C tools install install-dev O="$PWD/build/tools" PREFIX="$prefix" DESTDIR="$destdir"
 	refresh_modules
 }
 
 do_uninstall() {
-	local f
 	rm -f "$moddir"/{af_sanx,sanx_verbs}.ko
-	for f in include/uapi/linux/sanx*.h; do rm -f "$includedir/$(basename "$f")"; done
 	make -s -C tools uninstall PREFIX="$prefix" DESTDIR="$destdir"
 	rmdir --ignore-fail-on-non-empty "$moddir" 2>/dev/null || true
 	refresh_modules

@@ -59,4 +59,5 @@ module_exit(verbs_exit);
 
 MODULE_AUTHOR("The AF_SANX developers");
 MODULE_DESCRIPTION("AF_SANX over RDMA");
+MODULE_VERSION(__stringify(SANX_VERSION));
 MODULE_LICENSE("GPL");

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="warnings-6.12 checkpatch warnings-6.1 install layers warnings-um generated-code options sizes figures shellcheck kernel-doc"
+GATES="warnings-6.12 checkpatch packages warnings-6.1 install layers warnings-um generated-code options sizes figures version shellcheck kernel-doc"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -14,7 +14,7 @@ our_sources() {
 
 shell_scripts() {
 	(cd "$SANX_TREE" &&
-		find .ci scripts tools sim fuzz selftests bench -type f ! -path 'tools/build/*' -print0 |
+		find .ci debian packaging scripts tools sim fuzz selftests bench -type f ! -path 'tools/build/*' -print0 |
 		xargs -0 grep -lE '^#!(/usr/bin/env |/bin/)(ba|da)?sh|^# shellcheck shell=' | sort)
 }
 
@@ -75,6 +75,14 @@ gate_options() {
 # Those in the documentation are a commit's.
 gate_figures() {
 	"$SANX_TREE/bench/report/check.sh"
+}
+
+gate_packages() {
+	"$SCRIPTS/check.d/packages.sh"
+}
+
+gate_version() {
+	"$SCRIPTS/check.d/version.sh"
 }
 
 # What it installs must not be built anew meanwhile.

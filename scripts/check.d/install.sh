@@ -32,6 +32,7 @@ expected() {
 		644 $1/share/man/man1/sanx-run.1
 		644 $1/share/man/man7/af_sanx.7
 		644 $1/share/man/man8/sanxctl.8
+		644 $1/share/pkgconfig/sanx.pc
 		644 $1/share/bash-completion/completions/sanxctl
 	END
 }
@@ -73,6 +74,8 @@ modules() {
 	for name in af_sanx sanx_verbs; do
 		[ "$(modinfo -F vermagic "$root/lib/modules/$release/extra/$name.ko" | cut -d' ' -f1)" = "$release" ] ||
 			wrong "$name.ko is not for $release"
+		[ "$(modinfo -F version "$root/lib/modules/$release/extra/$name.ko")" = "$(cat VERSION)" ] ||
+			wrong "$name.ko has another version"
 	done
 	depmod -b "$root" "$release" 2>/dev/null
 	# socket() of the family finds the module by this.
@@ -85,13 +88,25 @@ modules() {
 # Where the man pages say that it is; and beside what runs it.
 programs() {
 	local root=$1 prefix=$2
-	"$root$prefix/sbin/sanxctl" -V >/dev/null || wrong "sanxctl does not run"
+	[ "$("$root$prefix/sbin/sanxctl" -V)" = "sanxctl, af_sanx $(cat VERSION)" ] ||
+		wrong "sanxctl does not run, or has another version"
+	[ "$("$root$prefix/bin/sanx-run" -V)" = "sanx-run, af_sanx $(cat VERSION)" ] ||
+		wrong "sanx-run does not run, or has another version"
 	[[ $("$root$prefix/bin/sanx-run" env 2>/dev/null) == *"LD_PRELOAD=$root$prefix/lib/sanx/libsanx-preload.so"* ]] ||
 		wrong "sanx-run does not find its library"
-	if [ "$prefix" = /usr/local ]; then
-		grep -qF "$prefix/lib/sanx/libsanx\\-preload.so" "$root$prefix/share/man/man1/sanx-run.1" ||
-			wrong "sanx-run(1) has another place for the library"
-	fi
+	[ "$(grep -oE "/[a-z/]*/lib/sanx/" "$root$prefix/share/man/man1/sanx-run.1" | sort -u)" = "$prefix/lib/sanx/" ] ||
+		wrong "sanx-run(1) has another place for the library"
+}
+
+# What pkg-config says compiles the example.
+example() {
+	local root=$1 prefix=$2 flags
+	flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root$prefix/share/pkgconfig \
+		pkg-config --cflags sanx) || wrong "pkg-config does not find sanx"
+	[ "$(PKG_CONFIG_PATH=$root$prefix/share/pkgconfig pkg-config --modversion sanx)" = "$(cat VERSION)" ] ||
+		wrong "sanx.pc has another version"
+	# shellcheck disable=SC2086
+	cc -Wall -Wextra -Werror $flags -o "$work/echo" tools/examples/echo.c || wrong "the example does not compile"
 }
 
 # neighbours ROOT: somebody else's file in each folder that there is.
@@ -112,6 +127,7 @@ try() {
 	headers "$root$prefix/include"
 	modules "$root"
 	programs "$root" "$prefix"
+	example "$root" "$prefix"
 	# Over what is there already, as an upgrade does.
 	makes "$root" "$prefix" install
 	same "make install once more" "$(expected "$prefix")" "$(found "$root")"

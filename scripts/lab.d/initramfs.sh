@@ -11,7 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 release=$1
 moddir=$2
 out=$3
-needed="virtio_pci 9pnet_virtio 9p overlay virtio_console virtio_net virtio_rng"
+needed="virtio_pci 9pnet_virtio 9p overlay virtio_console virtio_net virtio_rng virtio_blk ext4"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

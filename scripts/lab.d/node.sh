@@ -16,7 +16,7 @@ is_native() {
 common_cmdline() {
 	echo "loglevel=5 net.ifnames=0 printk.devkmsg=on sanx.node=$1" \
 		"sanx.kernel=$KERNEL sanx.tree=$SANX_TREE sanx.moddir=$MODDIR" \
-		"${APPEND:-}"
+		"${DISK:+sanx.disk=/dev/vda}" "${APPEND:-}"
 }
 
 # node_start N: returns once the node's process runs; it is still booting.

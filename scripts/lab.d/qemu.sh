@@ -62,10 +62,22 @@ port_args() {
 }
 
 share_args() {
+	# A node with a disk has nothing of this machine.
+	[ -z "${DISK:-}" ] || {
+		echo "-virtfs local,path=$RUN/share,mount_tag=share,security_model=none,multidevs=remap"
+		return
+	}
 	# Several host file systems may lie below /: remap keeps inodes apart.
 	echo "-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
 		"-virtfs local,path=$SANX_TREE,mount_tag=tree,security_model=none,readonly=on,multidevs=remap" \
 		"-virtfs local,path=$RUN/share,mount_tag=share,security_model=none,multidevs=remap"
+}
+
+# disk_args N: node N's disk, if its root is not this machine's.
+disk_args() {
+	[ -n "${DISK:-}" ] || return 0
+	echo "-drive if=none,id=disk,file=node$1.disk,format=qcow2,cache=unsafe" \
+		"-device virtio-blk-pci,drive=disk"
 }
 
 # An emulated single CPU's barriers are none for qemu's main loop, which runs
@@ -89,6 +101,7 @@ qemu_start() {
 		accel_args
 		port_args "$n"
 		share_args
+		disk_args "$n"
 		net_args "$n"
 		printf '\0'
 	) || true
