@@ -19,7 +19,7 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export SANX_LAB=${SANX_LAB:-bench-nodes-$$}
 # Only from here on does AF_SMC work over rxe.
 KERNEL=${KERNEL:-6.12}
-PATHS=${PATHS:-tcp verbs rsockets smc}
+PATHS=${PATHS:-tcp tcp-rail verbs rsockets smc}
 PROGRAMS=${PROGRAMS:-sockperf iperf3 qperf netpipe rstream}
 ROUNDS=${ROUNDS:-5}
 REPORT=$SANX_TREE/bench/report
@@ -105,6 +105,7 @@ take() {
 measure() {
 	local reason rc=0
 	[ -z "${WHY[$1 $2]:-}${WHY[$1 all]:-}" ] || return 0
+	ready "$1" || die "the nodes cannot be made ready for $1"
 	PORT=$((PORT + 1))
 	background 1 "cd /tmp; exec $(under "$1") $(server_of "$2")"
 	reason=$(attempt "$1" "$2") || rc=$?

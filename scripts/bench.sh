@@ -13,7 +13,7 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 export SANX_LAB=bench-$$
 KERNEL=6.1
-PATHS=${PATHS:-eventfd unix tcp sockmap loop fallback fb-link fb-option verbs rsockets raw}
+PATHS=${PATHS:-eventfd unix tcp sockmap loop fallback fb-link fb-option tcp-rail verbs rsockets raw}
 REPORT=$SANX_TREE/bench/report
 # shellcheck source=bench/report/commit.sh
 . "$REPORT/commit.sh"
@@ -46,6 +46,12 @@ without_link() {
 		END
 }
 
+# enough_memory: 4096 streams take more than the part of this small node that connections
+# may have by default (net.sanx.mem_mb); what it is without is in the figures' README.
+enough_memory() {
+	node1 sysctl -qw net.sanx.mem_mb=4096 net.sanx.mem_peer_percent=100
+}
+
 # ready PATH: what a path needs, and no more than that.
 ready() {
 	unload_sanx 1 || return
@@ -54,7 +60,8 @@ ready() {
 	loop | fb-option) load_sanx 1 ;;
 	fallback) load_sanx 1 && node1 "echo 'deny 1-65535' | sanxctl ports load -" ;;
 	fb-link) without_link ;;
-	verbs) load_sanx 1 loop=0 && load_verbs && nodemap_std ;;
+	tcp-rail) load_sanx 1 loop=0 && nodemap_rail && enough_memory ;;
+	verbs) load_sanx 1 loop=0 && load_verbs && nodemap_std && enough_memory ;;
 	rsockets | raw) lab rdma 1 rxe ;;
 	esac
 }
@@ -63,7 +70,7 @@ ready() {
 # nowhere else.
 took() {
 	local counter n
-	for counter in conns_loop conns_verbs fallback_{unmapped,port,link,refused,option}; do
+	for counter in conns_{loop,verbs,tcp_rail} fallback_{unmapped,port,link,refused,option}; do
 		n=$(stat 1 "$counter")
 		if [ "$counter" = "$2" ]; then
 			[ "$n" -gt 0 ] || die "$1: $counter is 0"
@@ -81,6 +88,7 @@ went() {
 		node1 "$SOCKMAP" down || die "sockmap cannot be taken down"
 		;;
 	loop) took loop conns_loop ;;
+	tcp-rail) took tcp-rail conns_tcp_rail ;;
 	verbs) took verbs conns_verbs ;;
 	fallback) took fallback fallback_port ;;
 	fb-link) took fb-link fallback_link ;;

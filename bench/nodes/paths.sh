@@ -17,12 +17,32 @@ known_to_fail() {
 	esac
 }
 
-# All that any path needs is there for all of them, as they take turns.
+# What most paths need is there for all of them, as they take turns.
 setup_paths() {
 	# An RDMA device of 1500 bytes would have packets of 1024.
 	nodes ip link set eth0 mtu 9000
-	fresh && load_verbs && nodemap_std || return
+	with_verbs || return
 	case $PATHS in *smc*) setup_smc ;; esac
+}
+
+# The path that the modules are loaded for.  Links go by TCP only without the verbs wire.
+LOADED=""
+
+with_verbs() {
+	fresh && load_verbs && nodemap_std && LOADED=verbs
+}
+
+with_rail() {
+	fresh && nodemap_rail && LOADED=tcp-rail
+}
+
+# ready PATH: others do not mind what is loaded.
+ready() {
+	[ "$1" != "$LOADED" ] || return 0
+	case $1 in
+	verbs) with_verbs && read_counters before ;;
+	tcp-rail) with_rail && read_counters before ;;
+	esac
 }
 
 # The rest of the run does without it.
@@ -41,7 +61,7 @@ setup_smc() {
 under() {
 	case $1 in
 	tcp) ;;
-	verbs) echo "sanx-run --strict" ;;
+	verbs | tcp-rail) echo "sanx-run --strict" ;;
 	rsockets) echo "env LD_PRELOAD=$RSPRELOAD" ;;
 	smc) echo "env LD_PRELOAD=$SMC_PRELOAD" ;;
 	*) die "no path between nodes is called '$1'" ;;
@@ -51,10 +71,14 @@ under() {
 # went PATH: fails, and says why, if it was another, by what has been counted.
 went() {
 	case $1 in
-	verbs) went_verbs ;;
+	verbs) went_sanx conns_verbs ;;
+	tcp-rail) went_sanx conns_tcp_rail ;;
 	smc) went_smc ;;
 	esac || return
-	went_by "$([ "$1" = tcp ] && echo tcp_segments || echo rdma_packets)"
+	case $1 in
+	tcp | tcp-rail) went_by tcp_segments ;;
+	*) went_by rdma_packets ;;
+	esac
 }
 
 # read_counters before|after: of both nodes.
@@ -112,11 +136,12 @@ both() {
 	[ "$(counted 1 "$1")" != 0 ] && [ "$(counted 2 "$1")" != 0 ]
 }
 
-went_verbs() {
+# went_sanx COUNTER: connections are counted there, at both ends.
+went_sanx() {
 	! either sanx_conns_fallback ||
 		{ echo "fell back: $(moved sanx_fallback_ | sed 's/^sanx_//; s/ .*//' | paste -sd ' ')"; return 1; }
-	both sanx_conns_verbs ||
-		{ echo "went elsewhere: no connection over verbs"; return 1; }
+	both "sanx_$1" ||
+		{ echo "went elsewhere: $1 is 0"; return 1; }
 }
 
 # The end that declines has the reason; "the peer declined" is the other's.

@@ -14,6 +14,7 @@ title() {
 	loop) echo "AF_SANX, loop" ;;
 	verbs) echo "AF_SANX, verbs on rxe" ;;
 	fallback) echo "AF_SANX, fallen back" ;;
+	tcp-rail) echo "AF_SANX, TCP rail" ;;
 	tcp) echo "TCP over lo" ;;
 	sockmap) echo "TCP with sockmap" ;;
 	unix) echo "AF_UNIX" ;;
@@ -29,6 +30,7 @@ colour() {
 	loop) echo "#c00000" ;;
 	verbs) echo "#e07000" ;;
 	fallback) echo "#c0a0a0" ;;
+	tcp-rail) echo "#a06000" ;;
 	tcp) echo "#2060c0" ;;
 	sockmap) echo "#40b0d0" ;;
 	unix) echo "#208040" ;;

@@ -5,7 +5,7 @@
 def paths:
 	. as $all
 	| ["eventfd", "unix", "tcp", "sockmap", "loop", "fallback", "fb-link", "fb-option",
-	   "verbs", "rsockets", "raw"]
+	   "tcp-rail", "verbs", "rsockets", "raw"]
 	| map(select(. as $path | $all
 		| (.figures | has($path)) or any(.missing[]; startswith($path + ":"))));
 
@@ -118,6 +118,10 @@ def asked:
 		f($p; "latency"; 1); f("tcp"; "latency"; 1); 1.01; 1.01),
 	  atleast("\($p), stream of 64 KiB, against tcp";
 		f($p; "stream"; 65536); f("tcp"; "stream"; 65536); 0.99; 0.99)),
+	(select(has_path("tcp-rail"))
+	| (16384, 65536) as $size
+	| atleast("tcp-rail, stream of \($size | size), against tcp";
+		f("tcp-rail"; "stream"; $size); f("tcp"; "stream"; $size); 0.8; 0.9)),
 	(("loop", "verbs") as $p
 	| atmost("\($p), idle connection, both ends, against 16 KiB";
 		f($p; "idle"; 0); 16384; 1; 0.5),
