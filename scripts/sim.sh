@@ -7,7 +7,7 @@
 #   run	worlds until STEPS (10000000) or MINUTES are over; SEED repeats one
 #	world.  A process for each CPU.  With NODES, it prints what so many nodes cost.
 #   bites	defects of the past, put back, that the simulator has to find
-#   coverage	lines of the engine that it runs
+#   coverage	lines of the engine that STEPS (6000000) run
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
@@ -72,6 +72,6 @@ run() {
 case ${1:-run} in
 run) run ;;
 bites) exec "$SIM/bites.sh" ;;
-coverage) exec "$SIM/coverage.sh" "${SECONDS_MAX:-30}" ;;
+coverage) exec "$SIM/coverage.sh" "${STEPS:-6000000}" ;;
 *) die "sim.sh: no command is called '$1'" ;;
 esac

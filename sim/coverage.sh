@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# coverage.sh SECONDS [SEED]
+# coverage.sh STEPS [SEED]
 #
-# Line coverage of the engine (af_sanx/link/) by so many seconds of worlds.
+# Line coverage of the engine (af_sanx/link/) by so many steps of worlds.
 # Prints a line for each file, and the sum, without what is for netlink (dump.c), and
 # without seek.c and who.c: nobody in the simulator asks who is there; KUnit (who_test)
 # and two_node/auto.sh do.  With SANX_UNCOVERED=1 it also prints
@@ -14,7 +14,7 @@ out=$tree/build/sim-coverage
 
 make -s -j"$(nproc)" -C "$here" O="$out" SANITIZE=--coverage
 find "$out" -name '*.gcda' -delete
-"$out/sim" -s "${2:-1}" -m "$(awk "BEGIN { print $1 / 60 }")" -S 10000
+"$out/sim" -s "${2:-1}" -n "$1" -S 10000
 
 cd "$out/engine/link"
 gcov -o . ./*.gcda >/dev/null 2>&1 || true
