@@ -23,7 +23,7 @@ packages() {
 			librdmacm-dev libibverbs-dev nettle-dev tmux iputils-ping procps strace
 		;;
 	check)
-		echo linux-source-6.12 bc bison flex libelf-dev libssl-dev sparse \
+		echo linux-source-6.12 bc bison ccache flex libelf-dev libssl-dev sparse \
 			shellcheck perl patch python3 python3-yaml python3-jsonschema jq \
 			valgrind git man-db bash-completion secilc pahole
 		;;
