@@ -14,29 +14,25 @@ SPLAT_PATTERN+='|Workqueue: .* still has|Unable to handle|segfault at .* in sanx
 SPLAT_PATTERN+='|INFO: trying to register non-static key|turning off the locking correctness validator'
 SPLAT_PATTERN+='|BUG [a-zA-Z0-9_-]+ \(|BUG kmalloc-|RTNL: assertion failed|Attempt to release TCP socket'
 
-# known_bugs: leaves a line in place of lockdep's reports on what is the kernel's
-# own.  The callbacks of siw's sockets take sk_callback_lock with read_lock(), also
-# where tcp_sendmsg() runs them from the backlog, with softirqs enabled (in 6.12 and
-# mainline).  Lockdep reports that (inversion), or, if it happened before, the first
-# that takes the lock under slock (order).  On x86, fault injection into a function
-# (CONFIG_FAIL_FUNCTION) takes a random number in the breakpoint, which is like an NMI
-# (random; the trace may have other addresses, left on the stack, between).  A report ends with the call trace: on x86 with a mark, else with the last
-# address.
+# known_bugs: leaves a line in place of lockdep's reports that check.d/known-bugs has.  A
+# report ends with the call trace: on x86 with a mark, else with the last address.
 known_bugs() {
-	awk 'BEGIN {
-			reader = "siw_(qp_llp_data_ready|qp_llp_write_space" \
-				"|cm_llp_data_ready|cm_llp_state_change" \
-				"|rtr_data_ready)[+]"
-			inversion = "clock-AF_INET6?[)][^ ]*, at: " reader
-			random = "INITIAL USE} -> {IN-NMI} .*batched_entropy_u[0-9]+[.]lock" \
-				".*get_random_u[0-9]+[+].*should_fail_ex[+].*fei_kprobe_handler[+]"
-			order = "SOFTIRQ-irq-unsafe at:[^:]*_raw_read_lock[+][^+]*" reader
+	awk -v known="$SANX_TREE/scripts/check.d/known-bugs" '
+		BEGIN {
+			while ((getline line <known) > 0) {
+				if (sub(/^bug: /, "", line))
+					bug = line
+				else if (sub(/^match: /, "", line)) {
+					match_of[++n] = line
+					bug_of[n] = bug
+				}
+			}
 		}
-		function told() {
-			if (report ~ inversion || report ~ order)
-				print "known bug: siw reads under sk_callback_lock"
-			else if (report ~ random)
-				print "known bug: fault injection draws lots in a breakpoint"
+		function told(i) {
+			for (i = 1; i <= n && report !~ match_of[i]; i++)
+				;
+			if (i <= n)
+				print "known bug: " bug_of[i]
 			else
 				printf "%s", report
 			hold = 0
