@@ -14,7 +14,9 @@ is_native() {
 
 # common_cmdline N: what the node's own scripts, and every kernel, are told.
 common_cmdline() {
+	# A node that is slow, because the host is busy, is not a stalled one.
 	echo "loglevel=5 net.ifnames=0 printk.devkmsg=on sanx.node=$1" \
+		"watchdog_thresh=40 rcupdate.rcu_cpu_stall_timeout=90 workqueue.watchdog_thresh=90" \
 		"sanx.kernel=$KERNEL sanx.tree=$SANX_TREE sanx.moddir=$MODDIR" \
 		"${DISK:+sanx.disk=/dev/vda}" "${APPEND:-}"
 }
@@ -28,6 +30,9 @@ node_start() {
 	if is_native; then um_start "$n"; else qemu_start "$n"; fi
 }
 
+# Seconds: it takes 20 where the host is idle.
+BOOT_TIMEOUT=300
+
 # node_answers N: the agent answers the first command as soon as it is there.
 node_answers() {
 	(cd "$RUN" && timeout "$BOOT_TIMEOUT" "$PROGRAMS/client" "node$1" true </dev/null)
@@ -38,6 +43,7 @@ node_answers() {
 node_again() {
 	! is_native || return 1
 	say "node $1 does not come up: switching it off and on"
+	echo "# tries: 2 to boot node $1" >>"$RUN/tries"
 	stop_process "node$1"
 	node_start "$1"
 	node_answers "$1"
@@ -50,4 +56,10 @@ node_wait() {
 		tail -n 30 "$RUN/node$n.console" >&2
 		die "node $n did not come up; console: $RUN/node$n.console"
 	}
+}
+
+# node_boot N
+node_boot() {
+	node_start "$1"
+	node_wait "$1"
 }

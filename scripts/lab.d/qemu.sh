@@ -9,9 +9,7 @@ qemu_cmdline() {
 	# A node that measures the counter on a busy host gets it wrong.
 	[ "$ACCEL" != tcg ] || [ "$ICOUNT" = 1 ] || echo "tsc_early_khz=$("$PROGRAMS/tsc")"
 	[[ $KERNEL == @(debug|kcsan) ]] || return 0
-	# A node slowed by emulation and KASAN is not a stalled one.
-	echo "kmemleak=on kunit.enable=1 hung_task_panic=0 watchdog_thresh=40" \
-		"rcupdate.rcu_cpu_stall_timeout=90 workqueue.watchdog_thresh=90"
+	echo "kmemleak=on kunit.enable=1 hung_task_panic=0"
 	if [ "$KERNEL" = kcsan ]; then
 		# Few accesses are instrumented, so it looks at more of them, and for
 		# longer, because an emulated CPU does less in a microsecond.
