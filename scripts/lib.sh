@@ -29,6 +29,15 @@ nap() {
 	read -r -t "$1" -u "$NAP" || true
 }
 
+# slow_of KERNEL: what waits for a node waits this many times longer, as it does more.
+slow_of() {
+	case $1 in
+	debug | kcsan) echo 5 ;;
+	um) echo 2 ;;
+	*) echo 1 ;;
+	esac
+}
+
 # with_lock NAME CMD...: one at a time among all scripts that share the cache.
 # CMD runs under set -e as long as nobody puts with_lock itself in a condition.
 with_lock() {

@@ -4,8 +4,9 @@
 # lockdep: from an edit to the verdict in seconds.
 #
 # TEST names it; CASE chooses one of its tests, VARIANT one or more of tcp, loop,
-# fallback, verbs, siw and rail (default: what make selftests runs).  LEAKS=1 looks for
-# lost memory too, which takes six seconds.
+# fallback, verbs, siw and rail (default: what make selftests runs).  LEAKS=1
+# looks for lost memory too, which takes six seconds.  One node has a virtual clock;
+# CLOCK=host gives it the host's.
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
@@ -79,10 +80,13 @@ else
 fi
 results_start
 WHERE=try
-mkdir -p "$LOGS/$WHERE"
+LAB_LOGS=$LOGS/try
+mkdir -p "$LAB_LOGS"
 export SANX_LAB=try-$$
 # The nodes boot meanwhile: they see the tree as it is when they look.
-"$SCRIPTS/lab" up --um --nodes "$nodes" --wires $((nodes * 2 - 1)) --owner $$ &
+virtual=()
+[ "$nodes" = 2 ] || [ "${CLOCK:-}" = host ] || virtual=(--virtual)
+"$SCRIPTS/lab" up --um "${virtual[@]}" --nodes "$nodes" --wires $((nodes * 2 - 1)) --owner $$ &
 booting=$!
 build
 wait "$booting" || die "the nodes do not boot"

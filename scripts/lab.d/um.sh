@@ -11,6 +11,7 @@ um_cmdline() {
 		"panic=0 kmemleak=on kunit.enable=1 hung_task_panic=0" \
 		"sanx.share=$RUN/share sanx.ports=$PORTS $(common_cmdline "$n")"
 	[ "$PANIC" = 0 ] || echo "panic_on_warn=1"
+	[ -z "$VIRTUAL" ] || echo "time-travel=inf-cpu"
 }
 
 # um_wires N: node N's ends of the wires, for the program um.
