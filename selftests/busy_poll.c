@@ -4,6 +4,9 @@
  * nobody from a CPU.  Whether it saves what it is there for: busy_poll_saves.c.
  */
 #include "sanx_test.h"
+
+/* Who looks on the only CPU does so until the next tick, in each round. */
+#define ROUNDS	100
 #include "busy_poll_test.h"
 
 /* For ever, almost; and still the other one comes to its CPU. */

@@ -9,7 +9,9 @@
 #include "sanx_test.h"
 
 #define SPIN_US		"/proc/sys/net/sanx/spin_us"
+#ifndef ROUNDS
 #define ROUNDS		400
+#endif
 
 static inline int spin_us_set(const char *us)
 {

@@ -26,8 +26,8 @@ static long task_set_ulp(struct task *t)
 	return setsockopt(t->fd, SOL_TCP, TCP_ULP, t->buf, strlen("tls"));
 }
 
-/* Plain TCP's kTLS works, and has nothing to do with us. */
-static void check_tls(struct __test_metadata *_metadata,
+/* Plain TCP's kTLS works.  Returns what it gave back of our module's references. */
+static long tls_takes(struct __test_metadata *_metadata,
 		      const FIXTURE_VARIANT(stream) *variant)
 {
 	long refs = read_number(REFS);
@@ -39,7 +39,23 @@ static void check_tls(struct __test_metadata *_metadata,
 	close(end[0]);
 	close(end[1]);
 	sleep_ms(A_WHILE);
-	EXPECT_EQ(refs, read_number(REFS));
+	return refs - read_number(REFS);
+}
+
+/*
+ * It has nothing to do with us.  Connections of before may still be on their way out, and
+ * give back theirs; what gave back ours would do so each time.
+ */
+#define TIMES	50
+
+static void check_tls(struct __test_metadata *_metadata,
+		      const FIXTURE_VARIANT(stream) *variant)
+{
+	long taken = -1;
+
+	for (int i = 0; i < TIMES && taken; i++)
+		taken = tls_takes(_metadata, variant);
+	EXPECT_EQ(0, taken);
 }
 
 /* A listener that is none any more when TCP has read what it is asked for. */
