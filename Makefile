@@ -10,6 +10,8 @@ TEST ?=
 # One test of a program, and the ways to meet that it is run in.
 CASE ?=
 VARIANT ?=
+# Which stages make check and make check-full run.
+STAGES ?=
 # Which end of the tunables, of least and most; empty is both.
 TUNE ?=
 # An earlier run's bench.json, for make bench to compare with, or bench-nodes.json.
@@ -36,7 +38,7 @@ TREE := $(CURDIR)
 BUILD := $(TREE)/build
 RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
-.PHONY: all modules tools install uninstall clean check check-all check-debug kcsan check-extremes check-python \
+.PHONY: all modules tools install uninstall clean check check-full check-seconds kcsan check-extremes check-python \
 	check-programs check-rails soak siege \
 	check-packages deb gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
 
@@ -63,14 +65,18 @@ deb:
 	@scripts/deb.sh
 
 # These reach the scripts through the environment.
-export KERNEL TEST CASE VARIANT TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUTES SEED STEPS MINUTES TARGET INPUT REPLAY LOOP
+export KERNEL TEST CASE VARIANT STAGES TUNE BASELINE SOAK_MINUTES SOAK_SEED SIEGE_MINUTES SEED STEPS MINUTES TARGET INPUT REPLAY LOOP
 
 check:
 	@scripts/check.sh all
 
-# Longer than make check may take: every test on every kernel that can run it.
-check-all:
-	@SANX_ALL_TESTS="um 6.1 6.12" scripts/check.sh all
+# Longer than make check may take: every test and variant on every kernel that can run it.
+check-full:
+	@scripts/check.sh full
+
+# What tests took in the last run, into the file that their limits come from.
+check-seconds:
+	@scripts/check.sh seconds
 
 gates kunit selftests:
 	@scripts/check.sh $@
@@ -101,10 +107,6 @@ try:
 # Accesses of the modules that race, on two CPUs: every test, or TEST.
 kcsan:
 	@KERNEL=kcsan scripts/check.sh selftests
-
-# Longer than make check may take: every test and variant on the debug kernel.
-check-debug:
-	@KERNEL="$(or $(KERNEL),debug)" SANX_ALL_TESTS=1 SANX_ALL_VARIANTS=1 scripts/check.sh selftests
 
 # On two CPUs, with every tunable at its least (TUNE=least) and at its most.
 check-extremes:
@@ -164,9 +166,9 @@ help:
 #H make deps          install with apt what building and testing need
 #H make try           one selftest on a native debug kernel, in seconds: TEST=name
 #H                    [CASE=name] [VARIANT=tcp|loop|fallback|verbs|siw] [LEAKS=1]
-#H make check         every test: gates, KUnit, selftests on three kernels
-#H make check-all     every test on every kernel, in more than an hour
-#H make check-debug   every selftest on the emulated debug kernel, which takes long
+#H make check         gates, KUnit, simulator, selftests on three kernels: 20 minutes
+#H make check-full    every test and variant on every kernel, in hours; KERNEL=, TEST=
+#H make check-seconds what tests took in the last run, as the base of their limits
 #H make kcsan         the selftests on two CPUs with KCSAN; TEST=name for one
 #H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Connections under way, which a full backlog keeps so for a while. */
+/*
+ * Connections under way, which a full backlog keeps so for a while.
+ *
+ * clock: host how long a connect waits
+ */
 
 /* TCP takes a second for most of these. */
 #define DEFAULT_VARIANTS "tcp4 loop fallback4"

@@ -3,6 +3,7 @@
  * Waiting by looking saves going to sleep, where two programs have a CPU each and
  * nothing but the socket between them.
  * cpus: 2
+ * clock: host how often a program sleeps
  */
 #include <sys/sysinfo.h>
 

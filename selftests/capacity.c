@@ -6,6 +6,7 @@
  * kernels: um
  * no siw: the bounds are those of the engine
  * no rail: the bounds are those of the engine
+ * full: fills what a host has, for a minute
  */
 #include <fcntl.h>
 #include <sys/stat.h>

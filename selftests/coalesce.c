@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Streams of small pieces: whoever sleeps is woken, coalesced or not. */
+/*
+ * Streams of small pieces: whoever sleeps is woken, coalesced or not.
+ *
+ * clock: host bounds of milliseconds for what is late
+ */
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -325,6 +329,8 @@ SANX_TEST_OF("loop verbs", bursts_without_delay)
 	int late = BURSTS, end[2];
 
 	for (int i = 0; i < TRIES && late > BURSTS / 2; i++) {
+		if (i)
+			printf("# tries: %d of bursts_without_delay\n", i + 1);
 		connect_pair(_metadata, self, variant, &end[0], &end[1]);
 		late = late_bursts(_metadata, end);
 		close(end[0]);
@@ -371,8 +377,11 @@ static void published(struct __test_metadata *_metadata, const int end[2],
 {
 	int late = PUBLISHED;
 
-	for (int i = 0; i < TRIES && late > PUBLISHED / 8; i++)
+	for (int i = 0; i < TRIES && late > PUBLISHED / 8; i++) {
+		if (i)
+			printf("# tries: %d of %s\n", i + 1, _metadata->name);
 		late = late_bytes(_metadata, end, flags, sleeps);
+	}
 	EXPECT_GE(PUBLISHED / 8, late);
 }
 

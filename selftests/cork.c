@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP_CORK and MSG_MORE: nothing of it is seen, and then all. */
+/*
+ * TCP_CORK and MSG_MORE: nothing of it is seen, and then all.
+ *
+ * clock: host 200 ms of a cork
+ */
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 
@@ -76,6 +80,7 @@ static void in_the_end(struct __test_metadata *_metadata,
 		test(_metadata, &pair, variant);
 		if (!late)
 			return;
+		printf("# tries: %d of %s\n", i + 2, _metadata->name);
 	}
 	ASSERT_FALSE(late)
 		TH_LOG("late %d times, so nothing was seen", TIMES);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls that send and receive, and their flags. */
+/*
+ * The calls that send and receive, and their flags.
+ *
+ * clock: host how long a call waits
+ */
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>

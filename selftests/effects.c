@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What socket options do, beyond being set and read. */
+/*
+ * What socket options do, beyond being set and read.
+ *
+ * clock: host how long time-outs are
+ */
 #include <time.h>
 #include <linux/filter.h>
 #include <linux/net_tstamp.h>

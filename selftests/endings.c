@@ -18,6 +18,7 @@
  * kernels: um
  * no siw: what differs is not the device
  * no rail: what differs is not the wire
+ * full: every order of calls takes minutes
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * repeated.
  *
  * kernels: um
- * timeout: 1200
+ * full: each allocation of each request takes minutes
  */
 #include <fcntl.h>
 #include <sched.h>

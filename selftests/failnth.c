@@ -5,7 +5,7 @@
  *
  * kernels: um
  * no siw: no allocation of ours depends on the device
- * timeout: 1200
+ * full: each allocation of each call takes minutes
  */
 #include <liburing.h>
 #include <sys/epoll.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The window of a stream that is in flow: it grows, and nothing shows it.
+ *
+ * clock: host how soon bytes must go for a ring to grow
  */
 #include <sys/ioctl.h>
 

@@ -3,6 +3,7 @@
  * net.sanx.*: each network namespace has its own, and they count there alone.
  *
  * kernels: um
+ * clock: host how often a program sleeps
  */
 #include <net/if.h>
 #include <netinet/in.h>

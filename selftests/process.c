@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sockets that are shared: by descriptors, processes, threads. */
+/*
+ * Sockets that are shared: by descriptors, processes, threads.
+ *
+ * clock: host how soon a signal must come
+ */
 #include <fcntl.h>
 #include <sys/un.h>
 #include <sys/wait.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Connections that rest give their memory back, and nothing else shows it.
+ *
+ * clock: host memory is given back after idle_ms
  */
 #include <sys/socket.h>
 

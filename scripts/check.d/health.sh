@@ -71,7 +71,7 @@ has_checks() {
 run_health() {
 	local name=$1 test=$2 log
 	shift 2
-	log=$LOGS/$WHERE/${name//[ \/]/-}.log
+	log=$LAB_LOGS/${name//[ \/]/-}.log
 	if "$@" >"$log" 2>&1; then
 		result ok "$WHERE $name" "$(again "$test")"
 	else
@@ -86,7 +86,7 @@ run_health() {
 check_leaks() {
 	has_checks || return 0
 	# What is loaded anew comes to where it was, so addresses keep their names.
-	{ fresh && load_verbs; } >"$LOGS/$WHERE/leaks-fresh.log" 2>&1 || true
+	{ fresh && load_verbs; } >"$LAB_LOGS/leaks-fresh.log" 2>&1 || true
 	run_health "${1:-all tests}: no memory is lost" "$*" nodes "$SCRIPTS/guest/leaks"
 }
 

@@ -167,7 +167,7 @@ tools
 unit
 read -r -a kernels < <(sed -n 's/^sanx-kernels := //p' Kbuild)
 # For the others it is the same, and takes a minute.
-[ -n "${SANX_ALL_TESTS:-}" ] || kernels=("${kernels[-1]}")
+[ -n "${SANX_FULL:-}" ] || kernels=("${kernels[-1]}")
 for kernel in "${kernels[@]}"; do builds_for "$kernel"; done
 refuses
 rpms

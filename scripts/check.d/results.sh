@@ -3,6 +3,8 @@
 # What was checked, and how it went: a line a result, added up at the end.
 
 ALLOWED_SKIPS=$SANX_TREE/scripts/check.d/allowed-skips
+KNOWN_UNSTABLE=$SANX_TREE/scripts/check.d/known-unstable
+KNOWN_DAYS=14
 # Set in the processes that a run starts.
 LOGS=${LOGS:-}
 RESULTS=$LOGS/results
@@ -97,17 +99,39 @@ forbidden_skips() {
 	done <"$RESULTS"
 }
 
-# results_end: how to repeat what failed, then the line that counts.
+# known_unstable TEST: is it in the file, and for how long may it be?
+known_unstable() {
+	local name until
+	while IFS='|' read -r name until _; do
+		[ "${name%"${name##*[! ]}"}" = "$1" ] || continue
+		until=$(date -d "${until// /}" +%s) || return 1
+		[ "$until" -ge "$(($(date +%s) - 86400))" ] &&
+			[ "$until" -le "$(($(date +%s) + KNOWN_DAYS * 86400))" ]
+		return
+	done < <(grep -v '^#' "$KNOWN_UNSTABLE")
+	return 1
+}
+
+# unknown_unstable: results that were unstable and may not be.
+unknown_unstable() {
+	local name
+	while read -r name; do
+		known_unstable "$name" || printf '%s\n' "unstable, and not known to be: $name"
+	done < <(awk -F'\t' '$1 == "unstable" { sub(/: .*/, "", $2); print $2 }' "$RESULTS" | sort -u)
+}
+
+# results_end: how to repeat what failed, what was unstable, then the line that counts.
 results_end() {
-	local rc=0 skips
-	skips=$(forbidden_skips)
-	[ -z "$skips" ] || { printf '%s\n' "$skips" && rc=1; }
+	local rc=0 wrong
+	wrong=$(forbidden_skips; unknown_unstable)
+	[ -z "$wrong" ] || { printf '%s\n' "$wrong" && rc=1; }
 	if [ "$(count fail)" != 0 ]; then
 		rc=1
 		echo "== what failed, and the command that repeats it"
 		awk -F'\t' '$1 == "fail" { printf "%s\n    %s\n", $2, $3 }' "$RESULTS"
 	fi
 	[ "$(($(count ok) + $(count skip) + $(count fail)))" != 0 ] || rc=1
+	[ "$(count unstable)" = 0 ] || echo "$(count unstable) unstable"
 	echo "$(count ok) passed, $(count fail) failed, $(count skip) skipped"
 	return "$rc"
 }

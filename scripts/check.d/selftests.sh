@@ -2,11 +2,10 @@
 # shellcheck shell=bash
 # Selftests: labs that run them, several at a time.
 #
-# A lab is KERNEL-KIND: "one" (one node, its own programs), "verbs" (those about
-# connected sockets, over rxe), "mixed" (both), "siw" (the same over iWARP, where the
-# kernel has it), "rail" (the same over a TCP rail), "two" (scripts over two nodes),
-# "rails" (those of them about several rails), "trust" (about what a peer may do) or
-# "tworail" (all of them over TCP rails).
+# A lab is KERNEL-KIND, or KERNEL-KIND.N where its tests are split.  A kind is "one" (one
+# node, its own programs), "verbs" (those about connected sockets, over rxe), "siw" (the
+# same over iWARP, where the kernel has it), "rail" (the same over a TCP rail), "two"
+# (scripts over two nodes) or "tworail" (the same over TCP rails).
 
 again() {
 	if [ -n "${SANX_TUNE:-}" ]; then
@@ -16,10 +15,30 @@ again() {
 	fi
 }
 
+# within SECONDS: sets LIMIT to them, or to what is left until the deadline of the run.
+within() {
+	LIMIT=$1
+	[ -n "${SANX_DEADLINE:-}" ] || return 0
+	local left=$((SANX_DEADLINE - $(date +%s)))
+	[ "$left" -ge "$LIMIT" ] || LIMIT=$left
+}
+
+# not_run LAB NAME
+not_run() {
+	result fail "$(lab_base "$1") $2: not run: deadline" "make selftests KERNEL=${1%%-*} TEST=$2"
+}
+
 # run_test KIND NAME LIMIT
 run_test() {
-	local kind=$1 name=$2 limit=$3 log rc=0 start=$SECONDS
-	log=$LOGS/$WHERE/$kind-$name.log
+	local kind=$1 name=$2 limit log rc=0 start=$SECONDS
+	log=$LAB_LOGS/$kind-$name.log
+	within "$3"
+	limit=$LIMIT
+	if [ "$limit" -le 0 ]; then
+		not_run "$WHERE" "$name"
+		return
+	fi
+	host_begin
 	limited "$limit" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
 	tap_results "$WHERE $name" "$(again "$name")" "$log"
 	if [ "$rc" != 0 ] && ! grep -q '^not ok' "$log"; then
@@ -31,7 +50,10 @@ run_test() {
 	elif grep -q '^not ok' "$log"; then
 		tail -n 40 "$log" | sed 's/^/# /'
 	fi
+	grep -h '^# tries: ' "$log" || true
 	after_test "$name" "$log"
+	host_end "$WHERE" "$kind" "$name"
+	printf '%s %s %s\n' "${KERNEL}-$kind" "$name" $((SECONDS - start)) >>"$LOGS/seconds"
 	say "$WHERE $name took $((SECONDS - start)) s"
 }
 
@@ -40,65 +62,89 @@ wires_of() {
 	if [ "$1" = 2 ]; then echo 3; else echo 1; fi
 }
 
+# clock_of LAB: make check runs what one native node can by a virtual clock, make check-full
+# by the host's.
+clock_of() {
+	[[ $1 != um-* || $1 = um-two* ]] || runs_all || [ "${CLOCK:-}" = host ] || echo "--virtual"
+}
+
+# lab_boots LAB: its nodes, and a result that says how often they had to be switched on.
+lab_boots() {
+	local nodes clock
+	nodes=$(nodes_of "$1")
+	mapfile -t clock < <(clock_of "$1")
+	say "$1: booting $nodes node(s)"
+	if lab up "${clock[@]}" --kernel "$KERNEL" --nodes "$nodes" --wires "$(wires_of "$nodes")" \
+		--cpus "$(cpus_of "$KERNEL")" --append "$(boot_args "$1")" --owner $$; then
+		result ok "$1: nodes boot" "$(again "")"
+		grep -hs '^# tries: ' "$SANX_CACHE/run/$SANX_LAB/tries" || true
+		return 0
+	fi
+	result fail "$1: nodes boot" "$(again "")"
+	return 1
+}
+
 # in_lab LAB: in a process of its own, as several may be up.
 in_lab() {
-	local kind=${1#*-} nodes list line
+	local list line lab=$1${SANX_TUNE:+-$SANX_TUNE}
 	KERNEL=${1%%-*}
-	WHERE=$1${SANX_TUNE:+-$SANX_TUNE}
-	export SANX_LAB=check-$WHERE-$$
-	mkdir -p "$LOGS/$WHERE"
-	nodes=$(nodes_of "$kind")
-	say "$WHERE: booting $nodes node(s)"
-	lab up --kernel "$KERNEL" --nodes "$nodes" --wires "$(wires_of "$nodes")" --cpus "$(cpus_of "$KERNEL")" \
-		--append "$(boot_args "$kind")" --owner $$ || {
-		result fail "$WHERE: nodes boot" "$(again "")"
+	WHERE=$(lab_base "$1")${SANX_TUNE:+-$SANX_TUNE}
+	LAB_LOGS=$LOGS/$lab
+	export SANX_LAB=check-$lab-$$
+	mkdir -p "$LAB_LOGS"
+	mapfile -t list < <(tests_of "$1")
+	within 1
+	if [ "$LIMIT" -le 0 ]; then
+		for line in "${list[@]}"; do not_run "$1" "$(cut -d ' ' -f 2 <<<"$line")"; done
 		return
-	}
+	fi
+	lab_boots "$1" || return 0
 	# shellcheck source=scripts/lablib.sh
 	. "$SCRIPTS/lablib.sh"
-	trap 'cp "$LAB_RUN"/*.console "$LOGS/$WHERE/" || true; lab down' EXIT
+	trap 'cp "$LAB_RUN"/*.console "$LAB_LOGS/" || true; lab down' EXIT
 	fresh || {
-		result fail "$WHERE: af_sanx loads" "$(again "")"
+		result fail "$lab: af_sanx loads" "$(again "")"
 		return
 	}
 	! has_checks || nodes "$SCRIPTS/guest/leaks" before
-	mapfile -t list < <(wanted_tests "$kind")
 	# shellcheck disable=SC2086
 	for line in "${list[@]}"; do run_test $line; done
 	check_end "$TEST"
 }
 
-# labs_of KERNEL: the emulated debug kernel takes longer to boot than to run the few
-# tests that it usually has.
-labs_of() {
-	local one="$1-one $1-verbs"
-	[ "$1" != debug ] || KERNEL=debug runs_all || one=debug-mixed
-	case $1 in
-	debug) one+=" $1-siw" ;;
-	um) one+=" $1-siw $1-rail $1-tworail" ;;
-	esac
+# kinds_of KERNEL
+kinds_of() {
 	# Asked for by name, rails are tested on any kernel.
-	[ "${VARIANT:-}" != rail ] || one="$1-rail $1-tworail"
-	[ "${VARIANT:-}" = rail ] || one="$1-two $1-rails $1-trust $one"
-	echo "$one"
+	if [ "${VARIANT:-}" = rail ]; then
+		echo "rail tworail"
+		return
+	fi
+	case $1 in
+	debug) echo "two one verbs siw" ;;
+	um) echo "two one verbs siw rail tworail" ;;
+	*) echo "two one verbs" ;;
+	esac
 }
 
-# useful_labs KERNELS...: those that have a test to run.
-useful_labs() {
-	local lab
-	for KERNEL in "$@"; do
-		for lab in $(labs_of "$KERNEL"); do
-			[ -z "$(SLOW=1 wanted_tests "${lab#*-}")" ] || echo "$lab"
+# labs_of KERNELS...: LAB SECONDS of those that have a test to run.
+labs_of() {
+	local KERNEL kind n i
+	for KERNEL; do
+		for kind in $(kinds_of "$KERNEL"); do
+			n=$(shards "$kind")
+			for ((i = 1; i <= n; i++)); do
+				tests_of "$KERNEL-$kind$([ "$n" = 1 ] || echo ".$i")" |
+					awk -v lab="$KERNEL-$kind$([ "$n" = 1 ] || echo ".$i")" '
+						{ sum += $4 } END { if (NR) print lab, sum }'
+			done
 		done
 	done
 }
 
-# long_first: labs over two nodes take longest, and those with many CPUs leave the least
-# room beside them.  One that begins when all others are about to end leaves the machine
-# with little to do.
+# long_first: labs that have the most CPUs leave the least room beside them, and one that
+# begins when all others are about to end leaves the machine with little to do.
 long_first() {
-	sed -E 's/^6.*-(two|rails|trust)$/0 &/; t; s/^.*-(two|rails|trust|tworail)$/1 &/; t
-		s/^6/2 &/; t; s/^/3 /' | sort -s -n -k 1,1 | cut -d ' ' -f 2
+	sed -E 's/^6.*-two/1 &/; t; s/^/0 /' | sort -s -k 1,1nr -k 3,3nr | cut -d ' ' -f 2
 }
 
 # build_for KERNELS: everything is built before any lab is up.
@@ -129,7 +175,7 @@ count_cpus() {
 	local lab KERNEL
 	for lab; do
 		KERNEL=${lab%%-*}
-		CPUS_IN[$lab]=$(($(nodes_of "${lab#*-}") * $(cpus_of "$KERNEL")))
+		CPUS_IN[$lab]=$(($(nodes_of "$lab") * $(cpus_of "$KERNEL")))
 	done
 }
 
@@ -175,49 +221,82 @@ run_labs() {
 	wait
 }
 
-# any_can_run KIND NAME KERNELS...
-any_can_run() {
-	local kind=$1 name=$2 KERNEL
-	shift 2
+# planned KERNELS...: KERNEL-KIND NAME, a line each, of what is to run on these.
+planned() {
+	local KERNEL kind
 	for KERNEL; do
-		! is_for_kernel "$kind" "$name" || return 0
+		for kind in $(kinds_of "$KERNEL"); do
+			wanted_tests "$kind" | awk -v lab="$KERNEL-$kind" '{ print lab, $2 }'
+		done
 	done
-	return 1
 }
 
-# nothing_left_out KERNELS...: in a run of everything each test that they can run has
-# results, of one kernel at least, in its lab or a mixed one; but for those that have a
-# make target of their own.
+# all_run KERNELS...: whatever was planned has a result.
+all_run() {
+	local lab name
+	while read -r lab name; do
+		grep -q "^[a-z]*	$lab $name: " "$RESULTS" ||
+			result fail "$lab $name: gave no result" "make selftests KERNEL=${lab%%-*} TEST=$name"
+	done < <(planned "$@")
+}
+
+KERNELS_CHECK="um 6.1 6.12"
+KERNELS_FULL="debug $KERNELS_CHECK"
+
+# nothing_left_out: each test is in make check or in make check-full, on one kernel at
+# least, or has a target of its own.
 nothing_left_out() {
-	local lab kind name
-	for lab in one verbs siw rail two rails trust tworail; do
-		while read -r kind name; do
-			said_of "$kind" "$name" long
-			[ -n "$SAYS" ] ||
-				! KERNEL=um is_chosen "$kind" "$name" ||
-				! any_can_run "$kind" "$name" "$@" ||
-				grep -qE "^[a-z]*	[^ ]*-($lab|mixed) $name: " "$RESULTS" ||
-				result fail "$name: ran on no kernel" "make selftests TEST=$name"
-		done < <(all_tests "$lab")
-	done
+	local kind name
+	while read -r kind name; do
+		said_of "$kind" "$name" long
+		[ -n "$SAYS" ] || echo "$name"
+	done < <(every_test) | sort -u >"$LOGS/tests"
+	# shellcheck disable=SC2086
+	{
+		SANX_FULL="" planned $KERNELS_CHECK
+		SANX_FULL=1 planned $KERNELS_FULL
+	} | cut -d ' ' -f 2 | sort -u >"$LOGS/planned"
+	while read -r name; do
+		result fail "$name: is in no target" "make selftests TEST=$name"
+	done < <(comm -23 "$LOGS/tests" "$LOGS/planned")
 }
 
 stage_selftests() {
-	local kernels=${KERNEL:-um 6.1 6.12} labs
-	[ -n "$KERNEL" ] || [ -z "${SANX_ALL_TESTS:-}" ] || kernels="debug $kernels"
+	local kernels=${KERNEL:-$KERNELS_CHECK} labs
+	[ -n "$KERNEL" ] || ! runs_all || kernels=$KERNELS_FULL
 	# shellcheck disable=SC2086
 	build_for $kernels || return 0
 	# shellcheck disable=SC2086
-	mapfile -t labs < <(useful_labs $kernels | long_first)
+	mapfile -t labs < <(labs_of $kernels | long_first)
 	run_labs "${labs[@]}"
+	repeat_failed
+	[ -z "$KERNEL$TEST${VARIANT:-}${CASE:-}" ] || return 0
 	# shellcheck disable=SC2086
-	[ -n "$KERNEL$TEST${VARIANT:-}${CASE:-}" ] || nothing_left_out $kernels
+	all_run $kernels
+	nothing_left_out
+}
+
+# Tests that have a target of their own, and the kernel that they are run on.  (stripes
+# has figures, and no verdict.)
+LONG_RUNS=(6.1:python 6.1:more_programs 6.1:mpi um:storm um:siege debug:soak)
+
+long_tests() {
+	printf '%s\n' "${LONG_RUNS[@]#*:}"
+}
+
+stage_long() {
+	local run
+	"$SCRIPTS/deps.sh" suites
+	for run in "${LONG_RUNS[@]}"; do
+		KERNEL=${run%%:*} TEST=${run#*:} stage_selftests
+	done
 }
 
 # Everything that one node can test, with every tunable at one end and then at
 # the other.  What a test is about it sets for itself.
 stage_extremes() {
 	local kernel=${KERNEL:-6.12} tune
+	export SANX_FULL=1
 	build_for "$kernel" || return 0
 	for tune in ${TUNE:-least most}; do
 		SANX_TUNE=$tune run_labs "$kernel-one" "$kernel-verbs"

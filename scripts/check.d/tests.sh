@@ -4,7 +4,6 @@
 #
 # What the comments of a test's source say of it:
 #
-#	timeout: N		seconds until it counts as hung
 #	kernels: NAMES		the others need not be asked, as they lack what it
 #				is about, or say the same
 #	cpus: N			needs so many
@@ -12,41 +11,43 @@
 #	no siw: WHY		not run over iWARP
 #	no rail: WHY		not run over TCP rails, on one node or on two
 #	only verbs: WHY		run over RDMA only
-#	long: WHY		not in make check; it has a make target of its own
+#	clock: host WHY		its verdict depends on how soon the host runs the nodes;
+#				if it fails, it is run once more (scripts/check.d/unstable.sh)
+#	full: WHY		not in make check, but in make check-full
+#	long: WHY		in neither; it has a make target of its own
+#	timeout: N		of a long one, seconds until it counts as hung
 #	boot: ARGS		for the kernel's command line, of the lab that it is in
 #	last: WHY		behind the others
-#	lab: rails|trust	of a test over two nodes: in a lab of their own, as one
-#				that has them all takes longer than all others
 
-# Seconds until a test counts as hung, if its source does not say otherwise: far
-# more than it takes, as the host may be busy with other things.
-LIMIT_ONE=600
-LIMIT_TWO=600
+# Seconds until a test counts as hung: so many times what scripts/check.d/seconds has, as
+# the host may be busy with other things; not less than LIMIT_LEAST, and LIMIT_UNKNOWN
+# where that file has nothing.
+LIMIT_TIMES=8
+LIMIT_LEAST=60
+LIMIT_UNKNOWN=600
 
-# The native debug kernel (um) runs every test that it can.  What else is to run where is
-# chosen here, so that make check has an end; make check-all runs all on each kernel.
-# SANX_ALL_TESTS names the kernels that run all; 1 is any.
+# A lab in which tests take longer than this is split.
+LAB_SECONDS=240
+
+# The native debug kernel (um) runs every test of make check.  What else is to run where is
+# chosen here, so that make check has an end; make check-full runs all on each kernel.
 
 # On the stock kernels: what races on two CPUs, what compat/ makes the same on 6.1, and
 # what unmodified programs do.  What um cannot run is run there in any case.
 STOCK_TESTS="abuse accept connect data dgram poll process stress transfer uring"
 STOCK_TESTS+=" abuse-verbs connect-verbs data-verbs poll-verbs"
 STOCK_TESTS+=" stress-verbs transfer-verbs urgent-verbs uring-verbs"
-STOCK_TESTS+=" fallback lifecycle programs streams"
-
-# On the emulated debug kernel, which is slow and has two CPUs: what races, and what needs
-# x86.  make check-all runs these, make check-debug everything.
-DEBUG_TESTS="abuse stress stress-verbs verbs_refuse-verbs"
+STOCK_TESTS+=" streams"
 
 # Over iWARP: connections, data in each way that they travel, ends, and memory that is
 # registered and given back, as the two devices differ in no more than that.
-SIW_TESTS="abuse-siw connect-siw data-siw endings-siw grow-siw long-siw reclaim-siw"
+SIW_TESTS="abuse-siw connect-siw data-siw grow-siw long-siw reclaim-siw"
 SIW_TESTS+=" stress-siw transfer-siw urgent-siw"
 
 # Once more over TCP rails, of the tests over two nodes and then of those on one, where
 # the wire is what counts.  All of them: make selftests KERNEL=um VARIANT=rail.
-RAIL_TESTS="streams-rail fallback-rail failover-rail"
-RAIL_TESTS+=" abuse-rail accept-rail connect-rail data-rail failnth-rail full-rail grow-rail"
+RAIL_TESTS="streams-rail"
+RAIL_TESTS+=" abuse-rail accept-rail connect-rail data-rail full-rail grow-rail"
 RAIL_TESTS+=" long-rail reclaim-rail sendbuf-rail stress-rail transfer-rail urgent-rail"
 RAIL_TESTS+=" uring-rail"
 
@@ -100,14 +101,47 @@ said_of() {
 	SAYS=${SAID[$SOURCE:$3]:-}
 }
 
-# limit_of KIND NAME: sets LIMIT to the seconds that the test may take.
+# read_seconds: fills TAKES, by KERNEL-KIND:NAME and by :NAME for the most of any, with the
+# seconds that tests took.
+declare -A TAKES=()
+read_seconds() {
+	local lab name seconds
+	TAKES[:]=0
+	while read -r lab name seconds; do
+		[[ $lab != "#"* ]] || continue
+		TAKES[$lab:$name]=$seconds
+		[ "${TAKES[:$name]:-0}" -ge "$seconds" ] || TAKES[:$name]=$seconds
+	done <"$SANX_TREE/scripts/check.d/seconds"
+}
+
+# take_seconds: of each test that has run, the time it took, into the committed file.
+take_seconds() {
+	local file=$SANX_TREE/scripts/check.d/seconds new=$SANX_TREE/build/check/seconds
+	[ -s "$new" ] || die "no test has run: $new"
+	{
+		grep '^#' "$file"
+		{ grep -v '^#' "$file" && cat "$new"; } |
+			awk '{ last[$1 " " $2] = $3 } END { for (test in last) print test, last[test] }' | sort
+	} >"$file.new"
+	mv "$file.new" "$file"
+}
+
+# limit_of KIND NAME: sets TOOK to the seconds that the test took, LIMIT to those that it
+# may take.
 limit_of() {
+	[ "${#TAKES[@]}" != 0 ] || read_seconds
+	TOOK=${TAKES[$KERNEL-$1:$2]:-${TAKES[:$2]:-}}
 	said_of "$1" "$2" timeout
 	LIMIT=${SAYS%%[!0-9]*}
-	case $1 in
-	two*) LIMIT=$((${LIMIT:-$LIMIT_TWO} * ${SLOW:-1})) ;;
-	*) LIMIT=$((${LIMIT:-$LIMIT_ONE} * ${SLOW:-1})) ;;
-	esac
+	if [ -n "$LIMIT" ]; then
+		LIMIT=$((LIMIT * $(slow_of "$KERNEL")))
+	elif [ -n "${TAKES[$KERNEL-$1:$2]:-}" ]; then
+		LIMIT=$((TOOK * LIMIT_TIMES))
+	else
+		LIMIT=$((LIMIT_UNKNOWN * $(slow_of "$KERNEL")))
+	fi
+	[ "$LIMIT" -ge "$LIMIT_LEAST" ] || LIMIT=$LIMIT_LEAST
+	TOOK=${TOOK:-30}
 }
 
 # is_socket_test NAME: is it about connected sockets?  Such programs run once
@@ -127,15 +161,13 @@ wire_names() {
 	done
 }
 
-# two_names [LAB]: the scripts of two nodes, of one lab or all, those last that say so.
+# two_names: the scripts of two nodes, those last that say so.
 two_names() {
 	local test name last=()
 	for test in "$SANX_TREE"/selftests/two_node/*.sh; do
 		[ -x "$test" ] || continue
 		name=${test##*/}
 		name=${name%.sh}
-		said_of two "$name" lab
-		[ $# = 0 ] || [ "${SAYS:-two}" = "$1" ] || continue
 		said_of two "$name" last
 		if [ -n "$SAYS" ]; then last+=("$name"); else echo "$name"; fi
 	done
@@ -168,10 +200,20 @@ all_tests() {
 		done
 		;;
 	siw | rail) while read -r name; do echo "$1 $name-$1"; done < <(wire_names "$1") ;;
-	two | rails | trust) while read -r name; do echo "two $name"; done < <(two_names "$1") ;;
+	two) while read -r name; do echo "two $name"; done < <(two_names) ;;
 	tworail) while read -r name; do echo "tworail $name"; done < <(rail_names) ;;
-	mixed) all_tests one && all_tests verbs ;;
 	esac
+}
+
+# every_test: KIND NAME, a line each.
+every_test() {
+	local kind
+	for kind in one verbs siw rail two tworail; do all_tests "$kind"; done
+}
+
+# is_test NAME: is there one?
+is_test() {
+	every_test | grep -qE "^[a-z]* $1\$"
 }
 
 # is_asked KIND NAME: does TEST name it, or nothing?  VARIANT=rail says it of all names.
@@ -200,39 +242,87 @@ wanted() {
 	runs_all || is_chosen "$1" "$2"
 }
 
-# runs_all: does this kernel run all tests that it can?
+# runs_all: make check-full.
 runs_all() {
-	[ "${SANX_ALL_TESTS:-}" = 1 ] || [[ " ${SANX_ALL_TESTS:-} " == *" $KERNEL "* ]]
+	[ -n "${SANX_FULL:-}" ]
 }
 
-# is_chosen KIND NAME: of tests that run in several labs, is it one for this one, too?
+# is_chosen KIND NAME: is it for make check, and of tests that run in several labs, is it
+# one for this one?
 is_chosen() {
+	[ "${VARIANT:-}" != rail ] || [[ $1 != *rail ]] || return 0
+	said_of "$1" "$2" full
+	[ -z "$SAYS" ] || return 1
 	case $KERNEL-$1 in
-	*rail) [ "${VARIANT:-}" = rail ] || [[ " $RAIL_TESTS " == *" $2 "* ]] ;;
+	*rail) [[ " $RAIL_TESTS " == *" $2 "* ]] ;;
 	*-siw) [[ " $SIW_TESTS " == *" $2 "* ]] ;;
-	debug-*) [[ " $DEBUG_TESTS " == *" $2 "* ]] ;;
 	6.*) [[ " $STOCK_TESTS " == *" $2 "* ]] || ! KERNEL=um is_for_kernel "$1" "$2" ;;
 	esac
 }
 
-# wanted_tests LAB: what this lab is to run, KIND NAME LIMIT a line.
+# wanted_tests KIND: what labs of this kind are to run, KIND NAME LIMIT TOOK a line.
 wanted_tests() {
 	local kind name
 	while read -r kind name; do
 		wanted "$kind" "$name" || continue
 		limit_of "$kind" "$name"
-		echo "$kind $name $LIMIT"
+		echo "$kind $name $LIMIT $TOOK"
 	done < <(all_tests "$1")
+}
+
+# shards KIND: into how many labs of about the same length these are split.
+shards() {
+	wanted_tests "$1" | awk -v most="$LAB_SECONDS" '
+		{ sum += $4 }
+		END { print int((sum + most - 1) / most) + !NR }'
+}
+
+# kind_of LAB, lab_base LAB: without the number of a part.
+kind_of() {
+	local kind=${1#*-}
+	echo "${kind%.*}"
+}
+
+lab_base() {
+	echo "${1%%-*}-$(kind_of "$1")"
+}
+
+# tests_of LAB: what it is to run, likewise.  The longest are dealt out first, each to the
+# lab that has least; their order stays.
+tests_of() {
+	local kind=${1#*-}
+	if [ "$kind" = "${kind%.*}" ]; then
+		wanted_tests "$kind"
+		return
+	fi
+	wanted_tests "${kind%.*}" | awk -v own="${kind#*.}" -v n="$(shards "${kind%.*}")" '
+		{ line[NR] = $0; took[NR] = $4; of[NR] = 0 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				longest = least = 0
+				for (j = 1; j <= NR; j++)
+					if (!of[j] && (!longest || took[j] > took[longest]))
+						longest = j
+				for (j = 1; j <= n; j++)
+					if (!least || sum[j] < sum[least])
+						least = j
+				of[longest] = least
+				sum[least] += took[longest] + 1
+			}
+			for (i = 1; i <= NR; i++)
+				if (of[i] == own)
+					print line[i]
+		}'
 }
 
 # nodes_of LAB: how many it has.
 nodes_of() {
 	local kind name most=1
-	[[ $1 != @(two*|rails|trust) ]] || most=2
+	[[ ${1#*-} != two* ]] || most=2
 	while read -r kind name _; do
 		said_of "$kind" "$name" nodes
 		[ "${SAYS:-0}" -le "$most" ] || most=$SAYS
-	done < <(wanted_tests "$1")
+	done < <(tests_of "$1")
 	echo "$most"
 }
 
@@ -242,14 +332,14 @@ boot_args() {
 	while read -r kind name _; do
 		said_of "$kind" "$name" boot
 		[ -z "$SAYS" ] || echo "$SAYS"
-	done < <(wanted_tests "$1") | sort -u | tr '\n' ' '
+	done < <(tests_of "$1") | sort -u | tr '\n' ' '
 }
 
 # ip_version: the IP version that this kernel's one-node tests are run with, if
 # not with both.  Most of what they test does not know of it, so each has one;
-# SANX_ALL_VARIANTS=1 runs all variants.
+# make check-full runs all variants.
 ip_version() {
-	[ -n "${SANX_ALL_VARIANTS:-}" ] || case $KERNEL in
+	runs_all || case $KERNEL in
 	6.12) echo 6 ;;
 	*) echo 4 ;;
 	esac
@@ -261,7 +351,7 @@ ip_version() {
 # shown of the same source: that is asked of what runs over loop and verbs.
 named_variants() {
 	local all=${VARIANT:-} few=1
-	[ -z "$all${SANX_ALL_VARIANTS:-}" ] || few=
+	[ -z "$all${SANX_FULL:-}" ] || few=
 	if [ -z "$all" ]; then
 		said_of one "$1" variants
 		all=${SAYS:-${SAID[$SANX_TREE/selftests/sanx_test.h:variants]}}

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Nodes that find each other: the first connection is TCP, the next is not; who is no
 # node is left alone for a time; who has another's id, or no key, is not found.
-# lab: rails
 # kernels: um
-# timeout: 900
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -3,10 +3,9 @@
 # Three cables between two nodes, for two RDMA devices and an Ethernet port: each is
 # pulled by itself and all at once while connections of several kinds go on.  No byte
 # is lost, and no program sees an error.
-# lab: rails
 # kernels: um
-# timeout: 900
 # no rail: the node map has rails of both kinds
+# full: cuts for longer than a link lives
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -14,6 +13,9 @@ set -euo pipefail
 . "$(dirname "$0")/clients.sh"
 # shellcheck source=SCRIPTDIR/cable_events.sh
 . "$(dirname "$0")/cable_events.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 # Seconds until bytes flow again.
 BOUND=$((20 * SLOW))

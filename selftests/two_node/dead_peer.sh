@@ -3,9 +3,13 @@
 # A peer that falls silent: each program runs over AF_SANX and over TCP at the
 # same time, through the same cut, and learns the same at the same time.
 # kernels: um debug
+# full: what is silent is noticed after seconds, which are compared with TCP
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 declare -A LOG
 # There when the cable is cut, and when it is mended.

@@ -4,12 +4,14 @@
 # workers and interrupts have no memory now and then, while links come and go.  A
 # connection may break then; nothing hangs, and no byte is wrong.  FAILSOAK_SECONDS says
 # how long.
-# timeout: 900
-# lab: rails
 # kernels: um
+# full: at random, for a time
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 SOAK=$BIN/soak
 FAULTS=$BIN/faults

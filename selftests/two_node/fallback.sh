@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every way to become TCP, and the counter that tells of each.
 # kernels: 6.1 um
+# clock: host bounds for how long a connect waits
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 # works NAME N ARGS...: the program notices nothing.  Sets MS, what its
 # connect() took.

@@ -3,6 +3,7 @@
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
 # kernels: 6.12 um debug
+# full: cuts for longer than a link lives
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -85,9 +86,6 @@ load_verbs
 nodemap_std
 # A link is lost after twenty of these.
 nodes "echo $((300 * SLOW)) >/sys/module/af_sanx/parameters/heartbeat_ms"
-# A connect that takes longer becomes TCP: not what this is about, and slow nodes may
-# take 3 s.
-nodes "echo 20000 >/sys/module/af_sanx/parameters/link_timeout_ms"
 server 1 5020 both $LONG end
 server 2 5021 both $LONG end
 server 1 5022 recv 60k end

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # A peer that breaks the protocol loses its link, and nobody else notices.
-# lab: trust
 # kernels: um debug
 # no rail: the hostile peer is a program that speaks RDMA
+# clock: host sleeps stand for what the peer does
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

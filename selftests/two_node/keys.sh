@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Keys: who has the key of its peer gets a link, who has not becomes TCP; and keys
 # are replaced without a connection's noticing.
-# lab: trust
 # kernels: um debug
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

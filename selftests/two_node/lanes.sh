@@ -3,8 +3,8 @@
 # Several links between two nodes: connections are shared out among them, each
 # goes on in its lane when the links are lost, and a peer that starts anew is
 # noticed in all.
-# lab: rails
 # kernels: um debug
+# clock: host connections are spread as links come up
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

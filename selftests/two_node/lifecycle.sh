@@ -3,9 +3,13 @@
 # Things that come and go while they are in use: programs, modules, namespaces,
 # devices, cables, nodes.  What is left learns of it, in bounded time.
 # kernels: 6.1 um debug
+# full: ends that are noticed by their time-outs
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 # client NAME ARGS...: a client on node 2, in the background; its log is in
 # LOG[NAME].
@@ -84,7 +88,7 @@ module_in_use() {
 # only a run of all tests does so often.
 load_unload() {
 	local times=20
-	[ -z "${SANX_ALL_TESTS:-}" ] || times=100
+	[ -z "${SANX_FULL:-}" ] || times=100
 	stop_all
 	unload_sanx 1
 	check "$times times insmod, traffic, rmmod" node1 "

@@ -3,6 +3,7 @@
 # A file system on a network block device: the client is the kernel itself,
 # which takes over the socket that nbd-client made.
 # kernels: 6.1 um
+# clock: host the block layer has time-outs of its own
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

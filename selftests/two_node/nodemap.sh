@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The node map and the port rules: what goes in comes out, what is wrong goes
 # in neither whole nor in part, and each network namespace has its own.
-# lab: trust
 # kernels: um
+# clock: host bounds for how long commands take
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

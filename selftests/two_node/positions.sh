@@ -3,9 +3,7 @@
 # Rails that the two nodes have in different orders, a host whose address goes together
 # with a port, and a rail that the peer refuses while the port of the other one has no
 # carrier: connections go on, and come to rest on one rail.
-# lab: rails
 # kernels: um
-# timeout: 300
 # no rail: the node map has rails of both kinds
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # TCP as the last rail: connections go by it without RDMA, fall to it when RDMA is gone,
 # and come forward again, with all their bytes, and nobody notices.
-# lab: rails
 # kernels: um
-# timeout: 900
 # no rail: about RDMA and TCP rails beside each other
+# full: how long moves take is measured by the clock
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=SCRIPTDIR/clients.sh
 . "$(dirname "$0")/clients.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 # Seconds until all are on another rail.
 BOUND=$((30 * SLOW))

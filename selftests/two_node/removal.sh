@@ -4,9 +4,13 @@
 # or wait for one, and nothing hangs.
 # kernels: 6.12 um
 # no rail: about RDMA devices that are removed
+# full: bounds of seconds for what waits for a rail
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
+
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
 
 SIZE=3M
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Port rules that know who, and what they do to connections that are there.
-# lab: trust
 # kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

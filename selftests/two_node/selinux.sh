@@ -8,6 +8,7 @@
 #
 # kernels: 6.12
 # boot: security=selinux
+# no rail: the wire makes no difference to what SELinux is asked
 # last: the policy cannot be taken back
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

@@ -6,7 +6,6 @@
 # than of nodes that are busy with themselves.  SIEGE_MINUTES says how long.
 # timeout: 14400
 # long: an hour; make siege
-# lab: trust
 # kernels: um
 # nodes: 4
 # no rail: the hostile peers are programs that speak RDMA

@@ -3,9 +3,7 @@
 # A completion fails, with each status that there is.  Where a device or a cable has
 # failed, connections go on over another link and miss nothing; where a message was
 # wrong, they are reset.  No software device fails that way, so the module pretends.
-# lab: rails
 # kernels: um debug
-# timeout: 600
 # no rail: completions are RDMA's
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh

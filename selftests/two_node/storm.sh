@@ -4,7 +4,6 @@
 # a file system on NBD, PostgreSQL, redis with a replica, MPI, and connections of every
 # kind that compare each byte.  None of them sees an error.  STORM_EVENTS says how many
 # events there are, STORM_PROGRAMS under what.
-# lab: rails
 # kernels: um
 # timeout: 14400
 # long: an hour; make check-rails

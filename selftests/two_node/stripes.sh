@@ -4,7 +4,6 @@
 # chunks by turns over two, one on each rail (bin/stripe.c).  With rails that carry little,
 # and with rails that carry more than the nodes can copy.  Documentation/scaling.rst says
 # what follows from it.
-# lab: rails
 # kernels: um
 # timeout: 900
 # long: figures for Documentation/scaling.rst; make selftests TEST=stripes
