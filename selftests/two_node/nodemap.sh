@@ -3,7 +3,6 @@
 # The node map and the port rules: what goes in comes out, what is wrong goes
 # in neither whole nor in part, and each network namespace has its own.
 # kernels: um
-# clock: host bounds for how long commands take
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -66,7 +65,7 @@ many() {
 		>"$LAB_RUN/share/nodemap-test$2"
 }
 
-# While two maps take turns, whoever looks sees one of them.
+# While two maps take turns, whoever looks sees one of them.  He looks until he has seen both.
 all_or_nothing() {
 	local out
 	many 20 1
@@ -74,9 +73,14 @@ all_or_nothing() {
 	out=$(node1 "
 		sanxctl nodemap load ${FILE}1
 		( while sanxctl nodemap load ${FILE}2 && sanxctl nodemap load ${FILE}1; do :; done ) & pid=\$!
-		for i in \$(seq 30); do
-			sanxctl nodemap show | cut -d' ' -f2 | sort | uniq -c | tr -s '\n ' ' '; echo
-		done | sort -u
+		looks=0
+		until [ \$looks -ge 30 -a \$(sort -u /tmp/seen 2>/dev/null | wc -l) -ge 2 ]; do
+			sanxctl nodemap show | cut -d' ' -f2 | sort | uniq -c | tr -s '\n ' ' ' >>/tmp/seen
+			echo >>/tmp/seen
+			looks=\$((looks + 1))
+			[ \$looks -lt 3000 ] || break
+		done
+		sort -u /tmp/seen; rm /tmp/seen
 		kill \$pid; wait \$pid" </dev/null || true)
 	is "a load is never seen half done" "$(sed 's/^ //; s/ $//' <<<"$out")" "20 1
 20 2"
