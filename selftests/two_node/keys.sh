@@ -80,34 +80,57 @@ without_and_with() {
 	is "the same key twice" "$(node1 'sanxctl key add 2 /tmp/key1 2>&1' </dev/null)" "Error: the peer has this key."
 }
 
-# walk NAME: a program exchanges a byte five times a second, for some time.
+# walk: a program asks and is answered, some times a second, until arrive().
+WALK_END=/share/keys-walk
 walk() {
-	local i actions=()
-	for ((i = 0; i < 100; i++)); do actions+=(ping 1 sleep 200); done
-	background 2 "$PEER" -T $((PATIENCE * 2)) connect 10.77.0.1 5002 "${actions[@]}" shut end
+	rm -f "$LAB_RUN$WALK_END"
+	background 2 "$PEER" -p -T $((PATIENCE * 10)) connect 10.77.0.1 5002 busy "$WALK_END" shut end
 	WALK=$LAST_LOG
 	says "$WALK" '^connected'
+}
+
+arrive() {
+	touch "$LAB_RUN$WALK_END"
+	says "$WALK" '^done'
+}
+
+# goes_on: the program has asked and was answered since; it asks for less than 200 kB.
+goes_on() {
+	local now
+	now=$(stat 1 rx_bytes)
+	eventually 60 "[ \$(stat 1 rx_bytes) -gt $((now + 400000)) ]"
+}
+
+# have NR: the links of both nodes have that key.
+have() {
+	[ "$(auth 1) $(auth 2)" = "${IDS[$1]} ${IDS[$1]}" ]
 }
 
 replaced() {
 	remember
 	walk
 	add 1 2 2
-	sleep 1
+	check "replaced: one node has two keys: goes on" goes_on
 	add 2 1 2
-	sleep 1
+	check "replaced: both nodes have: goes on" goes_on
 	is "two keys are shown" "$(node1 sanxctl key show </dev/null | tr '\n' ' ')" "2 ${IDS[1]} 2 ${IDS[2]} "
 	key_file 1 3
 	is "there is no third" "$(node1 'sanxctl key add 2 /tmp/key3 2>&1' </dev/null)" \
 		"Error: the peer has two keys, remove one first."
 	del 1 2 1
-	sleep 1
+	check "replaced: the links have the new key" eventually 30 "have 2"
+	check "replaced: one node has two keys still: goes on" goes_on
 	del 2 1 1
-	check "replaced: the links have the new key" eventually 30 \
-		"[ \"\$(auth 1) \$(auth 2)\" = '${IDS[2]} ${IDS[2]}' ]"
-	check "replaced: the connection has gone on" says "$WALK" '^done'
+	check "replaced: the old key is gone: goes on" goes_on
+	is "replaced: the links have the new key still" "$(auth 1) $(auth 2)" "${IDS[2]} ${IDS[2]}"
+	check "replaced: the connection has gone on" arrive
 	is "replaced: no reset" "$(moved 1 resets) $(moved 2 resets)" "0 0"
 	is "replaced: nothing was TCP" "$(moved 2 conns_fallback)" 0
+}
+
+# refused: a node has refused a link.
+refused() {
+	[ $(($(moved 1 links_refused) + $(moved 2 links_refused))) -ge 1 ]
 }
 
 # A connection without a key waits until both nodes have one.
@@ -120,11 +143,11 @@ introduced() {
 	remember
 	walk
 	add 1 2 1
-	sleep 2
+	check "introduced: one node has the key: no link" eventually 30 refused
 	add 2 1 1
-	check "introduced: the links have the key" eventually 30 \
-		"[ \"\$(auth 1) \$(auth 2)\" = '${IDS[1]} ${IDS[1]}' ]"
-	check "introduced: the connection has gone on" says "$WALK" '^done'
+	check "introduced: the links have the key" eventually 30 "have 1"
+	check "introduced: goes on" goes_on
+	check "introduced: the connection has gone on" arrive
 	is "introduced: no reset" "$(moved 1 resets) $(moved 2 resets)" "0 0"
 }
 
@@ -177,7 +200,8 @@ attacked() {
 	tries "with a wrong token" "$(hex 3)" resume-token down
 }
 
-if [ -n "$RAIL" ]; then plan 38; else plan 52; fi
+if [ -n "$RAIL" ]; then plan 45; else plan 59; fi
+at_exit "rm -f '$LAB_RUN$WALK_END'"
 load_verbs
 nodes 'echo 1 >/sys/module/af_sanx/parameters/lanes'
 nodemap_std
