@@ -28,6 +28,7 @@
  */
 #include <arpa/inet.h>
 #include <endian.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,7 @@
 #define DENIED_PORT	5003
 #define LOCAL_PORT	5004	/* listens on 127.0.0.1 only */
 #define FEW_PORT	5005	/* has a backlog of 2 */
-#define LATE_PORT	5007	/* an echo that begins after LATE_MS */
-#define LATE_MS		1000
+#define LATE_PORT	5007	/* an echo that begins when there is READ_FILE */
 #define NO_PORT		5009
 
 #define DEPTH		128	/* of both queues */
@@ -65,6 +65,8 @@
 #define FIRST		1024	/* what may be sent to whom has no ring */
 /* While it is there, "mute" answers. */
 #define ANSWER_FILE	"/tmp/hostile.answer"
+/* In a folder of all nodes. */
+#define READ_FILE	"/share/hostile.read"
 
 enum {
 	DATA = 1, CREDIT, FIN, CLOSE, CLOSE_ACK, OPEN, OPEN_ACK, OPEN_REJ, PING, PONG,
@@ -219,8 +221,8 @@ static char recvs[RECVS][SLOT], sends[DEPTH][SLOT];
 static unsigned int sent, posted;
 static long held = -1;		/* receive of the frame that await() has returned */
 static __u32 ring = RING_SIZE;	/* what we said that ours is */
-/* How long to wait for the other side. */
-static long patience = SOON;
+/* How long to wait for the other side, in ms: no case is decided by it. */
+static long patience = 3 * SOON;
 
 /* The key that the two nodes share: $KEY, in hex digits; or none. */
 static __u8 key[KEY];
@@ -238,6 +240,12 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(2);
+}
+
+static void tell(const char *word)
+{
+	puts(word);
+	fflush(stdout);
 }
 
 static void post_recv(unsigned long i)
@@ -505,12 +513,22 @@ static __u64 token_of(const __u64 *k, __u32 opener, __u32 acceptor)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+/* Nobody needs completions of what was sent, but their queue has an end. */
+static void forget_sent(void)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(id->send_cq, 1, &wc) > 0)
+		;
+}
+
 /* Nothing is waited for: what becomes of it is seen by what comes back. */
 static void post(const struct frame *f, const void *body)
 {
 	char *buf = sends[sent++ % DEPTH];
 	struct wire_header h;
 
+	forget_sent();
 	release();
 	h = (struct wire_header){
 		.type	= f->type,
@@ -585,6 +603,37 @@ static const char *link_state(void)
 	return await(PONG, PONG, &word) ? "up" : word;
 }
 
+/*
+ * Waits until what the other side has sent is acknowledged there: until it has asked, with
+ * a PING that its device has delivered, and has taken the grant of the answer.
+ */
+static const char *settle(void)
+{
+	static const struct frame pong = { .type = PONG };
+	const char *word;
+
+	if (!await(PING, PING, &word))
+		return word;
+	post(&pong, NULL);
+	return link_state();
+}
+
+/* Writes where the other side takes a ring back, until that has been done. */
+static const char *write_on(__u64 addr, __u32 rkey)
+{
+	long end = now_ms() + patience;
+	const char *word;
+
+	for (;;) {
+		if (rdma_post_write(id, NULL, sends[DEPTH - 1], 64, mr, 0, addr, rkey))
+			die("write");
+		word = link_state();
+		if (strcmp(word, "up") || now_ms() > end)
+			return word;
+		sleep_ms(20);
+	}
+}
+
 static void map_address(struct in6_addr *to, const char *text)
 {
 	map_sockaddr(to, rdma_get_local_addr(id));
@@ -654,7 +703,7 @@ static const char *try_port(const struct test *t)
 static const char *try_half_open(const struct test *t)
 {
 	static char word[64];
-	long end = now_ms() + 15000;
+	long end = now_ms() + patience;
 	struct wire_text text;
 	int n = 0;
 
@@ -669,19 +718,38 @@ static const char *try_half_open(const struct test *t)
 	return word;
 }
 
-/* As many links as there can be in a second, one after the other. */
+static bool link_up_soon(void)
+{
+	long end = now_ms() + patience;
+
+	while (!link_up(&good_hello)) {
+		if (now_ms() > end)
+			return false;
+		sleep_ms(100);
+	}
+	return true;
+}
+
+/*
+ * As many links as there can be, one after the other, and then one more as soon as there
+ * may be: SETUPS a second, and at first those of one second.
+ */
+#define SETUPS	1
+
 static const char *try_setups(const struct test *t)
 {
-	static char word[64];
+	long start = now_ms();
 	int n = 0;
 
-	while (n < 50 && link_up(&good_hello)) {
+	if (!link_up_soon())
+		return "rejected";
+	do {
 		rdma_disconnect(id);
 		n++;
-	}
-	sleep_ms(2000);
-	snprintf(word, sizeof(word), "%d%s", n, link_up(&good_hello) ? " again" : "");
-	return word;
+	} while (now_ms() < start + patience && link_up(&good_hello));
+	if (n > SETUPS + 1 + SETUPS * (now_ms() - start) / 1000)
+		return "unlimited";
+	return link_up_soon() ? "limited again" : "limited";
 }
 
 static const char *post_frames(const struct frame *f)
@@ -815,17 +883,27 @@ static const char *try_leave_read(const struct test *t)
 		.type = DATA, .flags = GEN(1), .conn = ID, .len = 8, .count = 8,
 		.offset = 768,
 	};
+	const struct wire_header *h;
+	struct wire_window before;
 	struct frame left = leave;
-	/* There is no ring if a reader has it all at once. */
-	const char *word = make_ring_of(LATE_PORT, 0);
-	struct wire_window before = window;
+	const char *word;
+	__u64 read = 0;
 
+	/* There is no ring if a reader has it all at once. */
+	unlink(READ_FILE);
+	word = make_ring_of(LATE_PORT, 0);
+	before = window;
 	if (word)
 		return word;
 	/* The queue is where the ring is from here on, and then empty. */
 	post(&used, "hello...");
-	sleep_ms(LATE_MS + 500);
-	left.offset += used.count;
+	if (close(creat(READ_FILE, 0644)))
+		die(READ_FILE);
+	for (left.offset += used.count; read < left.offset; read += le32toh(h->count)) {
+		h = await(DATA, DATA, &word);
+		if (!h)
+			return word;
+	}
 	post(&left, NULL);
 	word = await_ring(2);
 	if (word)
@@ -835,11 +913,7 @@ static const char *try_leave_read(const struct test *t)
 	if (!t->write.late)
 		return post_frames(t->frames);
 	/* It is taken back when the reader has left it. */
-	sleep_ms(500);
-	if (rdma_post_write(id, NULL, sends[DEPTH - 1], 64, mr, 0,
-			    le64toh(before.addr), le32toh(before.rkey)))
-		die("write");
-	return link_state();
+	return write_on(le64toh(before.addr), le32toh(before.rkey));
 }
 
 /* Of RING and RESUME. */
@@ -938,8 +1012,33 @@ static const char *try_resume_lost(const struct test *t)
 }
 
 /*
- * For a while nobody listens here, as where a device has just come back; then the link
- * is asked for by this side.
+ * Waits until it is asked for a link at the address of the one that it had, and refuses
+ * without a word, as the connection manager does where nobody listens.
+ */
+static void refuse_link(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct sockaddr_in here = *(struct sockaddr_in *)rdma_get_local_addr(id);
+	struct rdma_cm_id *listener;
+	struct rdma_cm_event *ev;
+
+	here.sin_port = htons(atoi(SERVICE));
+	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(listener, (struct sockaddr *)&here) || rdma_listen(listener, 8))
+		die("listen");
+	do {
+		if (rdma_get_cm_event(channel, &ev))
+			die("request");
+	} while (ev->event != RDMA_CM_EVENT_CONNECT_REQUEST);
+	if (rdma_reject(ev->id, NULL, 0))
+		die("reject");
+	rdma_ack_cm_event(ev);
+	rdma_destroy_id(listener);
+}
+
+/*
+ * For a while links are refused here, as where a device has just come back; then one is
+ * asked for by this side.
  */
 static const char *try_resume_late(const struct test *t)
 {
@@ -948,7 +1047,7 @@ static const char *try_resume_late(const struct test *t)
 	if (word)
 		return word;
 	rdma_disconnect(id);
-	sleep_ms(2000);
+	refuse_link();
 	return link_up(&good_hello) ? resume(conn, &t->open) : "rejected";
 }
 
@@ -979,7 +1078,9 @@ static const char *try_resume_behind(const struct test *t)
 	word = post_frames(t->frames);
 	if (strcmp(word, "up"))
 		return word;
-	sleep_ms(500);
+	word = settle();
+	if (strcmp(word, "up"))
+		return word;
 	if (!link_up(&good_hello))
 		return "rejected";
 	word = resume(conn, &r);
@@ -1034,8 +1135,7 @@ static const char *try_answer_behind(const struct test *t)
 
 	if (!link_up(&good_hello))
 		return "rejected";
-	puts(link_state());
-	fflush(stdout);
+	tell(link_state());
 	h = await(OPEN, OPEN, &word);
 	if (!h)
 		return word;
@@ -1045,10 +1145,9 @@ static const char *try_answer_behind(const struct test *t)
 	post_admission(OPEN_ACK, f.conn);
 	if (!await(DATA, DATA, &word))
 		return word;
-	word = link_state();
+	word = settle();
 	if (strcmp(word, "up"))
 		return word;
-	sleep_ms(500);
 	if (!link_up(&good_hello))
 		return "rejected";
 	/* link_state() would pass over it. */
@@ -1072,22 +1171,30 @@ static void post_open_rej(const struct wire_open *o)
 	post(&f, NULL);
 }
 
-/* All is answered, but OPENs: those not before there is ANSWER_FILE. */
+/*
+ * All is answered, but OPENs: those not before there is ANSWER_FILE.  Says "asked" for each
+ * of them, and "answered" when the other side has the answers.
+ */
 static const char *try_mute(const struct test *t)
 {
-	static const struct frame pong = { .type = PONG };
+	static const struct frame ping = { .type = PING }, pong = { .type = PONG };
 	static struct wire_open late[DEPTH];
 	const struct wire_header *h;
+	bool answers = false;
 	unsigned int n = 0;
 	struct ibv_wc wc;
+	int type;
 
 	if (!link_up(&good_hello))
 		return "rejected";
-	puts(link_state());
-	fflush(stdout);
+	tell(link_state());
 	for (;;) {
-		while (n && !access(ANSWER_FILE, F_OK))
-			post_open_rej(&late[--n]);
+		if (n && !access(ANSWER_FILE, F_OK)) {
+			while (n)
+				post_open_rej(&late[--n]);
+			post(&ping, NULL);
+			answers = true;
+		}
 		if (ibv_poll_cq(id->recv_cq, 1, &wc) <= 0) {
 			if (was_ended())
 				return "down";
@@ -1096,11 +1203,16 @@ static const char *try_mute(const struct test *t)
 		if (wc.status)
 			return "down";
 		h = (const struct wire_header *)recvs[wc.wr_id];
-		if (h->type == OPEN && n < DEPTH)
+		if (h->type == OPEN && n < DEPTH) {
 			memcpy(&late[n++], h + 1, sizeof(*late));
+			tell("asked");
+		}
+		type = h->type;
 		post_recv(wc.wr_id);
-		if (h->type != PONG)
+		if (type != PONG)
 			post(&pong, NULL);
+		else if (answers)
+			tell("answered");
 	}
 }
 
@@ -1144,7 +1256,7 @@ static const char *try_write(const struct test *t)
 		if (!await(CLOSE_ACK, CLOSE_ACK, &word))
 			return word;
 		/* It is taken back when the CLOSE_ACK is acknowledged. */
-		sleep_ms(500);
+		return write_on(le64toh(window.addr), le32toh(window.rkey));
 	}
 	if (rdma_post_write(id, NULL, sends[DEPTH - 1], 64, mr, 0,
 			    le64toh(window.addr) + t->write.at,
@@ -1175,7 +1287,7 @@ static const char *try_flood(const struct test *t)
  * One request after the other: RATE a second are served, and at first those of one
  * second.  @resumes: ask to resume, not to open.
  */
-#define RATE	50
+#define RATE	5
 
 static const char *ask_often(const struct test *t, bool resumes)
 {
@@ -1240,23 +1352,47 @@ static const char *try_conns(const struct test *t)
 	return word;
 }
 
-/* Connections that are never confirmed fill a listener's backlog for 3 s. */
+/*
+ * Asks for @n connections at once, and returns how many were not refused; @why: to the
+ * others.
+ */
+static int open_at_once(struct request *r, int n, const char **why)
+{
+	int i, opened = 0;
+	const char *word;
+
+	*why = "open";
+	for (i = 0; i < n; i++) {
+		r->conn++;
+		r->sport++;
+		post_open(r);
+	}
+	for (i = 0; i < n; i++) {
+		word = open_answer();
+		if (strcmp(word, "open"))
+			*why = word;
+		else
+			opened++;
+	}
+	return opened;
+}
+
+/* Connections that are never confirmed fill a listener's backlog, but for 3 s only. */
 static const char *try_backlog(const struct test *t)
 {
 	static char word[64];
+	long end = now_ms() + patience;
 	struct request r = good_open;
-	const char *answer;
+	const char *why, *later;
 	int n, again;
 
 	if (!link_up(&good_hello))
 		return "rejected";
 	r.dport = FEW_PORT;
-	n = open_many(&r, &answer);
-	if (strcmp(answer, "busy"))
-		return answer;
-	sleep_ms(3500);
-	again = open_many(&r, &answer);
-	snprintf(word, sizeof(word), "%d %s %d", n, answer, again);
+	n = open_at_once(&r, 8, &why);
+	for (again = 0; again < n && now_ms() < end; sleep_ms(100))
+		again += open_at_once(&r, 8, &later);
+	snprintf(word, sizeof(word), "%d %s %d", n, why, again);
 	return word;
 }
 
@@ -1274,10 +1410,8 @@ static const char *try_crowd(const struct test *t)
 		open_many(&r, &answer);
 		if (strcmp(answer, "busy"))
 			return answer;
-		if (!full) {
-			puts("full");
-			fflush(stdout);
-		}
+		if (!full)
+			tell("full");
 		full = true;
 		sleep_ms(10);
 	}
@@ -1303,8 +1437,7 @@ static struct rdma_cm_id *listen_here(void)
 		puts(errno == EACCES ? "forbidden" : "no listener");
 		exit(0);
 	}
-	puts("listens");
-	fflush(stdout);
+	tell("listens");
 	return listener;
 }
 
