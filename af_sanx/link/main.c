@@ -289,7 +289,7 @@ static void net_idle_work(struct work_struct *work)
 		queue_delayed_work(system_long_wq, &lnet->idle,
 				   msecs_to_jiffies(IDLE_MS));
 	} else {
-		net_update(lnet, true);
+		net_stop(lnet);
 	}
 	mutex_unlock(&lnet->ctl);
 	sanx_cov_stop(cov);
@@ -327,13 +327,17 @@ static void link_net_idle(struct net *net, bool exit)
 	mutex_unlock(&lnet->ctl);
 }
 
+/*
+ * The first socket of a namespace was created.  In the initial one links have stayed, and
+ * so has what is known of nodes that cannot be reached.
+ */
 static void link_net_busy(struct net *net)
 {
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
 	mutex_lock(&lnet->ctl);
 	lnet->busy = true;
-	net_update(lnet, true);
+	net_update(lnet, false);
 	mutex_unlock(&lnet->ctl);
 }
 
