@@ -565,8 +565,8 @@ static void open_fuzz(struct kunit *test)
 		if (!sanx_open_parse(&f, &open, &conn, &win)) {
 			taken[1]++;
 			KUNIT_ASSERT_NE(test, conn, 0);
-			KUNIT_ASSERT_NE(test, open.sport, 0);
-			KUNIT_ASSERT_NE(test, open.dport, 0);
+			KUNIT_ASSERT_NE(test, ntohs(open.sport), 0);
+			KUNIT_ASSERT_NE(test, ntohs(open.dport), 0);
 			KUNIT_ASSERT_TRUE(test, window_promised(&win));
 		}
 		memcpy(buf, good_ack, 24);
