@@ -43,5 +43,6 @@ flock "$lock"
 link_sources
 # A make above us must not pass its own variables on to kbuild.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES
+use_ccache
 ! grep -q '^CONFIG_UML=y' "$kdir/.config" || set -- ARCH=um "$@"
 exec make -s -C "$kdir" M="$out" -j"$(nproc)" W=1 "$@" modules

@@ -21,6 +21,12 @@ die() {
 	exit 1
 }
 
+# use_ccache: where it is installed, compilers do again only what they have not done yet.
+use_ccache() {
+	export CCACHE_DIR=$SANX_CACHE/ccache CCACHE_MAXSIZE=2G CCACHE_NOHASHDIR=1
+	export PATH=/usr/lib/ccache:$PATH
+}
+
 # nap SECONDS: sleep, in this process.  A loop that starts a program for each of its turns
 # takes a good part of a CPU, where processes are dear.
 nap() {

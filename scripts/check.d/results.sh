@@ -41,7 +41,7 @@ result() {
 
 # run_gate NAME AGAIN CMD...: one result for one command; its output if it fails.
 run_gate() {
-	local name=$1 again=$2 log
+	local name=$1 again=$2 log start=$SECONDS
 	shift 2
 	log=$LOGS/${name//[ \/]/-}.log
 	if "$@" >"$log" 2>&1 </dev/null; then
@@ -50,6 +50,7 @@ run_gate() {
 		tail -n 60 "$log" | sed 's/^/# /'
 		result fail "$name" "$again" "log: $log"
 	fi
+	[ $((SECONDS - start)) -lt 10 ] || say "$name took $((SECONDS - start)) s"
 }
 
 # tap_results PREFIX AGAIN FILE: every result line of TAP output.  Plans that
