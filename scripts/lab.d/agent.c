@@ -7,8 +7,9 @@
  * closes the port, or says that it did (FRAME_HANGUP), the command's session is
  * killed, so a test that is interrupted leaves nothing running.
  *
- * In a node with virtual time the clock moves only while a command runs, or until we are
- * there (scripts/kernel/patches/um-virtual-time.patch).
+ * In a node with virtual time the clock moves only while a command runs that counts, or
+ * until we are there (scripts/kernel/patches/um-virtual-time.patch).  One counts when the
+ * host has nothing to do but wait for it: it says so (client.c).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -29,6 +30,7 @@ struct job {
 	pid_t pid;	/* 0 once it has ended */
 	pid_t sid;	/* of its session */
 	int stopped;	/* the host has sent it a signal */
+	int counts;	/* it lets time pass */
 	int in;		/* the command's standard input, -1 when closed */
 	int out;
 	int err;
@@ -45,6 +47,13 @@ static void count_command(const char *n)
 {
 	if (commands >= 0 && write(commands, n, strlen(n)) < 0)
 		perror("count of commands");
+}
+
+static void let_time_pass(struct job *job)
+{
+	if (!job->counts)
+		count_command("1");
+	job->counts = 1;
 }
 
 static void on_child(int sig)
@@ -171,6 +180,24 @@ static void close_in(struct job *job)
 	job->in = -1;
 }
 
+/* The command may sleep before it reads: time passes if it does not take all at once. */
+static int feed(struct job *job, const struct frame *f)
+{
+	ssize_t n;
+
+	set_nonblock(job->in, 1);
+	n = write(job->in, f->data, f->len);
+	set_nonblock(job->in, 0);
+	if (n == f->len)
+		return 0;
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return -1;
+	if (n < 0)
+		n = 0;
+	let_time_pass(job);
+	return write_all(job->in, f->data + n, f->len - n);
+}
+
 /* Returns -1 when the session is over: the host went, or a new one began. */
 static int from_host(int port, struct job *job, struct frame *f)
 {
@@ -180,12 +207,15 @@ static int from_host(int port, struct job *job, struct frame *f)
 	case FRAME_STDIN:
 		if (!f->len)
 			close_in(job);
-		else if (job->in >= 0 && write_all(job->in, f->data, f->len))
+		else if (job->in >= 0 && feed(job, f))
 			close_in(job);
 		return 0;
 	case FRAME_SIGNAL:
 		if (f->len == 1)
 			job->stopped = !kill(-job->pid, f->data[0]);
+		return 0;
+	case FRAME_COUNTS:
+		let_time_pass(job);
 		return 0;
 	default:
 		return -1;
@@ -288,7 +318,7 @@ static int kill_session(pid_t sid)
 	return n;
 }
 
-static void end(struct job *job, const int fds[3])
+static void end(struct job *job, const int fds[2])
 {
 	/* Again, as one may have forked meanwhile; a zombie is its parent's. */
 	for (int i = 0; i < 3 && (job->pid || job->stopped); i++)
@@ -306,29 +336,50 @@ static void end(struct job *job, const int fds[3])
 	close(fds[0]);
 }
 
+/* Starts the command that the host has asked for. */
+static int begin(int port, struct job *job, struct frame *f)
+{
+	int flags;
+
+	if (f->len < sizeof(struct run_head))
+		return -1;
+	flags = ((const struct run_head *)f->data)->flags;
+	if (flags & RUN_COUNTS)
+		let_time_pass(job);
+	if (start(job, f))
+		return -1;
+	job->sid = job->pid;
+	if (flags & RUN_NO_INPUT)
+		close_in(job);
+	return frame_send(port, FRAME_STARTED, "", 0);
+}
+
+static int serve(int port, struct job *job, struct frame *f)
+{
+	int fds[2] = { job->out, job->err };
+	int ret;
+
+	do {
+		ret = serve_once(port, job, f);
+	} while (!ret);
+	end(job, fds);
+	return ret;
+}
+
 /* Runs one command.  Returns -2 if a new session's hello is in f already. */
 static int session(int port, struct frame *f)
 {
 	struct job job = { .sigfd = child_pipe[0] };
-	int fds[3], ret;
+	int ret = -1;
 
 	if (frame_send(port, FRAME_HELLO, f->data, COOKIE_LEN))
 		return -1;
 	if (frame_recv(port, f) || f->type != FRAME_RUN)
 		return f->type == FRAME_HELLO ? -2 : -1;
-	count_command("1");
-	if (start(&job, f)) {
+	if (!begin(port, &job, f))
+		ret = serve(port, &job, f);
+	if (job.counts)
 		count_command("-1");
-		return -1;
-	}
-	job.sid = job.pid;
-	fds[0] = job.out;
-	fds[1] = job.err;
-	do {
-		ret = serve_once(port, &job, f);
-	} while (!ret);
-	end(&job, fds);
-	count_command("-1");
 	return ret;
 }
 

@@ -6,6 +6,11 @@
  * One that no other client holds is taken; a lock that dies with us says so.
  * -p runs the command on a terminal.  The exit status is the command's; 255
  * says that the node could not be reached or went away.
+ *
+ * Where nodes have a virtual clock it stands still until we say that the command counts:
+ * nobody has to give it input any more, as its standard input is at its end, or a
+ * terminal's, or has had nothing for PATIENCE_MS.  $LAB_STARTED is the descriptor for a line
+ * when the command runs; it counts, then, when we get SIGURG.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,16 +22,22 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <time.h>
 #include "frame.h"
 
-#define LOST	255
+#define LOST		255
+#define PATIENCE_MS	300
 
 static struct termios saved_termios;
 static int raw;
 static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t awaited;
+static int started = -1;	/* $LAB_STARTED */
+static int counts;		/* said already */
 
 static void restore_terminal(void)
 {
@@ -49,7 +60,32 @@ static void make_raw(void)
 
 static void on_signal(int sig)
 {
-	interrupted = sig;
+	if (sig == SIGURG)
+		awaited = 1;
+	else
+		interrupted = sig;
+}
+
+/* They come only while we wait for something. */
+static void catch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGURG);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+}
+
+/* Tells the agent that the command lets time pass. */
+static void let_time_pass(int fd)
+{
+	if (!counts)
+		frame_send(fd, FRAME_COUNTS, "", 0);
+	counts = 1;
 }
 
 static int connect_to(const char *path)
@@ -112,9 +148,9 @@ static int hello(int fd)
 	return 0;
 }
 
-static int send_run(int fd, int pty, char **argv)
+static int send_run(int fd, int pty, int flags, char **argv)
 {
-	struct run_head head = { .pty = pty, .rows = 24, .cols = 80 };
+	struct run_head head = { .pty = pty, .rows = 24, .cols = 80, .flags = flags };
 	uint8_t buf[FRAME_MAX];
 	size_t pos = sizeof(head);
 	struct winsize ws;
@@ -148,50 +184,105 @@ static int pass_stdin(int fd)
 	if (n < 0)
 		n = 0;
 	frame_send(fd, FRAME_STDIN, buf, n);
+	if (!n && started < 0)
+		let_time_pass(fd);
 	return n > 0;
 }
 
-static int relay(int fd)
+/* What is known of our standard input when the command begins. */
+static int first_flags(void)
+{
+	struct stat st;
+
+	if (isatty(0))
+		return RUN_COUNTS;
+	if (fstat(0, &st) || (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
+		return RUN_COUNTS | RUN_NO_INPUT;
+	return 0;
+}
+
+static void pass_signals(int fd)
+{
+	uint8_t sig = interrupted;
+
+	interrupted = 0;
+	if (sig)
+		frame_send(fd, FRAME_SIGNAL, &sig, 1);
+	if (awaited)
+		let_time_pass(fd);
+}
+
+/* Returns -1, or the exit status. */
+static int obey(const struct frame *f)
+{
+	if (f->type == FRAME_STDOUT && write_all(1, f->data, f->len))
+		return LOST;
+	if (f->type == FRAME_STDERR && write_all(2, f->data, f->len))
+		return LOST;
+	if (f->type == FRAME_STARTED && started >= 0 && write(started, "\n", 1) < 0)
+		return LOST;
+	return f->type == FRAME_EXIT ? f->data[0] : -1;
+}
+
+/*
+ * Likewise.  A frame is taken from the socket when it has been obeyed, so that um.c can tell
+ * whether that is so; one that is not there as a whole is taken first.
+ */
+static int from_node(int fd)
+{
+	struct frame f, again;
+	ssize_t n = recv(fd, &f, sizeof(f), MSG_PEEK | MSG_DONTWAIT);
+	int status = -1;
+
+	if (n >= FRAME_HEAD && n >= FRAME_HEAD + f.len) {
+		status = obey(&f);
+		n = frame_recv(fd, &again);
+	} else {
+		n = frame_recv(fd, &f);
+		if (!n)
+			status = obey(&f);
+	}
+	if (n) {
+		fprintf(stderr, "lab: node went away\n");
+		return LOST;
+	}
+	return status;
+}
+
+static int relay(int fd, int input)
 {
 	struct pollfd p[] = {
 		{ .fd = fd, .events = POLLIN },
-		{ .fd = 0, .events = POLLIN },
+		{ .fd = input, .events = POLLIN },
 	};
-	struct frame f;
+	struct timespec patience = { .tv_nsec = PATIENCE_MS * 1000000 };
+	sigset_t none;
+	int n, status;
 
+	sigemptyset(&none);
 	for (;;) {
-		if (interrupted) {
-			uint8_t sig = interrupted;
-
-			interrupted = 0;
-			frame_send(fd, FRAME_SIGNAL, &sig, 1);
-		}
-		if (poll(p, 2, -1) < 0) {
-			if (errno == EINTR)
-				continue;
-			return LOST;
-		}
-		if (p[1].revents && !pass_stdin(fd))
-			p[1].fd = -1;
-		if (!p[0].revents)
+		pass_signals(fd);
+		n = ppoll(p, 2, counts || started >= 0 ? NULL : &patience, &none);
+		if (n < 0 && errno == EINTR)
 			continue;
-		if (frame_recv(fd, &f)) {
-			fprintf(stderr, "lab: node went away\n");
+		if (n < 0)
 			return LOST;
-		}
-		if (f.type == FRAME_STDOUT && write_all(1, f.data, f.len))
-			return LOST;
-		if (f.type == FRAME_STDERR && write_all(2, f.data, f.len))
-			return LOST;
-		if (f.type == FRAME_EXIT)
-			return f.data[0];
+		if (!n)
+			let_time_pass(fd);
+		if (n && p[1].revents && !pass_stdin(fd))
+			p[1].fd = -1;
+		if (!n || !p[0].revents)
+			continue;
+		status = from_node(fd);
+		if (status >= 0)
+			return status;
 	}
 }
 
 int main(int argc, char **argv)
 {
 	int pty = argc > 2 && !strcmp(argv[2], "-p");
-	int fd;
+	int fd, flags;
 
 	if (argc < 3 + pty) {
 		fprintf(stderr, "usage: client PORT-PREFIX [-p] CMD ARGS...\n");
@@ -201,13 +292,19 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		return LOST;
 	signal(SIGPIPE, SIG_IGN);
-	if (hello(fd) || send_run(fd, pty, argv + 2 + pty)) {
+	signal(SIGURG, on_signal);
+	flags = first_flags();
+	if (getenv("LAB_STARTED")) {
+		started = atoi(getenv("LAB_STARTED"));
+		flags &= ~RUN_COUNTS;
+	}
+	counts = flags & RUN_COUNTS;
+	if (hello(fd) || send_run(fd, pty, flags, argv + 2 + pty)) {
 		fprintf(stderr, "lab: node went away\n");
 		return LOST;
 	}
 	if (pty)
 		make_raw();
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-	return relay(fd);
+	catch_signals();
+	return relay(fd, flags & RUN_NO_INPUT ? -1 : 0);
 }

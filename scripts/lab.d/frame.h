@@ -30,6 +30,8 @@ enum frame_type {
 	FRAME_EXIT,		/* to host: one byte, a shell's exit status */
 	FRAME_READY,		/* to host: the serial line can be used (um.c) */
 	FRAME_HANGUP,		/* to guest: the client has gone (um.c) */
+	FRAME_STARTED,		/* to host: the command runs */
+	FRAME_COUNTS,		/* to guest: it lets time pass from now on */
 };
 
 struct frame {
@@ -45,7 +47,11 @@ struct run_head {
 	uint16_t pty;		/* run on a terminal of this size */
 	uint16_t rows;
 	uint16_t cols;
+	uint16_t flags;
 } __attribute__((packed));
+
+#define RUN_COUNTS	1	/* with a virtual clock: the command lets time pass */
+#define RUN_NO_INPUT	2	/* its standard input is at its end */
 
 static inline int write_all(int fd, const void *buf, size_t len)
 {
