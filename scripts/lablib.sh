@@ -67,12 +67,49 @@ node2() {
 	lab run 2 "$@"
 }
 
+# has_calendar: is this a lab of several nodes with one virtual clock?  It stands still
+# while nobody waits for a command, whatever runs in the background.
+has_calendar() {
+	[ "${LAB_VIRTUAL:-}" = 1 ] && [ "$NODES" -gt 1 ]
+}
+
+# lab_start N CMD...: start it on node N, as process $LAST, with this standard output.  With
+# a calendar it runs when this returns, so that what is started next comes after it; and it
+# lets time pass only when it is waited for.
+lab_start() {
+	local fd
+	if ! has_calendar; then
+		lab_exec "$@" </dev/null &
+		LAST=$!
+		return
+	fi
+	[ -n "${LAB_STARTS:-}" ] || exec {LAB_STARTS}<> <(:)
+	fd=$LAB_STARTS
+	LAB_STARTED=$fd lab_exec "$@" </dev/null &
+	LAST=$!
+	while kill -0 "$LAST" 2>/dev/null; do
+		! read -r -t 1 -u "$fd" || return 0
+	done
+	# It has ended: what it may have said is not for the next one.
+	! read -r -t 0 -u "$fd" || read -r -u "$fd"
+}
+
+# wait [PID...]: as the shell's, and time passes until they have ended.
+wait() {
+	local pids=("$@")
+	if has_calendar; then
+		[ $# -gt 0 ] || mapfile -t pids < <(jobs -p)
+		kill -URG "${pids[@]}" 2>/dev/null || true
+	fi
+	builtin wait "$@"
+}
+
 # nodes CMD ARGS...: on every node, at the same time; fails if it fails on one.
 nodes() {
 	local n pids=() rc=0
 	for ((n = 1; n <= NODES; n++)); do
-		lab_exec "$n" "$@" </dev/null &
-		pids+=($!)
+		lab_start "$n" "$@"
+		pids+=("$LAST")
 	done
 	for n in "${pids[@]}"; do wait "$n" || rc=$?; done
 	return "$rc"
@@ -82,18 +119,19 @@ nodes() {
 # with: stop $LAST.  Its output is in the file $LAST_LOG.
 background() {
 	LAST_LOG=$(mktemp "${TMPDIR:-/tmp}/sanx-bg.XXXXXX")
-	lab_exec "$@" </dev/null >"$LAST_LOG" 2>&1 &
-	LAST=$!
+	lab_start "$@" >"$LAST_LOG" 2>&1
 	LAB_BACKGROUND+=("$LAST")
 }
 
 # stop PID: SIGTERM for the command in the node, and if that does not help,
 # hanging up on it, which kills its session.
 stop() {
-	local i
+	local i nap=0.02
 	for ((i = 0; i < 20; i++)); do
 		kill "$1" 2>/dev/null || break
-		nap 0.1
+		! has_calendar || kill -URG "$1" 2>/dev/null || break
+		nap "$nap"
+		nap=0.1
 	done
 	kill -KILL "$1" 2>/dev/null || true
 	wait "$1" 2>/dev/null || true
@@ -104,17 +142,48 @@ wait_port() {
 	eventually 60 "lab run $1 'ss -Hltn sport = :$2 | grep -q .'"
 }
 
-# pause SECONDS: in a lab with virtual time on the node's clock, which else stands still.
+# pause SECONDS: in a lab with virtual time on the nodes' clock, which else stands still.
 pause() {
-	if [ "${LAB_VIRTUAL:-}" = 1 ]; then lab run 1 sleep "$1" </dev/null; else nap "$1"; fi
+	local n
+	if [ "${LAB_VIRTUAL:-}" != 1 ]; then
+		nap "$1"
+		return
+	fi
+	for ((n = 1; n <= NODES; n++)); do
+		! lab run "$n" sleep "$1" </dev/null 2>/dev/null || break
+	done
+	settle
+}
+
+# settle: what nodes with a calendar have said so far is in the logs.
+settle() {
+	! has_calendar || "$LAB_PROGRAMS/wire" tell "$LAB_RUN" settle
+}
+
+# now_ms: by the clock that the nodes go by.
+now_ms() {
+	local n
+	if [ "${LAB_VIRTUAL:-}" != 1 ]; then
+		date +%s%3N
+		return
+	fi
+	for ((n = 1; n <= NODES; n++)); do
+		! lab run "$n" date +%s%3N </dev/null 2>/dev/null || return 0
+	done
+	return 1
 }
 
 # eventually SECONDS 'SHELL LINE': repeat it until it succeeds, more seldom after some
 # times, as the programs that ask have the CPUs of what is asked for.
 eventually() {
-	local end=$((SECONDS + $1 * SLOW)) tenths=2
+	local end=$((SECONDS + $1 * SLOW)) tenths=2 left=$(($1 * SLOW * 10))
+	settle
 	until eval "$2" </dev/null; do
-		[ "$SECONDS" -lt "$end" ] || return 1
+		if [ "${LAB_VIRTUAL:-}" = 1 ]; then
+			[ $((left -= tenths)) -gt 0 ] || return 1
+		else
+			[ "$SECONDS" -lt "$end" ] || return 1
+		fi
 		pause "0.$tenths"
 		[ "$tenths" -ge 6 ] || tenths=$((tenths + 1))
 	done

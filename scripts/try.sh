@@ -5,8 +5,8 @@
 #
 # TEST names it; CASE chooses one of its tests, VARIANT one or more of tcp, loop,
 # fallback, verbs, siw and rail (default: what make selftests runs).  LEAKS=1
-# looks for lost memory too, which takes six seconds.  One node has a virtual clock;
-# CLOCK=host gives it the host's.
+# looks for lost memory too, which takes six seconds.  One node has a virtual clock,
+# which CLOCK=virtual gives to two; CLOCK=host gives one the host's.
 set -euo pipefail
 SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
@@ -85,7 +85,9 @@ mkdir -p "$LAB_LOGS"
 export SANX_LAB=try-$$
 # The nodes boot meanwhile: they see the tree as it is when they look.
 virtual=()
-[ "$nodes" = 2 ] || [ "${CLOCK:-}" = host ] || virtual=(--virtual)
+case $nodes-${CLOCK:-} in
+1- | 2-virtual) virtual=(--virtual) ;;
+esac
 "$SCRIPTS/lab" up --um "${virtual[@]}" --nodes "$nodes" --wires $((nodes * 2 - 1)) --owner $$ &
 booting=$!
 build

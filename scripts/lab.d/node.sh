@@ -12,6 +12,11 @@ is_native() {
 	[ "$KERNEL" = um ]
 }
 
+# has_calendar: have this lab's nodes one virtual clock?  A node that is alone has its own.
+has_calendar() {
+	[ "$VIRTUAL" = 1 ] && [ "$NODES" -gt 1 ]
+}
+
 # common_cmdline N: what the node's own scripts, and every kernel, are told.
 common_cmdline() {
 	# A node that is slow, because the host is busy, is not a stalled one.

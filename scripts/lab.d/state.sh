@@ -37,14 +37,14 @@ check_node() {
 	[[ ${1:-} =~ ^[1-4]$ && $1 -le $NODES ]] || die "no such node: '${1:-}'"
 }
 
-# lab_programs: build agent, client, tsc, um and wire once; print their folder.
+# lab_programs: build agent, calendar, client, tsc, um and wire once; print their folder.
 lab_programs() {
 	local dir key p
 	key=$(cat "$SCRIPTS"/lab.d/*.[ch] | sha256sum | cut -c1-12)
 	dir=$SANX_CACHE/lab-$key
 	if [ ! -e "$dir/.complete" ]; then
 		mkdir -p "$dir"
-		for p in agent client tsc um wire; do
+		for p in agent calendar client tsc um wire; do
 			gcc -O2 -static -o "$dir/$p.$$" "$SCRIPTS/lab.d/$p.c"
 			mv "$dir/$p.$$" "$dir/$p"
 		done

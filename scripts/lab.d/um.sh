@@ -5,13 +5,19 @@
 # dummy device for eth0 and needs no wire.
 
 um_cmdline() {
-	local n=$1
+	local n=$1 share=$RUN/share
+	# The command line is all that such nodes have for randomness: no lab's name in it.
+	! has_calendar || share=/proc/self/cwd/share
 	echo "mem=${MEM}M root=/dev/root rootfstype=hostfs rootflags=/ ro" \
 		"init=$SANX_TREE/scripts/guest/first-init con=null con0=null,fd:1 ssl=null" \
 		"panic=0 kmemleak=on kunit.enable=1 hung_task_panic=0" \
-		"sanx.share=$RUN/share sanx.ports=$PORTS $(common_cmdline "$n")"
+		"sanx.share=$share sanx.ports=$PORTS $(common_cmdline "$n")"
 	[ "$PANIC" = 0 ] || echo "panic_on_warn=1"
-	[ -z "$VIRTUAL" ] || echo "time-travel=inf-cpu"
+	if has_calendar; then
+		echo "time-travel=ext:$n:calendar"
+	elif [ -n "$VIRTUAL" ]; then
+		echo "time-travel=inf-cpu"
+	fi
 }
 
 # um_wires N: node N's ends of the wires, for the program um.
@@ -31,9 +37,9 @@ um_start() {
 		printf '\0'
 	) || true
 	(
-		cd "$RUN" || exit
 		export UM_WIRES=$ends
-		exec setsid "$PROGRAMS/um" "node$n" "$PORTS" "$VMLINUZ" "${args[@]}"
+		! has_calendar || export UM_CALENDAR=calendar.lines
+		exec setsid "$PROGRAMS/um" "$RUN" "node$n" "$PORTS" "$VMLINUZ" "${args[@]}"
 	) </dev/null >>"$RUN/node$n.console" 2>&1 &
 	echo $! >"$RUN/node$n.pid"
 	disown

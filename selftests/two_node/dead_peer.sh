@@ -95,10 +95,6 @@ servers() {
 # Idle seconds of keepalive.
 IDLE=20
 
-now_ms() {
-	date +%s%3N
-}
-
 # period FROM TO MARGIN: the number of the interval between two probes in which TO is, for
 # a connection that came at FROM; MARGIN is added to TO.  All in ms.
 period() {

@@ -125,13 +125,18 @@ at_least() {
 	}
 }
 
+# sleep SECONDS: the nodes do.
+sleep() {
+	if [ "${LAB_VIRTUAL:-}" = 1 ]; then pause "$1"; else command sleep "$1"; fi
+}
+
 # took_ms CMD...: runs it; MS is how long that took.
 took_ms() {
 	local start rc=0
-	start=$(date +%s%N)
+	start=$(now_ms)
 	"$@" || rc=$?
 	# shellcheck disable=SC2034
-	MS=$((($(date +%s%N) - start) / 1000000))
+	MS=$(($(now_ms) - start))
 	return "$rc"
 }
 
