@@ -5,7 +5,8 @@
 # A lab is KERNEL-KIND, or KERNEL-KIND.N where its tests are split.  A kind is "one" (one
 # node, its own programs), "verbs" (those about connected sockets, over rxe), "siw" (the
 # same over iWARP, where the kernel has it), "rail" (the same over a TCP rail), "two"
-# (scripts over two nodes) or "tworail" (the same over TCP rails).
+# (scripts over two nodes), "tworail" (the same over TCP rails) or "virtual" (those about
+# time, over two nodes with one virtual clock).
 
 again() {
 	if [ -n "${SANX_TUNE:-}" ]; then
@@ -65,7 +66,11 @@ wires_of() {
 # clock_of LAB: make check runs what one native node can by a virtual clock, make check-full
 # by the host's.
 clock_of() {
-	[[ $1 != um-* || $1 = um-two* ]] || runs_all || [ "${CLOCK:-}" = host ] || echo "--virtual"
+	case $1 in
+	um-virtual*) echo "--virtual" ;;
+	um-two*) ;;
+	um-*) runs_all || [ "${CLOCK:-}" = host ] || echo "--virtual" ;;
+	esac
 }
 
 # lab_boots LAB: its nodes, and a result that says how often they had to be switched on.
@@ -121,7 +126,7 @@ kinds_of() {
 	fi
 	case $1 in
 	debug) echo "two one verbs siw" ;;
-	um) echo "two one verbs siw rail tworail" ;;
+	um) echo "two virtual one verbs siw rail tworail" ;;
 	*) echo "two one verbs" ;;
 	esac
 }
@@ -176,6 +181,8 @@ count_cpus() {
 	for lab; do
 		KERNEL=${lab%%-*}
 		CPUS_IN[$lab]=$(($(nodes_of "$lab") * $(cpus_of "$KERNEL")))
+		# One runs at a time.
+		[[ $lab != *-virtual* ]] || CPUS_IN[$lab]=1
 	done
 }
 

@@ -13,6 +13,9 @@
 #	only verbs: WHY		run over RDMA only
 #	clock: host WHY		its verdict depends on how soon the host runs the nodes;
 #				if it fails, it is run once more (scripts/check.d/unstable.sh)
+#	clock: virtual WHY	of a script over two nodes: it is about time, and in make
+#				check these have one virtual clock; make check-full runs it
+#				by the host's, too
 #	full: WHY		not in make check, but in make check-full
 #	long: WHY		in neither; it has a make target of its own
 #	timeout: N		of a long one, seconds until it counts as hung
@@ -89,6 +92,7 @@ read_sources() {
 source_of() {
 	case $1 in
 	two) SOURCE=$SANX_TREE/selftests/two_node/$2.sh ;;
+	virtual) SOURCE=$SANX_TREE/selftests/two_node/${2%-virtual}.sh ;;
 	tworail) SOURCE=$SANX_TREE/selftests/two_node/${2%-rail}.sh ;;
 	*) SOURCE=$SANX_TREE/selftests/${2%-"$1"}.c ;;
 	esac
@@ -183,6 +187,15 @@ rail_names() {
 	done < <(two_names)
 }
 
+# virtual_names: tests over two nodes that are about time.
+virtual_names() {
+	local name
+	while read -r name; do
+		said_of two "$name" clock
+		[[ $SAYS != virtual* ]] || echo "$name-virtual"
+	done < <(two_names)
+}
+
 # all_tests LAB: KIND NAME, a line each, of what this lab can run.
 all_tests() {
 	local name
@@ -201,6 +214,7 @@ all_tests() {
 		;;
 	siw | rail) while read -r name; do echo "$1 $name-$1"; done < <(wire_names "$1") ;;
 	two) while read -r name; do echo "two $name"; done < <(two_names) ;;
+	virtual) while read -r name; do echo "virtual $name"; done < <(virtual_names) ;;
 	tworail) while read -r name; do echo "tworail $name"; done < <(rail_names) ;;
 	esac
 }
@@ -208,7 +222,7 @@ all_tests() {
 # every_test: KIND NAME, a line each.
 every_test() {
 	local kind
-	for kind in one verbs siw rail two tworail; do all_tests "$kind"; done
+	for kind in one verbs siw rail two virtual tworail; do all_tests "$kind"; done
 }
 
 # is_test NAME: is there one?
@@ -253,6 +267,8 @@ is_chosen() {
 	[ "${VARIANT:-}" != rail ] || [[ $1 != *rail ]] || return 0
 	said_of "$1" "$2" full
 	[ -z "$SAYS" ] || return 1
+	said_of "$1" "$2" clock
+	[[ $SAYS != virtual* || $1 = virtual ]] || return 1
 	case $KERNEL-$1 in
 	*rail) [[ " $RAIL_TESTS " == *" $2 "* ]] ;;
 	*-siw) [[ " $SIW_TESTS " == *" $2 "* ]] ;;
@@ -318,7 +334,7 @@ tests_of() {
 # nodes_of LAB: how many it has.
 nodes_of() {
 	local kind name most=1
-	[[ ${1#*-} != two* ]] || most=2
+	[[ ${1#*-} != @(two|virtual)* ]] || most=2
 	while read -r kind name _; do
 		said_of "$kind" "$name" nodes
 		[ "${SAYS:-0}" -le "$most" ] || most=$SAYS
@@ -408,6 +424,10 @@ run_rail() {
 
 run_two() {
 	"$SANX_TREE/selftests/two_node/$1.sh" </dev/null
+}
+
+run_virtual() {
+	run_two "${1%-virtual}"
 }
 
 # run_tworail: without RDMA, with links over TCP rails (scripts/lablib.sh).

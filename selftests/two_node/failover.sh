@@ -3,7 +3,7 @@
 # Two rails between two nodes: whatever becomes of one, connections go on by the
 # other, in bounded time, without a byte lost; and new ones find it too.
 # kernels: um
-# full: how long a cut may be seen is measured by the clock
+# clock: virtual how long a cut may be seen is measured
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

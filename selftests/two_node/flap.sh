@@ -3,7 +3,7 @@
 # A cable that is cut again and again, each time for longer than a link lives:
 # every byte arrives, once, and every end of stream.
 # kernels: 6.12 um debug
-# full: cuts for longer than a link lives
+# clock: virtual cuts for longer than a link lives
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

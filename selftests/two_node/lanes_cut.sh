@@ -3,7 +3,7 @@
 # Several links between two nodes that are cut, or whose peer starts anew: each connection
 # goes on in its lane, and all lanes hear of the new peer.
 # kernels: um debug
-# full: a cut for as long as a link lives, and a node that boots
+# clock: virtual a cut for as long as a link lives, and a node that boots
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -24,12 +24,11 @@ declare -A LOG
 
 # ends NAME SECONDS PATTERN: the client's last word comes in time, and is that.
 ends() {
-	local start=$SECONDS
-	eventually "$2" "grep -qE ': |done' '${LOG[$1]}'" || true
+	took_ms eventually "$2" "grep -qE ': |done' '${LOG[$1]}'" || true
 	if tail -n 1 "${LOG[$1]}" | grep -qE "^($3)"; then
 		ok "$4"
 	else
-		echo "# after $((SECONDS - start)) s: $(tail -n 1 "${LOG[$1]}")"
+		echo "# after $MS ms: $(tail -n 1 "${LOG[$1]}")"
 		fail "$4"
 	fi
 }

@@ -4,7 +4,7 @@
 # and come forward again, with all their bytes, and nobody notices.
 # kernels: um
 # no rail: about RDMA and TCP rails beside each other
-# full: how long moves take is measured by the clock
+# clock: virtual how long moves take is measured
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
