@@ -390,17 +390,27 @@ variants() {
 	named_variants "$1" | sed "s/[a-z]\$/&$ip/" | tr '\n' ' '
 }
 
-# run_program NAME VARIANTS: $CASE chooses one of its tests.  The program runs from
-# the node's memory: the tree comes over 9p and is not cached, and a test whose next
+# without_other_ip NAME: options that leave out a program's own fixture variants of the
+# other IP version, which are called so.
+without_other_ip() {
+	local ip
+	ip=$(ip_version)
+	[ -n "$ip" ] && [ -z "$VARIANT" ] || return 0
+	source_of one "$1"
+	sed -nE "s/^FIXTURE_VARIANT_ADD\(\w+, (\w+$((10 - ip)))\).*/-V \1/p" "$SOURCE" | tr '\n' ' '
+}
+
+# run_program NAME VARIANTS [OPTIONS]: $CASE chooses one of its tests.  The program runs
+# from the node's memory: the tree comes over 9p and is not cached, and a test whose next
 # page does not come would look like a hung socket.
 run_program() {
-	local only=${CASE:+-t $CASE} copy=/tmp/sanx-tests/$1
+	local only="${CASE:+-t $CASE }${3:-}" copy=/tmp/sanx-tests/$1
 	lab run 1 "mkdir -p '${copy%/*}' && cp '$SANX_TREE/build/selftests/$1' $copy && cd '$SANX_TREE/build/selftests' &&
 		SANX_VARIANTS='$2' SANX_DEVICE='${DEVICE:-}' exec $copy $only" </dev/null
 }
 
 run_one() {
-	run_program "$1" "$(variants "$1")"
+	run_program "$1" "$(variants "$1")" "$(without_other_ip "$1")"
 }
 
 # prepare_verbs DEVICE: one node, whose connections to itself go by its device.
