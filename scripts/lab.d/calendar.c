@@ -63,7 +63,7 @@ static struct node {
 	long long sent_at;
 	long long time;		/* there; it may have gone on, up to free_until */
 	long long request;	/* when it wants to run */
-	long long free_until;
+	long long free_until;	/* as it was told last; -1: not since it runs */
 } nodes[ENDS];
 
 static struct cable cables[WIRES];
@@ -369,7 +369,11 @@ static void take_kernel(void)
 	n->sends = 0;
 }
 
-/* Returns 0 when there is nothing to do. */
+/*
+ * Lets the host's input in, or else a node run.  While no command counts, input waits until
+ * the nodes are still: all sleep, or none would run before hold.
+ * Returns 0 when there is nothing to do.
+ */
 static int step(void)
 {
 	struct node *n = next_node();

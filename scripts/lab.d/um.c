@@ -32,6 +32,7 @@
 #define PORTS_MAX	32
 #define ARGS_MAX	64
 #define WIRES_MAX	3
+/* About 1 ms each: a client may have stopped, so it does not have as long as it likes. */
 #define FLUSH_TURNS	2000
 #define OUT_MAX		(64 << 20)
 
@@ -66,7 +67,7 @@ static int n_wires;
 
 static int calendar = -1;
 static int asked;		/* it has been, for leave to write to the kernel's lines */
-static int flushing;		/* the calendar waits until all is where it is for */
+static int flushing;		/* turns left until the calendar waits for clients no more */
 
 static void fail(const char *what)
 {
@@ -372,7 +373,6 @@ static void tell_calendar(void)
 		asked = 1;
 		say(LINES_INPUT);
 	}
-	/* A client may have stopped, so it does not have as long as it likes. */
 	if (flushing && (!has_output() || !--flushing)) {
 		flushing = 0;
 		say(LINES_FLUSHED);
