@@ -17,20 +17,29 @@ tarball=/usr/src/linux-source-$series.tar.xz
 version=$(dpkg-query -W -f '${Version}' "linux-source-$series")
 dir=$SANX_CACHE/src/linux-$version
 
-# apply_patches: they are for one series.  A tree keeps a copy of each that it has, so
-# that one which was changed since is taken back first.
-apply_patches() {
-	local patch has
-	[ "$series" = 6.12 ] || return 0
+# has_patches: does the tree have all patches as they are now, and no other?
+has_patches() {
+	local patch
 	for patch in "$here"/patches/*.patch; do
-		has=$dir/.has-$(basename "$patch")
-		! cmp -s "$patch" "$has" || continue
-		[ ! -s "$has" ] || patch -s -R -d "$dir" -p1 <"$has"
-		# A tree unpacked when its patches left an empty file has the first of them.
-		if [ ! -e "$has" ] || [ -s "$has" ]; then
-			patch -s -d "$dir" -p1 <"$patch"
-		fi
-		cp "$patch" "$has"
+		cmp -s "$patch" "$dir/.has-${patch##*/}" || return
+	done
+	for patch in "$dir"/.has-*; do [ -e "$here/patches/${patch##*/.has-}" ] || return; done
+}
+
+# apply_patches: they are for one series.  A tree keeps a copy of each that it has.  Some
+# are on top of others, so if one is changed, all are taken back first, the last one first.
+apply_patches() {
+	local patch had i
+	[ "$series" = 6.12 ] && ! has_patches || return 0
+	shopt -s nullglob
+	had=("$dir"/.has-*)
+	for ((i = ${#had[@]} - 1; i >= 0; i--)); do
+		patch -s -R -d "$dir" -p1 <"${had[i]}"
+		rm "${had[i]}"
+	done
+	for patch in "$here"/patches/*.patch; do
+		patch -s -d "$dir" -p1 <"$patch"
+		cp "$patch" "$dir/.has-${patch##*/}"
 	done
 }
 
