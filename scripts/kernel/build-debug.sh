@@ -28,11 +28,9 @@ key=$({ basename "$src"; gcc -dumpfullversion; cat "${fragments[@]}" "${patches[
 dir=$SANX_CACHE/kernels/$kernel-$key
 log=$dir/build.log
 
-# kmake ARGS...: make in the build folder; the log is shown only on failure.  A kernel with
-# one patch more has another folder, and most of its objects are in the cache of compilers.
+# kmake ARGS...: make in the build folder; the log is shown only on failure.
 kmake() {
-	CCACHE_DIR=$SANX_CACHE/ccache CCACHE_MAXSIZE=2G CCACHE_NOHASHDIR=1 \
-		make -C "$src" O="$dir/build" ARCH="$arch" CC="ccache gcc" \
+	make -C "$src" O="$dir/build" ARCH="$arch" \
 		KBUILD_BUILD_USER=sanx KBUILD_BUILD_HOST=lab \
 		"$@" >>"$log" 2>&1 || {
 		tail -n 40 "$log" >&2
@@ -77,6 +75,8 @@ prune() {
 
 build() {
 	[ ! -e "$dir/.complete" ] || return 0
+	# A kernel with one patch more has another folder, and most of its objects are there.
+	use_ccache
 	say "building kernel $kernel (about 10 minutes on two idle cores; log: $log)"
 	mkdir -p "$dir/build"
 	: >"$log"
