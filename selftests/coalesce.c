@@ -349,12 +349,18 @@ static int late_bytes(struct __test_metadata *_metadata, const int end[2],
 {
 	struct task t = { .fn = arrivals, .fd = end[1], .len = PUBLISHED,
 			  .flags = flags };
+	const struct sched_param first = { .sched_priority = 1 };
 	long long came[PUBLISHED], sent[PUBLISHED];
 	int late = 0;
 
 	t.buf = came;
 	no_delay(_metadata, end[0], LONGEST);
 	task_start(&t);
+	/* With one CPU it would else run when the scheduler takes that from the publisher. */
+	if (!sleeps) {
+		ASSERT_TRUE(task_blocked(&t));
+		ASSERT_EQ(0, rc(sched_setscheduler(t.tid, SCHED_FIFO, &first)));
+	}
 	for (int i = 0; i < PUBLISHED; i++) {
 		sent[i] = now_ns();
 		ASSERT_EQ(1, send(end[0], "p", 1, 0));
