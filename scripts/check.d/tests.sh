@@ -364,7 +364,8 @@ ip_version() {
 # named_variants NAME: those of $VARIANT, else what the program runs by default.
 # An emulated debug kernel has no use for the oracle: it looks for our mistakes,
 # not TCP's, and is slow.  Stock 6.12 adds a second CPU to what the native kernel has
-# shown of the same source: that is asked of what runs over loop and verbs.
+# shown of the same source: that is asked of what runs over loop and verbs.  What the
+# oracle says on 6.1 the native kernel need not ask again.
 named_variants() {
 	local all=${VARIANT:-} few=1
 	[ -z "$all${SANX_FULL:-}" ] || few=
@@ -376,6 +377,10 @@ named_variants() {
 		case $KERNEL-$all in
 		debug-tcp* | kcsan-tcp*) continue ;;
 		6.12-tcp* | 6.12-fallback*) [ -z "$few" ] || continue ;;
+		um-tcp | um-tcp[46])
+			[ -z "$few" ] || [ -n "${TEST:-}" ] ||
+				[[ " $STOCK_TESTS " != *" $1 "* ]] || continue
+			;;
 		esac
 		echo "$all"
 	done
