@@ -4,6 +4,7 @@
 # failed, connections go on over another link and miss nothing; where a message was
 # wrong, they are reset.  No software device fails that way, so the module pretends.
 # kernels: um debug
+# clock: virtual a connection whose link does not come again within ten seconds is given up
 # no rail: completions are RDMA's
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
