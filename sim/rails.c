@@ -656,6 +656,25 @@ static void step(void)
 	sim_check();
 }
 
+/* Nodes look at what has come about once more, after CARE_SOON (link/rail.c). */
+#define SETTLED_FOR	ms(250)
+
+static void until_settled(void)
+{
+	u64 end = sim_now + settle_most(), since = sim_now;
+
+	while (sim_now < since + SETTLED_FOR) {
+		step();
+		if (each_group(is_settled))
+			continue;
+		since = sim_now;
+		if (sim_now < end)
+			continue;
+		each_group(show);
+		sim_fail("connections are not on the best rail");
+	}
+}
+
 /**
  * sim_rails_settle() - all rails are well now, and stay so
  *
@@ -673,14 +692,7 @@ void sim_rails_settle(void)
 	sim_programs_slow_down();
 	while (sim_now < end)
 		step();
-	end = sim_now + settle_most();
-	while (!each_group(is_settled)) {
-		step();
-		if (sim_now < end)
-			continue;
-		each_group(show);
-		sim_fail("connections are not on the best rail");
-	}
+	until_settled();
 	for (i = 1; i <= sim_plan.nodes; i++)
 		check_half_open(i);
 	before = moves();
