@@ -6,8 +6,14 @@
 #include "link/internal.h"
 #include "sim.h"
 
+void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote, struct sanx_arrival *by)
+{
+}
+
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote)
+		       const struct sanx_endpoint *remote,
+		       struct sanx_arrival *by)
 {
 	/* The request was checked against the rules. */
 	sim_rule_soon(net->id);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "conn/internal.h"
 #include "program.h"
 #include "socket/socket.h"
 
@@ -18,6 +19,7 @@
  * @ss: AF_SANX's part, as far as it is used here
  * @fell_back: it would be TCP now
  * @killed: its program was killed
+ * @next_hashed: in hashed
  */
 struct sim_sock {
 	struct tcp_sock		tp;
@@ -27,6 +29,7 @@ struct sim_sock {
 	struct sanx_sock	ss;
 	bool			fell_back;
 	bool			killed;
+	struct sim_sock		*next_hashed;
 	struct rcu_head		rcu;
 };
 
@@ -126,6 +129,38 @@ bool sim_sock_killed(const struct sim_sock *s)
 	return s->killed;
 }
 
+/* What the IP stacks of all nodes look up: listening sockets. */
+static struct sim_sock *hashed;
+
+static void hash(struct sim_sock *s)
+{
+	s->next_hashed = hashed;
+	hashed = s;
+}
+
+static void unhash(struct sim_sock *s)
+{
+	struct sim_sock **at;
+
+	for (at = &hashed; *at; at = &(*at)->next_hashed)
+		if (*at == s) {
+			*at = s->next_hashed;
+			return;
+		}
+}
+
+struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *local,
+				  const struct sanx_endpoint *remote,
+				  const struct sanx_arrival *by)
+{
+	struct sim_sock *s;
+
+	for (s = hashed; s; s = s->next_hashed)
+		if (s->net == net && inet_sk(sk_of(s))->inet_sport == local->port)
+			return sk_of(s);
+	return NULL;
+}
+
 /**
  * sim_listen() - bind() and listen()
  */
@@ -138,6 +173,7 @@ int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog)
 	sk->sk_max_ack_backlog = backlog;
 	sanx_listener_add(&s->ss.lsk, sk, true);
 	WRITE_ONCE(sk->sk_state, TCP_LISTEN);
+	hash(s);
 	sanx_listener_add(&s->ss.lsk, sk, false);
 	sanx_listener_watch(&s->ss.lsk);
 	release_sock(sk);
@@ -629,6 +665,7 @@ void sim_close(struct sim_sock *s, bool abort)
 	sim_socks_del(&s->ss);
 	sanx_netuse_put(s->net, false);
 	WRITE_ONCE(sk->sk_state, TCP_CLOSE);
+	unhash(s);
 	sanx_listener_stop(&s->ss.lsk);
 	if (conn) {
 		sanx_conn_stop(conn);

@@ -561,9 +561,22 @@ void sanx_rail_setting(struct net *net, enum sanx_wire_kind kind,
 /* addr.c */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr);
 
+/**
+ * struct sanx_arrival - the device by which the SYN of a connection would come
+ * @dif: its index; that of a VRF for the devices in it
+ * @sdif: index of the device in that VRF; else 0
+ */
+struct sanx_arrival {
+	int	dif;
+	int	sdif;
+};
+
 /* reach.c */
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote);
+		       const struct sanx_endpoint *remote,
+		       struct sanx_arrival *by);
+void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote, struct sanx_arrival *by);
 bool sanx_route_source(struct net *net, const struct in6_addr *remote,
 		       struct in6_addr *local);
 bool sanx_addr_works(struct net *net, const struct in6_addr *addr);

@@ -166,12 +166,14 @@ static struct dst_entry *answer_v6(struct net *net,
  * @net: the namespace
  * @local: where it would go to
  * @remote: where it would come from, of the same address family
+ * @by: set to where it would arrive, if so
  *
  * Context: process, may sleep.
  * Return: true if so; false also if there is no memory to find out.
  */
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote)
+		       const struct sanx_endpoint *remote,
+		       struct sanx_arrival *by)
 {
 	bool v4 = ipv6_addr_v4mapped(&local->addr), admits;
 	struct dst_entry *answer;
@@ -188,11 +190,72 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 	dev = skb ? arrival_device(net, answer->dev) : NULL;
 	admits = dev && !dst_xfrm(answer) &&
 		 (v4 ? arrives_v4(dev, skb) : arrives_v6(dev, local, remote));
+	if (admits) {
+		by->dif = dev->ifindex;
+		by->sdif = dev == answer->dev ? 0 : answer->dev->ifindex;
+	}
 	/* With its route. */
 	consume_skb(skb);
 	rcu_read_unlock();
 	dst_release(answer);
 	return admits;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* As inet6_iif() of a packet that has looped: the device that has the address. */
+static int loops_by_v6(struct net *net, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	struct dst_entry *dst = answer_v6(net, remote, local);
+	int index = LOOPBACK_IFINDEX;
+
+	if (IS_ERR(dst))
+		return index;
+	rcu_read_lock();
+	if (ip6_dst_idev(dst))
+		index = ip6_dst_idev(dst)->dev->ifindex;
+	rcu_read_unlock();
+	dst_release(dst);
+	return index;
+}
+#else
+static int loops_by_v6(struct net *net, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	return LOOPBACK_IFINDEX;
+}
+#endif
+
+/* As inet_iif() of such a packet. */
+static int loops_by_v4(struct net *net, const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote)
+{
+	struct dst_entry *dst = answer_v4(net, remote, local);
+	int index;
+
+	if (IS_ERR(dst))
+		return LOOPBACK_IFINDEX;
+	index = container_of(dst, struct rtable, dst)->rt_iif ?: LOOPBACK_IFINDEX;
+	dst_release(dst);
+	return index;
+}
+
+/**
+ * sanx_route_loops() - where does a SYN arrive that this node sends to itself?
+ * @net: the namespace
+ * @local: where it goes to, an address of this node
+ * @remote: where it comes from, of the same address family
+ * @by: set to the device that has the address of @local, as the stack sees it, though the
+ *	packet passes the loopback device
+ *
+ * Context: process, may sleep.
+ */
+void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote, struct sanx_arrival *by)
+{
+	by->dif = ipv6_addr_v4mapped(&local->addr) ? loops_by_v4(net, local, remote) :
+						     loops_by_v6(net, local, remote);
+	by->sdif = 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)

@@ -37,6 +37,11 @@ int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 /* listener.c */
 void sanx_listener_news(struct sanx_conn *conn);
 
+/* native.c */
+struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *local,
+				  const struct sanx_endpoint *remote,
+				  const struct sanx_arrival *by);
+
 /* later.c */
 void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 		     unsigned long delay);

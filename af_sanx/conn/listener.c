@@ -29,7 +29,6 @@
  * the last reference of its namespace was put with the native socket.
  */
 #include <linux/hash.h>
-#include <linux/jhash.h>
 #include <net/inet_connection_sock.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
@@ -93,26 +92,14 @@ static struct hlist_head *bucket(struct sanx_listener_table *table, __be16 port)
 	return &table->heads[hash_32((__force u16)port, TABLE_BITS)];
 }
 
-/*
- * Return: how well a listener matches, or 0 if it does not.  As in TCP, an
- * exact address is better than any address.
- */
-static int match(const struct sanx_listener *lsk,
-		 const struct sanx_endpoint *local)
+/* Would it get the connection if there were no other listener? */
+static bool match(const struct sanx_listener *lsk,
+		  const struct sanx_endpoint *local)
 {
-	bool v4 = ipv6_addr_v4mapped(&local->addr);
-
-	if (lsk->local.port != local->port || !(v4 ? lsk->v4 : lsk->v6))
-		return 0;
-	if (ipv6_addr_equal(&lsk->local.addr, &local->addr))
-		return 3;
-	if (!ipv6_addr_any(&lsk->local.addr))
-		return 0;
-	/*
-	 * A listener on any IPv4 address is better than one on any IPv6 address
-	 * that accepts IPv4 too.
-	 */
-	return lsk->v4 && lsk->v6 && v4 ? 1 : 2;
+	return lsk->local.port == local->port &&
+	       (ipv6_addr_v4mapped(&local->addr) ? lsk->v4 : lsk->v6) &&
+	       (ipv6_addr_any(&lsk->local.addr) ||
+		ipv6_addr_equal(&lsk->local.addr, &local->addr));
 }
 
 /*
@@ -134,44 +121,51 @@ static bool takes(const struct sanx_listener *lsk)
 	return lsk->soon || (listens(lsk) && !sanx_needs_stack(lsk->sk));
 }
 
-/*
- * Return: the best match.  Among equals (SO_REUSEPORT) a hash of the client
- * decides.  A listener with @soon set is better than none, so that its clients
- * ask again.
- */
-static struct sanx_listener *lookup(struct sanx_listener_table *table,
-				    const struct sanx_endpoint *local,
-				    const struct sanx_endpoint *remote)
+static struct sanx_listener *listener_of(struct sanx_listener_table *table,
+					 const struct sock *sk)
 {
-	struct hlist_head *head = bucket(table, local->port);
-	struct sanx_listener *lsk, *found = NULL, *soon = NULL;
-	int best = 0, equal = 0, n;
+	struct sanx_listener *lsk;
+
+	hlist_for_each_entry(lsk, bucket(table, inet_sk(sk)->inet_sport), node)
+		if (lsk->sk == sk)
+			return lsk;
+	return NULL;
+}
+
+/* One for which the IP stack does not look yet, or does not any more. */
+static struct sanx_listener *soon_of(struct sanx_listener_table *table,
+				     const struct sanx_endpoint *local)
+{
+	struct sanx_listener *lsk;
+
+	hlist_for_each_entry(lsk, bucket(table, local->port), node)
+		if (lsk->soon && match(lsk, local))
+			return lsk;
+	return NULL;
+}
+
+/*
+ * Return: the listener that gets the connection, or one with @soon set, whose clients
+ * ask again; NULL if TCP is to take it.
+ */
+static struct sanx_listener *lookup(struct net *net,
+				    struct sanx_listener_table *table,
+				    const struct sanx_endpoint *local,
+				    const struct sanx_endpoint *remote,
+				    const struct sanx_arrival *by)
+{
+	struct sanx_listener *lsk = NULL;
+	const struct sock *sk;
 
 	lockdep_assert_held(&table->lock);
-	hlist_for_each_entry(lsk, head, node) {
-		n = match(lsk, local);
-		if (n && lsk->soon) {
-			soon = lsk;
-			continue;
-		}
-		if (!n || !takes(lsk))
-			continue;
-		if (n > best) {
-			best = n;
-			equal = 0;
-			found = lsk;
-		}
-		equal += n == best;
-	}
-	if (equal < 2)
-		return found ?: soon;
-	n = reciprocal_scale(jhash(remote, sizeof(remote->addr),
-				   (__force u16)remote->port), equal);
-	hlist_for_each_entry(lsk, head, node)
-		if (!lsk->soon && match(lsk, local) == best &&
-		    takes(lsk) && n-- == 0)
-			return lsk;
-	return found;
+	rcu_read_lock();
+	sk = sanx_native_listener(net, local, remote, by);
+	if (sk)
+		lsk = listener_of(table, sk);
+	rcu_read_unlock();
+	if (!sk)
+		return soon_of(table, local);
+	return lsk && takes(lsk) ? lsk : NULL;
 }
 
 /*
@@ -463,6 +457,7 @@ static bool half_is_dead(struct sanx_conn *conn)
  * @conn: a NEW connection.  Its ring is ready, its window is set, and its
  *	@local and @remote are checked.  On success the listener takes over the
  *	caller's reference.
+ * @by: where its SYN would have arrived
  *
  * accept() finds it after sanx_conn_confirmed(), or after data or their end have come.
  *
@@ -472,14 +467,14 @@ static bool half_is_dead(struct sanx_conn *conn)
  * the backlog is full, or if listen() or close() of the listener has not finished;
  * -EPROTO if it has died.
  */
-int sanx_conn_incoming(struct sanx_conn *conn)
+int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by)
 {
 	struct sanx_listener_table *table = table_of(conn->net);
 	struct sanx_listener *lsk;
 	int err = -ECONNREFUSED;
 
 	spin_lock_bh(&table->lock);
-	lsk = lookup(table, &conn->local, &conn->remote);
+	lsk = lookup(conn->net, table, &conn->local, &conn->remote, by);
 	if (!lsk || !sanx_port_allowed(conn->net, SANX_WAY_IN,
 				       &conn->remote.addr, conn->local.port))
 		goto out;
@@ -508,16 +503,18 @@ out:
  * @net: the namespace
  * @local: address and port at this end
  * @remote: the client
+ * @by: where its SYN would have arrived
  * @memcg: set to the listener's memory cgroup, with a reference, or to NULL;
  *	for sanx_conn.memcg
  *
  * As in TCP, a connection inherits SO_RCVBUF of its listener.
  *
  * Context: any; takes the lock of the table.
- * Return: bytes, or 0 if no AF_SANX socket listens there.
+ * Return: bytes, or 0 if TCP is to take it (sanx_conn_incoming()).
  */
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
+			    const struct sanx_arrival *by,
 			    struct mem_cgroup **memcg)
 {
 	struct sanx_listener_table *table = table_of(net);
@@ -526,7 +523,7 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 
 	*memcg = NULL;
 	spin_lock_bh(&table->lock);
-	lsk = lookup(table, local, remote);
+	lsk = lookup(net, table, local, remote, by);
 	/* With @soon, the listener's @sk may be gone already. */
 	if (lsk)
 		size = SANX_RING_MIN;

@@ -795,10 +795,11 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 }
 
 /* listener.c */
-int sanx_conn_incoming(struct sanx_conn *conn);
+int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by);
 void sanx_conn_confirmed(struct sanx_conn *conn);
 u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_endpoint *remote,
+			    const struct sanx_arrival *by,
 			    struct mem_cgroup **memcg);
 
 /* transport.c */

@@ -145,15 +145,17 @@ static bool open_martian(const struct sanx_request *o)
  */
 static bool open_reachable(const struct sanx_request *o,
 			   const struct sanx_endpoint *local,
-			   const struct sanx_endpoint *remote)
+			   const struct sanx_endpoint *remote,
+			   struct sanx_arrival *by)
 {
 	const struct sanx_link *link = o->link;
 	struct net *net = link->group->lnet->net;
 
-	if (link->group->peer == link->self)
-		return sanx_addr_is_local(net, &local->addr) ||
-		       sanx_node_has_addr(net, link->self, &local->addr);
-	return sanx_route_admits(net, local, remote);
+	if (link->group->peer != link->self)
+		return sanx_route_admits(net, local, remote, by);
+	sanx_route_loops(net, local, remote, by);
+	return sanx_addr_is_local(net, &local->addr) ||
+	       sanx_node_has_addr(net, link->self, &local->addr);
 }
 
 /*
@@ -195,7 +197,7 @@ static void open_answer(struct sanx_lconn *lc)
 }
 
 static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
-		     u32 size)
+		     const struct sanx_arrival *by, u32 size)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	int err;
@@ -208,7 +210,7 @@ static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
 		return err;
 	/* The listener's reference; the caller's is still needed. */
 	sanx_conn_get(conn);
-	err = sanx_conn_incoming(conn);
+	err = sanx_conn_incoming(conn, by);
 	if (!err) {
 		open_answer(lc);
 		return 0;
@@ -228,26 +230,27 @@ static int open_serve(const struct sanx_request *o)
 		.addr = o->open.src, .port = o->open.sport,
 	};
 	struct mem_cgroup *memcg;
+	struct sanx_arrival by;
 	struct sanx_conn *conn;
 	u32 size;
 	int err;
 
 	if (open_martian(o) || !open_allowed(o))
 		return SANX_REJECT_DENIED;
-	if (!open_reachable(o, &local, &remote)) {
+	if (!open_reachable(o, &local, &remote, &by)) {
 		sanx_bounds_unreachable(o->link->group, &local.addr);
 		return SANX_REJECT_DENIED;
 	}
 	if (!sanx_bounds_conn(o->link))
 		return SANX_REJECT_DENIED;
-	size = sanx_listener_ring_size(net, &local, &remote, &memcg);
+	size = sanx_listener_ring_size(net, &local, &remote, &by, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
 	conn = sanx_conn_alloc(&sanx_link_transport, net, &local, &remote,
 			       memcg);
 	if (!conn)
 		return SANX_REJECT_DENIED;
-	err = open_conn(o, conn, size);
+	err = open_conn(o, conn, &by, size);
 	sanx_conn_put(conn);
 	switch (err) {
 	case 0:

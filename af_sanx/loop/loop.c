@@ -107,13 +107,15 @@ static void loop_pair(struct sanx_conn *a, struct sanx_conn *b)
 
 static int loop_connect(struct sanx_conn *conn)
 {
+	struct sanx_arrival by;
 	struct sanx_conn *server;
 	struct mem_cgroup *memcg;
 	u32 size;
 	int err;
 
+	sanx_route_loops(conn->net, &conn->remote, &conn->local, &by);
 	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local,
-				       &memcg);
+				       &by, &memcg);
 	if (!size)
 		return -ECONNREFUSED;
 	server = sanx_conn_alloc(conn->ops, conn->net, &conn->remote,
@@ -124,7 +126,7 @@ static int loop_connect(struct sanx_conn *conn)
 	sanx_rxq_init(&server->rx, NULL, size);
 	loop_pair(conn, server);
 
-	err = sanx_conn_incoming(server);
+	err = sanx_conn_incoming(server, &by);
 	if (err) {
 		/*
 		 * The server was not queued, so nothing else refers to the pair

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who gets a connection that comes in: the listener that the IP stack would give it to.
+ *
+ * The native socket of an AF_SANX listener is one of TCP's listeners.  So the stack's own
+ * lookup compares all of them, other programs' too: by address, device and SO_REUSEPORT
+ * group, and as BPF programs of type sk_lookup say.
+ */
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/tcp.h>
+
+#include "internal.h"
+
+/**
+ * sanx_native_listener() - the listening sock that TCP would give a connection to
+ * @net: the namespace
+ * @local: where its SYN would go to
+ * @remote: where it would come from, of the same address family
+ * @by: where it would arrive
+ *
+ * A BPF program of the sock's SO_REUSEPORT group is not asked, as it looks at packets:
+ * sanx_needs_stack() is true of all socks in that group.
+ *
+ * Context: under RCU, which keeps the sock.
+ * Return: the sock, which may be any program's, or NULL.
+ */
+struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *local,
+				  const struct sanx_endpoint *remote,
+				  const struct sanx_arrival *by)
+{
+	struct inet_hashinfo *hashinfo = net->ipv4.tcp_death_row.hashinfo;
+
+	if (ipv6_addr_v4mapped(&local->addr))
+		return __inet_lookup_listener(net, hashinfo, NULL, 0,
+					      remote->addr.s6_addr32[3], remote->port,
+					      local->addr.s6_addr32[3], ntohs(local->port),
+					      by->dif, by->sdif);
+#if IS_ENABLED(CONFIG_IPV6)
+	return inet6_lookup_listener(net, hashinfo, NULL, 0, &remote->addr, remote->port,
+				     &local->addr, ntohs(local->port), by->dif, by->sdif);
+#else
+	return NULL;
+#endif
+}
