@@ -124,6 +124,68 @@ SANX_TEST(in_order)
 	}
 }
 
+/* Connections over AF_SANX so far, each end counted; the other end is told of later. */
+static uint64_t carried_ends(const FIXTURE_VARIANT(stream) *v)
+{
+	struct node_stats now;
+
+	node_stats(&now);
+	return is_tcp(v) ? 0 : now.v[carried_by(v)];
+}
+
+/* The port of a client that waits for accept(), or -errno. */
+static int client_waits(const FIXTURE_VARIANT(stream) *v, const struct address *a, bool plain)
+{
+	int fd = stream_socket(v->client && !plain, v->family), err;
+	uint64_t before = carried_ends(v);
+	struct address name;
+
+	err = fd < 0 ? fd : rc(connect(fd, &a->sa, a->len));
+	if (err)
+		return err;
+	while (!plain && !is_tcp(v) && carried_ends(v) < before + 2)
+		usleep(1000);
+	local_address(fd, &name);
+	return address_port(&name);
+}
+
+/* The port of the client that accept() returns, or -errno. */
+static int accepted_port(int listener)
+{
+	struct address peer = { .len = sizeof(peer.ss) };
+	int s = rc(accept(listener, &peer.sa, &peer.len));
+
+	return s < 0 ? s : address_port(&peer);
+}
+
+/* Clients of TCP and of AF_SANX. */
+SANX_TEST(in_order_of_both_kinds)
+{
+	int port[8], i;
+
+	for (i = 0; i < 8; i++) {
+		port[i] = client_waits(variant, &self->addr, i % 3);
+		ASSERT_LE(0, port[i]);
+	}
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(port[i], accepted_port(self->listener));
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+/* A client of TCP is the next one although others keep coming. */
+SANX_TEST(none_is_passed)
+{
+	int first, plain, i;
+
+	first = client_waits(variant, &self->addr, false);
+	plain = client_waits(variant, &self->addr, true);
+	for (i = 0; i < 4; i++)
+		ASSERT_LE(0, client_waits(variant, &self->addr, false));
+	EXPECT_EQ(first, accepted_port(self->listener));
+	EXPECT_EQ(plain, accepted_port(self->listener));
+	self->fallbacks = ANY_FALLBACKS;
+}
+
 /* Clients that nobody accepted learn it when the listener goes. */
 SANX_TEST(listener_closed)
 {

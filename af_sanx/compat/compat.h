@@ -100,6 +100,7 @@ static inline void sanx_no_task_frag(struct sock *sk)
 struct proto_accept_arg {
 	int flags;
 	bool kern;
+	int is_empty;
 };
 
 static inline int sanx_native_accept(const struct proto_ops *ops,

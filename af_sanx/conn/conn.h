@@ -42,6 +42,7 @@
  * @queued: connections in @queue
  * @n_deferred: connections in @deferred
  * @n_half: connections in @half
+ * @natives: how many of TCP's connections accept() has returned, modulo 2^32
  * @queue: connections that wait for accept(), by sanx_conn.node
  * @deferred: connections that wait for data (TCP_DEFER_ACCEPT), by
  *	sanx_conn.node
@@ -70,6 +71,7 @@ struct sanx_listener {
 	unsigned int		queued;
 	unsigned int		n_deferred;
 	unsigned int		n_half;
+	u32			natives;
 	struct list_head	queue;
 	struct list_head	deferred;
 	struct list_head	half;
@@ -113,6 +115,7 @@ void sanx_listener_watch(struct sanx_listener *lsk);
 void sanx_listener_pause(struct sanx_listener *lsk);
 void sanx_listener_stop(struct sanx_listener *lsk);
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk);
+void sanx_listener_native_taken(struct sanx_listener *lsk);
 void sanx_listener_taken(struct sanx_listener *lsk, struct sanx_conn *conn);
 unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
 void sanx_listener_each(const struct net *net,

@@ -186,12 +186,13 @@ static unsigned long defer_time(const struct sock *sk)
 }
 
 /*
- * Queues a connection for accept().
+ * Queues a connection for accept(), behind those of TCP that wait in the queue of the sock.
  * Return: the sock, with a reference, for listener_ready().
  */
 static struct sock *enqueue(struct sanx_listener *lsk, struct sanx_conn *conn)
 {
 	lockdep_assert_held(&lsk->table->lock);
+	conn->turn = lsk->natives + READ_ONCE(lsk->sk->sk_ack_backlog);
 	list_add_tail(&conn->node, &lsk->queue);
 	lsk->queued++;
 	sock_hold(lsk->sk);
@@ -462,8 +463,9 @@ static bool half_is_dead(struct sanx_conn *conn)
  * accept() finds it after sanx_conn_confirmed(), or after data or their end have come.
  *
  * Context: process or softirq.
- * Return: 0 if the connection is established at this end; -ECONNREFUSED if no
- * AF_SANX socket listens there, or a port rule denies the connection; -EAGAIN if
+ * Return: 0 if the connection is established at this end; -ECONNREFUSED if TCP is to
+ * take it, as another program's socket or one that needs the IP stack would get it or
+ * none listens there, or if a port rule denies the connection; -EAGAIN if
  * the backlog is full, or if listen() or close() of the listener has not finished;
  * -EPROTO if it has died.
  */
@@ -843,6 +845,18 @@ void sanx_listener_pause(struct sanx_listener *lsk)
 	listener_end(lsk, true);
 }
 
+/*
+ * Did one of TCP's connections come before this one?  While another accept() has taken one and
+ * not counted it yet, this is true for too long, unless that was the last; and a connection
+ * that is queued then goes before one that should be the first.
+ */
+static bool native_first(const struct sanx_listener *lsk, const struct sanx_conn *conn)
+{
+	lockdep_assert_held(&lsk->table->lock);
+	return (s32)(conn->turn - lsk->natives) > 0 &&
+	       !reqsk_queue_empty(&inet_csk(lsk->sk)->icsk_accept_queue);
+}
+
 /**
  * sanx_listener_take() - take the connection that has waited longest
  * @lsk: of a listening socket
@@ -850,7 +864,8 @@ void sanx_listener_pause(struct sanx_listener *lsk)
  * sanx_listener_taken() must follow.
  *
  * Context: any; takes the lock of the table.
- * Return: a connection, whose reference is now the caller's, or NULL.
+ * Return: a connection, whose reference is now the caller's, or NULL if none waits or
+ * one of TCP's has waited longer.
  */
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 {
@@ -860,12 +875,27 @@ struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk)
 		return NULL;
 	spin_lock_bh(&lsk->table->lock);
 	conn = list_first_entry_or_null(&lsk->queue, struct sanx_conn, node);
+	if (conn && native_first(lsk, conn))
+		conn = NULL;
 	if (conn) {
 		list_move_tail(&conn->node, &lsk->table->taken);
 		lsk->queued--;
 	}
 	spin_unlock_bh(&lsk->table->lock);
 	return conn;
+}
+
+/**
+ * sanx_listener_native_taken() - accept() has returned a connection of TCP
+ * @lsk: of the listening socket
+ *
+ * Context: any; takes the lock of the table.
+ */
+void sanx_listener_native_taken(struct sanx_listener *lsk)
+{
+	spin_lock_bh(&lsk->table->lock);
+	lsk->natives++;
+	spin_unlock_bh(&lsk->table->lock);
 }
 
 /**

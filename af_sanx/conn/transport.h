@@ -282,6 +282,8 @@ enum sanx_awaits {
  * @deferred: the listener, while accept() must not find this connection yet;
  *	written under the lock of the listener table, read under RCU
  * @came: when it became half-open, in jiffies; lock of the listener table
+ * @turn: accept() returns it when the listener's @natives has come to this; lock of
+ *	the listener table
  * @awaits: why accept() must not find it yet; lock of the listener table
  * @retry: connects again after a full backlog; for a connection that came in,
  *	ends the time that it is @deferred
@@ -340,6 +342,7 @@ struct sanx_conn {
 	struct list_head		node;
 	struct sanx_listener		*deferred;
 	unsigned long			came;
+	u32				turn;
 	enum sanx_awaits		awaits;
 	u8				cede_pause;
 	struct sanx_conn_work		retry;

@@ -30,8 +30,9 @@ static int accept_wait(struct sanx_sock *ss, long *timeo)
 	DEFINE_WAIT(wait);
 	int err = 0;
 
+	/* Another accept() may have taken one of TCP's that was to be the first. */
 	if (!*timeo)
-		return -EAGAIN;
+		return accept_ready(ss) ? 0 : -EAGAIN;
 	prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
 	if (!accept_ready(ss)) {
 		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
@@ -127,8 +128,10 @@ static int accept_native(struct sanx_sock *ss, struct socket *sock,
 
 	once.flags |= O_NONBLOCK;
 	err = sanx_native_accept(ss->native, sock, newsock, &once);
-	if (!err)
+	if (!err) {
+		sanx_listener_native_taken(&ss->lsk);
 		accepted_native(ss->native, newsock, arg->kern);
+	}
 	return err;
 }
 
@@ -144,27 +147,16 @@ static int accept_fallen(struct socket *sock, struct socket *newsock,
 	return err;
 }
 
-/**
- * sanx_accept() - proto_ops.accept
- * @sock: the listening socket
- * @newsock: becomes the connection's socket
- * @arg: flags
- *
- * Context: process, may sleep.
- * Return: 0, or -errno as in accept(2).
- */
-int sanx_accept(struct socket *sock, struct socket *newsock,
-		struct proto_accept_arg *arg)
+/* Waits for the next connection, of whichever kind. */
+static int accept_next(struct sanx_sock *ss, struct socket *sock,
+		       struct socket *newsock,
+		       const struct proto_accept_arg *arg)
 {
-	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
+	long timeo = sock_rcvtimeo(sk, arg->flags & O_NONBLOCK);
 	struct sanx_conn *conn;
-	long timeo;
 	int err;
 
-	if (!ss)
-		return accept_fallen(sock, newsock, arg);
-	timeo = sock_rcvtimeo(sk, arg->flags & O_NONBLOCK);
 	for (;;) {
 		if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
 			return -EINVAL;
@@ -180,4 +172,28 @@ int sanx_accept(struct socket *sock, struct socket *newsock,
 		if (err)
 			return err;
 	}
+}
+
+/**
+ * sanx_accept() - proto_ops.accept
+ * @sock: the listening socket
+ * @newsock: becomes the connection's socket
+ * @arg: flags; is_empty is set to whether none waits any more, which io_uring hands on
+ *	(IORING_CQE_F_SOCK_NONEMPTY)
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -errno as in accept(2).
+ */
+int sanx_accept(struct socket *sock, struct socket *newsock,
+		struct proto_accept_arg *arg)
+{
+	struct sanx_sock *ss = sanx_sk(sock);
+	int err;
+
+	if (!ss)
+		return accept_fallen(sock, newsock, arg);
+	err = accept_next(ss, sock, newsock, arg);
+	if (!err)
+		arg->is_empty = !accept_ready(ss);
+	return err;
 }

@@ -197,6 +197,7 @@ struct sock {
 	unsigned long		sk_flags;
 	gfp_t			sk_allocation;
 	unsigned int		sk_max_ack_backlog;
+	unsigned int		sk_ack_backlog;
 	unsigned long		sk_lingertime;
 	struct mem_cgroup	*sk_memcg;
 	int			sk_bound_dev_if;
@@ -226,8 +227,14 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock	icsk_inet;
 	u32			icsk_user_timeout;
-	struct { u8 rskq_defer_accept; } icsk_accept_queue;
+	struct request_sock_queue { u8 rskq_defer_accept; } icsk_accept_queue;
 };
+
+/* TCP's own connections do not come here. */
+static inline bool reqsk_queue_empty(const struct request_sock_queue *queue)
+{
+	return true;
+}
 
 struct tcp_sock {
 	struct inet_connection_sock	inet_conn;
