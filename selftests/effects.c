@@ -4,6 +4,8 @@
  *
  * clock: host how long time-outs are
  */
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <linux/filter.h>
 #include <linux/net_tstamp.h>
@@ -128,6 +130,73 @@ SANX_TEST(rcvlowat)
 	EXPECT_EQ(0, poll_one(self->server, POLLIN, A_WHILE));
 	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT, 10));
 	EXPECT_EQ(POLLIN, poll_one(self->server, POLLIN, SOON));
+}
+
+/* What an edge-triggered epoll says within @ms; 0 for nothing. */
+static unsigned int edge(int ep, int ms)
+{
+	struct epoll_event ev = {};
+
+	return epoll_wait(ep, &ev, 1, ms) == 1 ? ev.events : 0;
+}
+
+/*
+ * An arrival below SO_RCVLOWAT is no event.  A step sends or reads so many bytes or sets that
+ * mark.
+ */
+SANX_TEST(rcvlowat_edges)
+{
+	static const unsigned int in = EPOLLIN | EPOLLOUT;
+	static const struct {
+		int send, recv, mark;
+		unsigned int event;
+	} step[] = {
+		{ .mark = 1000 },
+		{ .send = 300 }, { .send = 300 }, { .send = 300 },
+		{ .send = 300, .event = in },
+		{ .recv = 700 }, { .send = 100 },
+		{ .mark = 200, .event = in },
+		{ .send = 100, .event = in },
+		{ .recv = 700 }, { .mark = 1000 }, { .send = 10 },
+	};
+	struct epoll_event ev = { .events = in | EPOLLRDHUP | EPOLLET };
+	int ep = epoll_create1(0), left = 0, n;
+	char buf[1000] = {};
+	unsigned int i;
+
+	ASSERT_EQ(0, set_option(self->client, SOL_TCP, TCP_NODELAY, 1));
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, self->server, &ev));
+	ASSERT_EQ(EPOLLOUT, edge(ep, SOON));
+	for (i = 0; i < ARRAY_SIZE(step); i++) {
+		if (step[i].mark)
+			ASSERT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT,
+						step[i].mark));
+		if (step[i].recv)
+			left -= recv(self->server, buf, step[i].recv, MSG_DONTWAIT);
+		if (step[i].send)
+			left += send(self->client, buf, step[i].send, 0);
+		do {
+			ASSERT_EQ(0, ioctl(self->server, FIONREAD, &n));
+		} while (n != left);
+		EXPECT_EQ(step[i].event, edge(ep, step[i].event ? SOON : A_WHILE))
+			TH_LOG("step %u", i);
+	}
+	EXPECT_EQ(0, shutdown(self->client, SHUT_WR));
+	EXPECT_EQ(in | EPOLLRDHUP, edge(ep, SOON));
+}
+
+/* A recv() of fewer bytes than SO_RCVLOWAT waits for these only.  TCP's waits for the mark. */
+SANX_TEST_OF("loop verbs", rcvlowat_recv)
+{
+	char buf[10];
+	struct task t = { .fn = task_recv, .fd = self->server, .buf = buf, .len = 10 };
+
+	EXPECT_EQ(0, set_option(self->server, SOL_SOCKET, SO_RCVLOWAT, 100));
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	EXPECT_EQ(10, send(self->client, "0123456789", 10, 0));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(10, t.ret);
 }
 
 /* TCP_DEFER_ACCEPT: data, the end of them, or time make a client acceptable. */

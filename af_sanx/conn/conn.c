@@ -778,11 +778,47 @@ int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
 }
 
 /**
+ * sanx_conn_readable() - is there so much to read that programs are told?
+ * @conn: the connection
+ * @sk: its sock
+ * @avail: bytes that can be read
+ *
+ * SO_RCVLOWAT says from how many, as in tcp_epollin_ready().  A sender may not be able to
+ * fill more than half of the ring, so it must not wait for more.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_conn_readable(const struct sanx_conn *conn, const struct sock *sk, u32 avail)
+{
+	return avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
+				       READ_ONCE(conn->rx_max) / 2);
+}
+
+/*
+ * As tcp_data_ready(): an arrival below SO_RCVLOWAT is no event, and no signal.  A recv() of
+ * fewer bytes waits for fewer.  Only that looks for EPOLLMSG, which nothing sends otherwise.
+ */
+static void conn_data_ready(const struct sanx_conn *conn, struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	if (likely(READ_ONCE(sk->sk_rcvlowat) <= 1) ||
+	    sanx_conn_readable(conn, sk, sanx_rxq_avail(&conn->rx))) {
+		sk->sk_data_ready(sk);
+		return;
+	}
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLMSG);
+}
+
+/**
  * sanx_conn_rx_ready() - wake readers: there are bytes to read
  * @conn: the connection
  *
  * A reader that enters the wait queue looks at the ring behind a full barrier,
- * which pairs with skwq_has_sleeper() in sk_data_ready().
+ * which pairs with skwq_has_sleeper() in sk_data_ready() and conn_data_ready().
  *
  * Context: any; no lock of the core held.
  */
@@ -793,7 +829,7 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
-		sk->sk_data_ready(sk);
+		conn_data_ready(conn, sk);
 	else if (unlikely(READ_ONCE(conn->deferred)))
 		sanx_listener_news(conn);
 	rcu_read_unlock();

@@ -737,6 +737,7 @@ int sanx_conn_established(struct sanx_conn *conn);
 void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why);
 void sanx_conn_busy(struct sanx_conn *conn);
 int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len);
+bool sanx_conn_readable(const struct sanx_conn *conn, const struct sock *sk, u32 avail);
 void sanx_conn_rx_ready(struct sanx_conn *conn);
 void sanx_conn_tx_ready(struct sanx_conn *conn);
 int sanx_conn_fin(struct sanx_conn *conn);

@@ -98,6 +98,8 @@ void sanx_conn_urgent_came(struct sanx_conn *conn)
 		read_lock_bh(&sk->sk_callback_lock);
 		sk_send_sigurg(sk);
 		read_unlock_bh(&sk->sk_callback_lock);
+		/* As in tcp_urg(), whatever SO_RCVLOWAT is. */
+		sk->sk_data_ready(sk);
 	}
 	rcu_read_unlock();
 }

@@ -65,7 +65,8 @@ static bool recv_busy_poll(const struct sanx_sock *ss, struct sanx_conn *conn,
 static int recv_wake(struct wait_queue_entry *wait, unsigned int mode, int sync,
 		     void *key)
 {
-	return sanx_wake_for(EPOLLIN, wait, mode, sync, key);
+	/* The latter: conn_data_ready(). */
+	return sanx_wake_for(EPOLLIN | EPOLLMSG, wait, mode, sync, key);
 }
 
 /*

@@ -71,11 +71,17 @@ static bool needs_tcp(int level, int optname)
 int sanx_set_rcvlowat(struct sock *sk, int val)
 {
 	int err = sanx_native_ops(sk->sk_socket)->set_rcvlowat(sk, val);
+	struct sanx_sock *ss = sanx_sk(sk->sk_socket);
+	struct sanx_conn *conn = ss ? sanx_sock_conn(ss) : NULL;
 
 	/*
 	 * TCP looks at its own queue only: let readers of the ring check again.
+	 * The mark is stored before the bytes are counted.  Pairs with smp_mb() in
+	 * sanx_conn_sk(): an arrival that still sees the old mark is seen here.
 	 */
-	sk->sk_data_ready(sk);
+	smp_mb();
+	if (conn && sanx_conn_readable(conn, sk, sanx_rxq_avail(&conn->rx)))
+		sk->sk_data_ready(sk);
 	return err;
 }
 

@@ -197,12 +197,7 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	/*
-	 * A sender may not be able to fill more than half of the ring, so
-	 * SO_RCVLOWAT must not wait for more.
-	 */
-	if (avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
-				    READ_ONCE(conn->rx_max) / 2))
+	if (sanx_conn_readable(conn, sk, avail))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone) ||
 	    poll_writable(conn, sk))

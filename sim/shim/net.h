@@ -194,6 +194,7 @@ struct sock {
 	u8			sk_userlocks;
 	int			sk_sndbuf;
 	int			sk_rcvbuf;
+	int			sk_rcvlowat;
 	unsigned long		sk_flags;
 	gfp_t			sk_allocation;
 	unsigned int		sk_max_ack_backlog;
@@ -254,6 +255,8 @@ struct tcp_sock {
 #define keepalive_intvl_when(tp) ((int)(tp)->keepalive_intvl)
 #define keepalive_probes(tp)	((tp)->keepalive_probes)
 #define tcp_notsent_lowat(tp)	((tp)->notsent_lowat)
+#define sock_rcvlowat(s, waitall, len) \
+	((waitall) ? (len) : (min_t(int, READ_ONCE((s)->sk_rcvlowat), len) ?: 1))
 #define sk_sleep(s)		(&(s)->sk_wq->wait)
 #define sk_incoming_cpu_update(s) do { } while (0)
 #define sk_wake_async(s, how, band) do { } while (0)
@@ -271,6 +274,7 @@ struct tcp_sock {
 #define EPOLLRDBAND		0x80U
 #define EPOLLWRNORM		0x100U
 #define EPOLLWRBAND		0x200U
+#define EPOLLMSG		0x400U
 
 void sim_native_write_space(struct sock *sk);
 void sock_put(struct sock *sk);
