@@ -57,11 +57,14 @@ attend() {
 	return "$rc"
 }
 
-# end_tree PID: it and what it has started.
+# end_tree PID: it and what it has started.  It is stopped first, as it would start the next
+# lab when one has ended.
 end_tree() {
 	local child
+	kill -STOP "$1" 2>/dev/null || return 0
 	for child in $(pgrep -P "$1"); do end_tree "$child"; done
 	kill -TERM "$1" 2>/dev/null || true
+	kill -CONT "$1" 2>/dev/null || true
 }
 
 # end_run WHY: in place of what is still to run.
