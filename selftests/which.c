@@ -10,7 +10,6 @@
  * TCP looks at, and in whose they are.  SANX_WHICH says how many.
  */
 #include <linux/filter.h>
-#include <net/if.h>
 
 #define DEFAULT_VARIANTS "loop fallback tcpclient tcpserver"
 
