@@ -112,7 +112,7 @@ static void lconn_ways(struct kunit *test)
 
 static void lconn_directions(struct kunit *test)
 {
-	static const u8 tx[] = { 0x6, 0x6, 0x4 };
+	static const u8 tx[] = { 0xe, 0xe, 0x8, 0x8 };
 	static const u8 rx[] = { 0x6, 0x4, 0x0 };
 	static const u8 close[] = { 0x2, 0x4, 0xa, 0x0 };
 	u8 from, to;
@@ -163,6 +163,7 @@ static void check_state(struct kunit *test, const struct sanx_lconn_state *s)
 	KUNIT_EXPECT_EQ(test, sanx_lconn_may_survive(s),
 			known && s->phase != SANX_LCONN_ACCEPTING &&
 			s->phase != SANX_LCONN_ADMITTED &&
+			s->tx != SANX_LCONN_TX_LAST &&
 			s->tx != SANX_LCONN_TX_RESET &&
 			s->rx != SANX_LCONN_RX_CLOSED &&
 			s->close != SANX_LCONN_CLOSE_ACKED);

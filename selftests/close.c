@@ -279,6 +279,107 @@ SANX_TEST(reset_drops_data)
 	EXPECT_EQ(-ECONNRESET, n);
 }
 
+/* What TCP's first window holds arrives before the reset. */
+static void answered(struct __test_metadata *_metadata, FIXTURE_DATA(stream) *self,
+		     const FIXTURE_VARIANT(stream) *variant, int (*end)(int fd))
+{
+	static const size_t sizes[] = { 100, 1024, 1025, 4000, 20000, 60000 };
+	int c, s;
+	char x;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		connect_pair(_metadata, self, variant, &c, &s);
+		ASSERT_EQ(3, send(c, "ask", 3, 0));
+		ASSERT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+		ASSERT_EQ(0, send_pattern(s, sizes[i], sizes[i], 0));
+		ASSERT_EQ(0, end(s));
+		ASSERT_LT(0, poll_one(c, POLLERR, SOON));
+		EXPECT_EQ(0, recv_pattern(c, sizes[i], sizes[i], 0))
+			TH_LOG("an answer of %zu bytes", sizes[i]);
+		EXPECT_EQ(-ECONNRESET, rc(recv(c, &x, 1, 0)));
+		close(c);
+	}
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+SANX_TEST(answer_before_reset)
+{
+	answered(_metadata, self, variant, close);
+}
+
+SANX_TEST(answer_before_reset_lingers)
+{
+	answered(_metadata, self, variant, close_reset);
+}
+
+/* Leaves the last reference to @fd to a process, and kills that. */
+static int close_killed(int fd)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	close(fd);
+	return pid < 0 || kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid ? -1 : 0;
+}
+
+SANX_TEST(answer_before_reset_killed)
+{
+	answered(_metadata, self, variant, close_killed);
+}
+
+/* The server gives both directions up, and the request goes on coming. */
+SANX_TEST(answer_before_shutdown)
+{
+	int c, s;
+
+	connect_pair(_metadata, self, variant, &c, &s);
+	ASSERT_EQ(0, send_pattern(s, 20000, 20000, 0));
+	ASSERT_EQ(0, shutdown(s, SHUT_RDWR));
+	ASSERT_EQ(3, send(c, "ask", 3, 0));
+	ASSERT_LT(0, poll_one(c, POLLERR | POLLHUP, SOON));
+	EXPECT_EQ(0, recv_pattern(c, 20000, 20000, 0));
+	close(s);
+	close(c);
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+/* The client goes on sending, and reads when it cannot. */
+SANX_TEST(answer_to_a_flood)
+{
+	static char buf[65536];
+	int c, s;
+
+	connect_pair(_metadata, self, variant, &c, &s);
+	ASSERT_EQ(3, send(c, "ask", 3, 0));
+	ASSERT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+	ASSERT_EQ(0, send_pattern(s, 20000, 20000, 0));
+	close(s);
+	while (send(c, buf, sizeof(buf), MSG_NOSIGNAL) > 0)
+		;
+	EXPECT_EQ(0, recv_pattern(c, 20000, 20000, 0));
+	close(c);
+	self->fallbacks = ANY_FALLBACKS;
+}
+
+/* A client that neither reads nor has read: the reset comes all the same. */
+SANX_TEST(answer_without_room)
+{
+	int c, s;
+
+	connect_pair(_metadata, self, variant, &c, &s);
+	ASSERT_EQ(3, send(c, "ask", 3, 0));
+	ASSERT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
+	ASSERT_LT(0, fill(variant, s));
+	close(s);
+	EXPECT_LT(0, poll_one(c, POLLERR, SOON));
+	close(c);
+	self->fallbacks = ANY_FALLBACKS;
+}
+
 /* Both close at once, many times. */
 SANX_TEST(both_close)
 {

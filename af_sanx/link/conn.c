@@ -25,6 +25,10 @@
  * jiffies.
  */
 #define UNREAD_MAX	(15 * 60 * HZ)
+/* The same for one that is LAST: its peer makes no ring, and does not read. */
+#define LAST_MAX	(2 * HZ)
+/* The longest time between two calls of sanx_lconn_sweep(), in jiffies. */
+#define SWEEP_EVERY	(60 * HZ)
 
 static void release_work(struct work_struct *work)
 {
@@ -507,15 +511,57 @@ static bool close_count(struct sanx_lconn *lc)
 	return true;
 }
 
-static void close_attached(struct sanx_lconn *lc, bool reset)
+/* TCP would not have sent by now what is corked. */
+static bool close_corked(const struct sanx_lconn *lc)
 {
+	return READ_ONCE(lc->conn.hold.state) == SANX_HELD_CORKED;
+}
+
+/* Are there bytes that TCP would have sent, and that the peer has not been sent? */
+static bool close_unsent(const struct sanx_lconn *lc)
+{
+	/* Pairs with smp_store_release() in payload_hold(). */
+	u64 end = close_corked(lc) ? lc->announced : smp_load_acquire(&lc->end);
+
+	return lc->posted != end || sanx_spill_waits(lc);
+}
+
+/* The next sweep is at @when, in jiffies, or before. */
+static void sweep_by(struct sanx_link *link, unsigned long when)
+{
+	if (time_before(when, link->next_sweep))
+		link->next_sweep = when;
+}
+
+static void close_last(struct sanx_lconn *lc)
+{
+	sanx_lconn_set_tx(lc, SANX_LCONN_TX_LAST);
+	lc->acked_at = jiffies;
+	sweep_by(lc->link, jiffies + LAST_MAX + 1);
+}
+
+/*
+ * @tx: how our direction ends: in order (STREAM), or by a reset, with (LAST) or without
+ *	(RESET) the bytes that were taken before
+ */
+static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
+{
+	bool reset;
+
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (sanx_lconn_is_closed(&lc->state))
 		return;
-	reset |= close_count(lc);
+	if (close_count(lc))
+		tx = SANX_LCONN_TX_RESET;
+	if (tx == SANX_LCONN_TX_LAST &&
+	    (!sanx_lconn_is_open(&lc->state) || !close_unsent(lc)))
+		tx = SANX_LCONN_TX_RESET;
+	reset = tx == SANX_LCONN_TX_RESET;
 	sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
-	if (reset)
-		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
+	if (tx == SANX_LCONN_TX_LAST)
+		close_last(lc);
+	else if (reset)
+		sanx_lconn_set_tx(lc, tx);
 	lc->pending &= ~LCONN_P_CREDIT;
 	lc->acked_at = jiffies;
 	/* The entry may have been for the worker that moves spilled bytes. */
@@ -533,9 +579,11 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
 		return;
 	}
 	if (sanx_lconn_was_open(&lc->state)) {
+		if (tx != SANX_LCONN_TX_STREAM)
+			lc->pending &= ~LCONN_P_FIN;
 		if (reset)
-			lc->pending &= ~(LCONN_P_FIN | LCONN_P_DATA);
-		else
+			lc->pending &= ~LCONN_P_DATA;
+		else if (tx == SANX_LCONN_TX_STREAM || !close_corked(lc))
 			sanx_xmit_announce(lc);
 		sanx_xmit_pend(lc, LCONN_P_CLOSE);
 		return;
@@ -543,6 +591,37 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
 	/* An OPEN that was sent is answered first. */
 	if (lc->state.phase != SANX_LCONN_OPEN_SENT)
 		sanx_lconn_abort(lc);
+}
+
+/* Do bytes of a closed connection wait for room at the peer? */
+static bool close_has_rest(const struct sanx_lconn *lc)
+{
+	return lc->pending & LCONN_P_DATA || sanx_spill_waits(lc);
+}
+
+/**
+ * sanx_lconn_last_words() - the peer sends to a connection whose program has closed it
+ * @lc: an attached connection that is CLOSED
+ *
+ * It gets a reset, as from TCP, behind the bytes that it has room for.
+ *
+ * Context: tx_lock held, to be released by sanx_xmit_unlock().
+ */
+void sanx_lconn_last_words(struct sanx_lconn *lc)
+{
+	lockdep_assert_held(&lc->link->tx_lock);
+	if (!close_has_rest(lc))
+		return;
+	lc->pending &= ~LCONN_P_FIN;
+	if (!sanx_lconn_is_cut(&lc->state))
+		close_last(lc);
+	sanx_xmit_pend(lc, LCONN_P_CLOSE);
+}
+
+/* How long does it wait for its peer, in jiffies? */
+static unsigned long close_most(const struct sanx_lconn *lc)
+{
+	return lc->state.tx == SANX_LCONN_TX_LAST && close_has_rest(lc) ? LAST_MAX : UNREAD_MAX;
 }
 
 /**
@@ -557,7 +636,7 @@ static void close_attached(struct sanx_lconn *lc, bool reset)
 bool sanx_lconn_give_up(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (!(lc->pending & LCONN_P_DATA) && !sanx_spill_waits(lc))
+	if (!close_has_rest(lc))
 		return false;
 	lc->pending &= ~(LCONN_P_DATA | LCONN_P_FIN);
 	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
@@ -573,7 +652,7 @@ bool sanx_lconn_give_up(struct sanx_lconn *lc)
  */
 void sanx_lconn_cut_locked(struct sanx_lconn *lc)
 {
-	close_attached(lc, true);
+	close_attached(lc, SANX_LCONN_TX_RESET);
 	/* The program had closed it in order: that becomes a reset. */
 	if (sanx_lconn_is_mute(&lc->state))
 		return;
@@ -596,11 +675,16 @@ void sanx_lconn_cut_locked(struct sanx_lconn *lc)
 void sanx_lconn_sweep(struct sanx_link *link)
 {
 	struct sanx_lconn *lc;
+	unsigned long due;
 
 	lockdep_assert_held(&link->tx_lock);
+	link->next_sweep = jiffies + SWEEP_EVERY;
 	list_for_each_entry(lc, &link->conns, node) {
-		if (!sanx_lconn_is_closed(&lc->state) ||
-		    !time_after(jiffies, lc->acked_at + UNREAD_MAX))
+		if (!sanx_lconn_is_closed(&lc->state))
+			continue;
+		due = lc->acked_at + close_most(lc) + 1;
+		sweep_by(link, due);
+		if (time_before(jiffies, due))
 			continue;
 		lc->acked_at = jiffies;
 		if (sanx_lconn_give_up(lc))
@@ -629,7 +713,7 @@ void sanx_lconn_close(struct sanx_conn *conn, bool reset)
 	if (!READ_ONCE(lc->link))
 		return;
 	link = sanx_lconn_lock(lc);
-	close_attached(lc, reset);
+	close_attached(lc, reset ? SANX_LCONN_TX_LAST : SANX_LCONN_TX_STREAM);
 	sanx_xmit_unlock(link);
 }
 
@@ -644,7 +728,7 @@ void sanx_lconn_cut(struct sanx_conn *conn)
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	close_attached(lc, true);
+	close_attached(lc, SANX_LCONN_TX_RESET);
 	sanx_xmit_unlock(link);
 }
 
@@ -653,23 +737,21 @@ void sanx_lconn_cut(struct sanx_conn *conn)
  * read
  * @lc: a connection that is sanx_conn_discards()
  *
- * Later, close() by the program has nothing left to do.
+ * Later, close() by the program has nothing left to do.  Nothing is done if it has closed it
+ * meanwhile.
  *
  * Context: softirq; takes tx_lock.
- * Return: false if the program has closed it meanwhile, and nothing was done.
  */
-bool sanx_lconn_reset_unread(struct sanx_lconn *lc)
+void sanx_lconn_reset_unread(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = &lc->conn;
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	bool closed = sanx_lconn_is_closed(&lc->state);
 
-	close_attached(lc, true);
+	close_attached(lc, SANX_LCONN_TX_LAST);
 	sanx_xmit_unlock(link);
-	if (closed)
-		return false;
-	sanx_conn_reset(conn, ECONNRESET);
-	return true;
+	if (!closed)
+		sanx_conn_reset(conn, ECONNRESET);
 }
 
 /**

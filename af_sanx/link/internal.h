@@ -469,7 +469,7 @@ struct sanx_request {
  * @opens: SANX_OPENS_MAX requests
  *
  * @tx_lock: guards @state, @why and all fields behind them except @heard,
- *	@last_sweep, @users, @unused, @requests and the work items; also, for
+ *	@next_sweep, @users, @unused, @requests and the work items; also, for
  *	connections on this link, the fields that &struct sanx_lconn lists.  Reads
  *	without it are hints.
  * @state: changed by sanx_link_set_state() only
@@ -511,8 +511,7 @@ struct sanx_request {
  *	lock
  * @asked: when the first PING after @heard was requested, in jiffies; not after
  *	@heard if none was
- * @last_sweep: when connections were last checked by sanx_lconn_sweep(), in jiffies;
- *	used by @beat only
+ * @next_sweep: when @beat calls sanx_lconn_sweep() again, in jiffies
  * @users: users that end before the wire's part is freed: attached connections,
  *	requests that are not answered, callers of sanx_lconn_link_get(), and one
  *	for the link itself
@@ -587,7 +586,7 @@ struct sanx_link {
 	unsigned long		heard;
 	u64			rx_bytes;
 	unsigned long		asked;
-	unsigned long		last_sweep;
+	unsigned long		next_sweep;
 	refcount_t		users;
 	struct completion	unused;
 
@@ -1021,7 +1020,8 @@ struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
 u64 sanx_lconn_token(struct sanx_lconn *lc, bool ours);
 struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
-bool sanx_lconn_reset_unread(struct sanx_lconn *lc);
+void sanx_lconn_reset_unread(struct sanx_lconn *lc);
+void sanx_lconn_last_words(struct sanx_lconn *lc);
 bool sanx_lconn_give_up(struct sanx_lconn *lc);
 void sanx_lconn_sweep(struct sanx_link *link);
 void sanx_lconn_cut(struct sanx_conn *conn);

@@ -27,6 +27,7 @@ static const char * const phase_names[__SANX_LCONN_PHASES] = {
 static const char * const tx_names[__SANX_LCONN_TXS] = {
 	[SANX_LCONN_TX_STREAM]		= "stream",
 	[SANX_LCONN_TX_FIN]		= "fin sent",
+	[SANX_LCONN_TX_LAST]		= "last",
 	[SANX_LCONN_TX_RESET]		= "reset",
 };
 

@@ -76,12 +76,16 @@ enum sanx_lconn_phase {
  * enum sanx_lconn_tx - our direction of the stream
  * @SANX_LCONN_TX_STREAM: payload is sent
  * @SANX_LCONN_TX_FIN: FIN was posted, on this link or an earlier one
- * @SANX_LCONN_TX_RESET: payload was dropped; CLOSE carries RESET, and the peer's
- *	program gets ECONNRESET.  Such a connection ends with its link.
+ * @SANX_LCONN_TX_LAST: closed with a reset, before which the peer gets what it has room
+ *	for, as TCP would have sent that already.  RESET follows; such a connection ends with
+ *	its link, too.
+ * @SANX_LCONN_TX_RESET: nothing is sent any more but CLOSE, which carries RESET, and the
+ *	peer's program gets ECONNRESET.  Such a connection ends with its link.
  */
 enum sanx_lconn_tx {
 	SANX_LCONN_TX_STREAM,
 	SANX_LCONN_TX_FIN,
+	SANX_LCONN_TX_LAST,
 	SANX_LCONN_TX_RESET,
 	/* private: */
 	__SANX_LCONN_TXS
@@ -187,10 +191,13 @@ static inline bool sanx_lconn_tx_may(u8 from, u8 to)
 {
 	static const u8 next[__SANX_LCONN_TXS] = {
 		[SANX_LCONN_TX_STREAM]	= BIT(SANX_LCONN_TX_FIN) |
+					  BIT(SANX_LCONN_TX_LAST) |
 					  BIT(SANX_LCONN_TX_RESET),
 		/* After the loss of a link FIN is sent again. */
 		[SANX_LCONN_TX_FIN]	= BIT(SANX_LCONN_TX_FIN) |
+					  BIT(SANX_LCONN_TX_LAST) |
 					  BIT(SANX_LCONN_TX_RESET),
+		[SANX_LCONN_TX_LAST]	= BIT(SANX_LCONN_TX_RESET),
 		[SANX_LCONN_TX_RESET]	= BIT(SANX_LCONN_TX_RESET),
 	};
 
@@ -347,6 +354,22 @@ static inline bool sanx_lconn_is_mute(const struct sanx_lconn_state *s)
 }
 
 /**
+ * sanx_lconn_is_cut() - does our direction end by a reset?
+ * @s: the state
+ *
+ * Then what the peer sends does not count as received, and is not checked: its program has
+ * lost it.  Without tx_lock the answer is of some moment, but does not become false again.
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_is_cut(const struct sanx_lconn_state *s)
+{
+	u8 tx = READ_ONCE(s->tx);
+
+	return tx == SANX_LCONN_TX_LAST || tx == SANX_LCONN_TX_RESET;
+}
+
+/**
  * sanx_lconn_is_done() - has one of the two ends no use for the connection?
  * @s: the state
  *
@@ -388,7 +411,7 @@ static inline int sanx_lconn_takes(const struct sanx_lconn_state *s)
 static inline bool sanx_lconn_may_survive(const struct sanx_lconn_state *s)
 {
 	return s->phase >= SANX_LCONN_OPEN && s->phase < SANX_LCONN_OVER &&
-	       s->tx != SANX_LCONN_TX_RESET &&
+	       !sanx_lconn_is_cut(s) &&
 	       s->rx != SANX_LCONN_RX_CLOSED &&
 	       s->close != SANX_LCONN_CLOSE_ACKED;
 }

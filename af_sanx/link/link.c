@@ -39,8 +39,6 @@ static const u8 state_next[__SANX_LINK_STATES] = {
 
 /* Heartbeats without an answer after which the link is lost. */
 #define BEATS_LOST	20
-/* Interval between calls of sanx_lconn_sweep(), in jiffies. */
-#define SWEEP_EVERY	(60 * HZ)
 
 /**
  * sanx_link_state_name() - name of a state
@@ -341,10 +339,8 @@ static void link_beat(struct work_struct *work)
 	    (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
 	     !link->rtt_ns || link_measures(link)))
 		sanx_link_ask(link);
-	if (time_after(jiffies, link->last_sweep + SWEEP_EVERY)) {
-		link->last_sweep = jiffies;
+	if (time_after_eq(jiffies, link->next_sweep))
 		sanx_lconn_sweep(link);
-	}
 	sanx_xmit_unlock(link);
 	queue_delayed_work(sanx_link_wq, &link->beat, beat);
 	sanx_cov_stop(cov);
@@ -414,7 +410,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
-	link->last_sweep = jiffies;
+	link->next_sweep = jiffies;
 	link->asked = link->heard;
 	link->acked_at = link->heard;
 	refcount_set(&link->users, 1);

@@ -54,8 +54,7 @@ static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
 	if (!sanx_lconn_hears(&lc->state) ||
 	    (lc->state.rx == SANX_LCONN_RX_FIN && !frame_after_fin(f)))
 		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA &&
-		 lc->state.tx != SANX_LCONN_TX_RESET)
+	else if (f->type == SANX_FRAME_DATA && !sanx_lconn_is_cut(&lc->state))
 		err = frame_check_data(lc, f);
 	else if (f->type == SANX_FRAME_FIN)
 		frame_take_fin(lc);
@@ -83,7 +82,8 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 	/* LEAVE gave up the room that this credit is about: window.c. */
 	if (!lc->txgen.left)
 		n = sanx_txq_credit(&conn->tx, f->credit);
-	if (n > 0 && lc->pending & LCONN_P_DATA)
+	/* LAST waits for the answer, even if that is: no more room. */
+	if ((n > 0 || lc->state.tx == SANX_LCONN_TX_LAST) && lc->pending & LCONN_P_DATA)
 		sanx_xmit_pend(lc, LCONN_P_DATA);
 	full = lc->full;
 	sanx_xmit_unlock(link);
@@ -104,7 +104,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 /*
  * Takes payload for a program that has closed.  Nobody reads it, but it counts
  * as received, also in a later RESUME (sanx_emit_resume()).  Bytes of the
- * program that are still unsent are dropped, as by TCP.
+ * program that are still unsent are sent if the peer has room, and a reset follows.
  */
 static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
@@ -115,13 +115,16 @@ static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
 	 * A reset connection is not resumed, and the bytes before these may not
 	 * have been counted (sanx_lconn_reset_unread()).
 	 */
-	if (READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
+	if (!sanx_lconn_is_cut(&lc->state))
 		err = sanx_rxq_arrive(&lc->conn.rx, f->offset, f->count);
+	/* The room that it brings is room for the last words. */
+	err = err ?: frame_credit(lc, f);
+	if (err)
+		return err;
 	spin_lock_bh(&link->tx_lock);
-	if (!err)
-		sanx_lconn_give_up(lc);
+	sanx_lconn_last_words(lc);
 	sanx_xmit_unlock(link);
-	return err ?: frame_credit(lc, f);
+	return 0;
 }
 
 static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
@@ -136,8 +139,10 @@ static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 	if (ignore)
 		return frame_unheard(lc, f);
 	/* The bytes cause a reset, so they must not become readable. */
-	if (sanx_conn_discards(conn))
-		return sanx_lconn_reset_unread(lc) ? 0 : frame_unheard(lc, f);
+	if (sanx_conn_discards(conn)) {
+		sanx_lconn_reset_unread(lc);
+		return frame_unheard(lc, f);
+	}
 	if (f->flags & SANX_FRAME_F_URGENT)
 		sanx_conn_urgent(conn, f->offset + f->count - 1);
 	if (!(f->flags & SANX_FRAME_F_IN_RING))
@@ -165,7 +170,7 @@ static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
 		return err;
 	/* Bytes of a reset connection are not counted: frame_unheard(). */
 	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail &&
-	    READ_ONCE(lc->state.tx) != SANX_LCONN_TX_RESET)
+	    !sanx_lconn_is_cut(&lc->state))
 		return -EPROTO;
 	err = frame_credit(lc, f);
 	if (err || ignore)

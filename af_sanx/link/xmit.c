@@ -114,13 +114,38 @@ static void xmit_answer(struct sanx_link *link, struct sanx_lconn *lc)
 }
 
 /*
+ * A peer that has made its ring, and has no room in it, gets the reset without the rest.  One
+ * that has none yet is about to make it.
+ */
+static void xmit_last(struct sanx_lconn *lc)
+{
+	if (lc->state.tx != SANX_LCONN_TX_LAST || !lc->txgen.win.size ||
+	    lc->posted != lc->conn.tx.limit)
+		return;
+	lc->pending &= ~LCONN_P_DATA;
+	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
+}
+
+static void xmit_close(struct sanx_link *link, struct sanx_lconn *lc)
+{
+	lc->pending &= ~LCONN_P_CLOSE;
+	if (lc->state.tx == SANX_LCONN_TX_LAST)
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
+	sanx_lconn_set_close(lc, SANX_LCONN_CLOSE_SENT);
+	sanx_emit_bare(link, lc, SANX_FRAME_CLOSE,
+		       lc->state.tx == SANX_LCONN_TX_RESET ? SANX_FRAME_F_RESET : 0);
+}
+
+/*
  * Sends the first pending frame that may be sent.
  * Return: true if there was one.
  */
 static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	u32 todo = xmit_todo(lc);
+	u32 todo;
 
+	xmit_last(lc);
+	todo = xmit_todo(lc);
 	if (sanx_lconn_is_answering(&lc->state)) {
 		xmit_answer(link, lc);
 		return true;
@@ -139,11 +164,7 @@ static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 		lc->pending &= ~LCONN_P_CREDIT;
 		sanx_emit_bare(link, lc, SANX_FRAME_CREDIT, 0);
 	} else if (todo & LCONN_P_CLOSE) {
-		lc->pending &= ~LCONN_P_CLOSE;
-		sanx_lconn_set_close(lc, SANX_LCONN_CLOSE_SENT);
-		sanx_emit_bare(link, lc, SANX_FRAME_CLOSE,
-			       lc->state.tx == SANX_LCONN_TX_RESET ?
-			       SANX_FRAME_F_RESET : 0);
+		xmit_close(link, lc);
 	} else if (todo & LCONN_P_CLOSE_ACK) {
 		lc->pending &= ~LCONN_P_CLOSE_ACK;
 		sanx_emit_bare(link, lc, SANX_FRAME_CLOSE_ACK, 0);
