@@ -161,6 +161,11 @@ struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *l
 	return NULL;
 }
 
+/* No other sock of a node takes its numbers. */
+void sanx_native_done(struct sock *sk)
+{
+}
+
 /**
  * sim_listen() - bind() and listen()
  */

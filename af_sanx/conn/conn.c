@@ -12,7 +12,8 @@
  *   and stores the state with release: code that sees a state with
  *   sanx_conn_open() or sanx_conn_fin_rcvd(), which load with acquire, sees
  *   what was set up before.
- * - conn->lock guards err, shutdown, peer_gone and detached as well.
+ * - conn->lock guards err, shutdown, peer_gone and detached as well, and TCP's tables from
+ *   losing a sock that is detached: sanx_native_done().
  * - conn->sk is set from sanx_conn_attach() until a grace period after
  *   sanx_conn_detach().  Wake-ups come from any context and use it under RCU.
  *   Therefore the reference of the sock is put after that grace period.
@@ -197,8 +198,11 @@ void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk)
 	 */
 	smp_store_release(&conn->sk, sk);
 	WRITE_ONCE(sk->sk_shutdown, conn->shutdown);
-	if (conn->err)
+	/* It was reset before it had a sock. */
+	if (conn->err) {
 		WRITE_ONCE(sk->sk_err, conn->err);
+		sanx_native_done(sk);
+	}
 	spin_unlock_bh(&conn->lock);
 	/*
 	 * Pairs with smp_mb() in sanx_conn_sk(): if a wake-up did not see @sk,
@@ -1008,6 +1012,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	WRITE_ONCE(conn->peer_gone, true);
 	conn_event(conn, SANX_EV_DIE);
 	conn_set_shutdown(conn, SHUTDOWN_MASK);
+	if (sk)
+		sanx_native_done(sk);
 	spin_unlock_bh(&conn->lock);
 	if (sk) {
 		sk_error_report(sk);

@@ -122,6 +122,9 @@ void sanx_listener_each(const struct net *net,
 			bool (*fn)(struct sanx_conn *conn, void *arg),
 			void *arg);
 
+/* native.c */
+void sanx_native_done(struct sock *sk);
+
 /* stack.c */
 bool sanx_needs_stack(const struct sock *sk);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who gets a connection that comes in: the listener that the IP stack would give it to.
+ * What TCP's tables say of a native socket.
  *
+ * Who gets a connection that comes in: the listener that the IP stack would give it to.
  * The native socket of an AF_SANX listener is one of TCP's listeners.  So the stack's own
  * lookup compares all of them, other programs' too: by address, device and SO_REUSEPORT
  * group, and as BPF programs of type sk_lookup say.
@@ -42,4 +43,20 @@ struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *l
 #else
 	return NULL;
 #endif
+}
+
+/**
+ * sanx_native_done() - a connection is over: give its place in TCP's tables to others
+ * @sk: the sock, in state TCP_CLOSE
+ *
+ * As tcp_set_state() does when a connection of TCP is reset: the pair of ends is free, and
+ * so is the port, unless the program has bound it.
+ *
+ * Context: any; conn->lock of the sock's connection held.
+ */
+void sanx_native_done(struct sock *sk)
+{
+	sk->sk_prot->unhash(sk);
+	if (inet_csk(sk)->icsk_bind_hash && !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		inet_put_port(sk);
 }

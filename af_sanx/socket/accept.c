@@ -70,6 +70,11 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	if (!ss)
 		goto err_native;
 	sanx_inherit_options(native->sk, lsk);
+	err = sanx_ends_accept(ss, lsk, conn);
+	if (err) {
+		sanx_sock_free(ss);
+		goto err_native;
+	}
 	sanx_native_graft(native, newsock, ss);
 	sock_release(native);
 	sanx_label_child(ss->sk, lsk);

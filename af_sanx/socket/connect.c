@@ -113,13 +113,13 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	/* Without a route, TCP returns the error. */
 	if (sanx_route(sk, &t->remote, &t->local.addr))
 		return 1;
-	err = sanx_bind_auto(ss, &t->local, &t->remote);
+	err = sanx_ends_connect(ss, &t->local, &t->remote);
 	if (err)
 		return err;
 	conn = sanx_conn_alloc(t->ops, sock_net(sk), &t->local, &t->remote,
 			       sanx_memcg_get(sk));
 	if (!conn) {
-		sanx_unbind_auto(ss);
+		sanx_ends_forget(ss);
 		return -ENOMEM;
 	}
 	conn->rx_max = sanx_ring_size(READ_ONCE(sk->sk_rcvbuf));

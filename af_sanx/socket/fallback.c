@@ -209,7 +209,7 @@ void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
 		    enum sanx_fallback why)
 {
 	sanx_listener_stop(&ss->lsk);
-	sanx_unbind_auto(ss);
+	sanx_ends_forget(ss);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
 	become_native(sock, ss, why);
 }
@@ -227,7 +227,7 @@ static void connect_native(struct socket *sock, struct sanx_sock *ss,
 	struct sockaddr_storage addr;
 	int err, len;
 
-	sanx_unbind_auto(ss);
+	sanx_ends_forget(ss);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
 	len = sanx_endpoint_fill(&conn->remote, sk->sk_family,
 				 (struct sockaddr *)&addr);

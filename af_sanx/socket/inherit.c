@@ -32,7 +32,7 @@ static void inherit_flags(struct sock *child, const struct sock *sk)
 static void inherit_sock(struct sock *child, const struct sock *sk)
 {
 	child->sk_userlocks = sk->sk_userlocks &
-			      (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK);
+			      (SOCK_RCVBUF_LOCK | SOCK_SNDBUF_LOCK | SOCK_BINDADDR_LOCK);
 	WRITE_ONCE(child->sk_rcvbuf, READ_ONCE(sk->sk_rcvbuf));
 	WRITE_ONCE(child->sk_sndbuf, READ_ONCE(sk->sk_sndbuf));
 	WRITE_ONCE(child->sk_rcvlowat, READ_ONCE(sk->sk_rcvlowat));

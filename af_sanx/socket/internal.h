@@ -34,10 +34,12 @@ void sanx_label_child(struct sock *sk, const struct sock *lsk);
 void sanx_label_later(struct socket *shell, struct sock *sk);
 int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len);
 
-/* autobind.c */
-int sanx_bind_auto(struct sanx_sock *ss, struct sanx_endpoint *local,
-		   const struct sanx_endpoint *remote);
-void sanx_unbind_auto(struct sanx_sock *ss);
+/* ends.c */
+int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote);
+int sanx_ends_accept(struct sanx_sock *ss, struct sock *lsk,
+		     const struct sanx_conn *conn);
+void sanx_ends_forget(struct sanx_sock *ss);
 
 /* stream.c */
 extern const struct proto_ops sanx_stream_ops;

@@ -8,6 +8,18 @@
 #include "conn/conn.h"
 
 /**
+ * enum sanx_ends - what connect() or accept() entered into TCP's tables (ends.c)
+ * @SANX_ENDS_NONE: nothing
+ * @SANX_ENDS_NAMED: addresses and ports; the port is bind()'s
+ * @SANX_ENDS_PORT: the port, too
+ */
+enum sanx_ends {
+	SANX_ENDS_NONE,
+	SANX_ENDS_NAMED,
+	SANX_ENDS_PORT,
+};
+
+/**
  * struct sanx_sock - AF_SANX's part of a socket; i_private of its inode
  * @native: the proto_ops of the native socket, with a reference of their owner;
  *	a fallback moves both to sock->ops; constant
@@ -19,8 +31,7 @@
  *	them, so they are put when this struct is freed
  * @n_old: number of @old
  * @fell_back: sock->ops is @native
- * @autobound: connect() took the port, not bind(), and the sock is in TCP's
- *	table of connections (autobind.c)
+ * @ends: what of the sock connect() or accept() entered into TCP's tables
  * @tcp_only: listens for TCP only
  * @lsk: the listener; guarded as conn/listener.c says
  * @node: in the list of the namespace's sockets (socks.lock); after a fallback
@@ -29,7 +40,7 @@
  *	reaper, then constant
  * @rcu: frees it: sanx_listener_destroy()
  *
- * lock_sock(@sk) guards @old, @n_old, @autobound and @tcp_only, and writes of
+ * lock_sock(@sk) guards @old, @n_old, @ends and @tcp_only, and writes of
  * @conn and @fell_back.  sanx_sock_conn() reads @conn without it, with acquire
  * semantics.  sanx_sk() reads @fell_back without it.
  */
@@ -40,7 +51,7 @@ struct sanx_sock {
 	struct list_head	old;
 	unsigned int		n_old;
 	bool			fell_back;
-	bool			autobound;
+	enum sanx_ends		ends;
 	bool			tcp_only;
 	struct sanx_listener	lsk;
 	struct list_head	node;

@@ -115,7 +115,7 @@ void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 	list_add(&conn->node, &ss->old);
 	ss->n_old++;
 	WRITE_ONCE(ss->conn, NULL);
-	sanx_unbind_auto(ss);
+	sanx_ends_forget(ss);
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
 	/* The connection no longer wakes anyone: wake its waiters here. */
@@ -435,7 +435,7 @@ static int sanx_release(struct socket *sock)
 		conn->ss = NULL;
 		sanx_conn_detach(conn);
 	}
-	sanx_unbind_auto(ss);
+	sanx_ends_forget(ss);
 	release_sock(sk);
 
 	if (conn)
