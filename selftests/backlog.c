@@ -131,6 +131,38 @@ SANX_TEST(timeout)
 	close(fd);
 }
 
+#define SYN_RETRIES	"/proc/sys/net/ipv4/tcp_syn_retries"
+
+/* Who has to wait gives up when TCP would: by TCP_USER_TIMEOUT, TCP_SYNCNT, the sysctl. */
+SANX_TEST(gives_up)
+{
+	long retries = read_number(SYN_RETRIES);
+	struct address a;
+	int fd[3], i, l = full_listener(variant, &a);
+	char old[16];
+
+	ASSERT_LE(0, l);
+	snprintf(old, sizeof(old), "%ld", retries);
+	ASSERT_EQ(0, write_file(SYN_RETRIES, "1"));
+	for (i = 0; i < 3; i++) {
+		fd[i] = client_socket(variant);
+		ASSERT_EQ(0, set_nonblock(fd[i], true));
+	}
+	EXPECT_EQ(0, set_option(fd[0], SOL_TCP, TCP_USER_TIMEOUT, LIMIT));
+	EXPECT_EQ(0, set_option(fd[2], SOL_TCP, TCP_SYNCNT, 2));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-EINPROGRESS, rc(connect(fd[i], &a.sa, a.len)));
+	for (i = 0; i < 2; i++) {
+		EXPECT_LT(0, poll_one(fd[i], POLLOUT, SOON));
+		EXPECT_EQ(-EALREADY, rc(connect(fd[i + 1], &a.sa, a.len)));
+		EXPECT_EQ(-ETIMEDOUT, rc(connect(fd[i], &a.sa, a.len)));
+	}
+	write_file(SYN_RETRIES, old);
+	for (i = 0; i < 3; i++)
+		close(fd[i]);
+	close(l);
+}
+
 /* A backlog of n lets n + 1 wait; all of them get their turn. */
 SANX_TEST(backlog)
 {

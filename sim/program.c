@@ -466,6 +466,9 @@ static void client(void *arg)
 		sim_counts.refused++;
 		p->fell_back = err == 1;
 		check_once(p);
+		/* TCP would repeat its SYN for longer. */
+		if (err == -ETIMEDOUT)
+			sim_fail("connection %u gave up too soon", p->id);
 		/* It may have been asked for on a link that one end gave up for a better one. */
 		if (err == 1 && sim_calm && !sim_rails_moved(e->node) &&
 		    !sim_rails_moved(p->end[1].node))
@@ -523,7 +526,7 @@ static void listener(void *arg)
 	int node = (long)arg;
 	struct sim_sock *l = sim_socket(node), *s;
 
-	sim_listen(l, SIM_PORT, 4);
+	sim_listen(l, SIM_PORT, sim_rnd(4));
 	listens[node] = true;
 	while (listening[node]) {
 		s = sim_accept(l, 50);

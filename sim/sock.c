@@ -328,7 +328,7 @@ int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo)
 	if (err || s->fell_back || READ_ONCE(conn->state) == SANX_CONN_REFUSED)
 		err = 1;
 	else if (!sanx_conn_open(conn))
-		err = timeo ? sock_error(sk_of(s)) ?: -ECONNABORTED : -ETIMEDOUT;
+		err = timeo ? sock_error(sk_of(s)) ?: -ECONNABORTED : -EINPROGRESS;
 	release_sock(sk_of(s));
 	return err;
 }

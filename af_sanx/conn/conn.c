@@ -36,12 +36,8 @@
 #include "internal.h"
 #include "trace.h"
 
-/*
- * After a full backlog: retry after 1, 2, 4 ... 1000 ms.  The limit is about
- * the time that TCP's retries of a SYN take with the default settings.
- */
+/* After a full backlog: retry after 1, 2, 4 ... 1000 ms. */
 #define RETRY_MAX_MS	1000
-#define RETRY_TRIES	137
 
 /*
  * SO_RCVBUFFORCE has no limit of its own.  TCP exceeds the limit by an sk_buff.
@@ -696,21 +692,28 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_lock_sock_soon);
  * sanx_conn_busy() - the listener's backlog is full: retry later
  * @conn: a CONNECTING connection
  *
- * After RETRY_TRIES attempts the connection is reset with ETIMEDOUT.
+ * When TCP would give up, the connection is reset with ETIMEDOUT.
  *
  * Context: any.
  */
 void sanx_conn_busy(struct sanx_conn *conn)
 {
-	unsigned int ms = min(1U << min(conn->tries, 10U), RETRY_MAX_MS + 0U);
+	unsigned int ms = min(1U << min(conn->tries++, 10U), RETRY_MAX_MS + 0U);
+	u32 past = (u32)jiffies - READ_ONCE(conn->tx_time);
+	unsigned long most;
+	struct sock *sk;
 
-	if (++conn->tries > RETRY_TRIES) {
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	most = sk ? sanx_liveness_connects(sk) : ULONG_MAX;
+	rcu_read_unlock();
+	if (past >= most) {
 		sanx_conn_reset(conn, ETIMEDOUT);
 		return;
 	}
 	spin_lock_bh(&conn->lock);
 	if (conn->state == SANX_CONN_CONNECTING && !conn->detached)
-		sanx_conn_work_queue(&conn->retry, msecs_to_jiffies(ms));
+		sanx_conn_work_queue(&conn->retry, min(msecs_to_jiffies(ms), most - past));
 	spin_unlock_bh(&conn->lock);
 }
 

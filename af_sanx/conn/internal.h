@@ -60,6 +60,7 @@ void sanx_conn_work_stop(struct sanx_conn_work *work);
 
 /* liveness.c */
 void sanx_liveness_init(struct sanx_conn *conn);
+unsigned long sanx_liveness_connects(const struct sock *sk);
 void sanx_liveness_stop(struct sanx_conn *conn);
 
 /* hold.c */

@@ -62,16 +62,17 @@ static void liveness_arm(struct sanx_conn *conn, unsigned long delay)
 }
 
 /*
- * tcp_retries2 as a time in jiffies, as tcp_model_timeout() in
+ * @n retransmissions as a time in jiffies, as tcp_model_timeout() in
  * net/ipv4/tcp_timer.c.
+ * @rto: until the first of them
  */
-static unsigned long retries_model(unsigned int n)
+static unsigned long retries_model(unsigned int n, unsigned long rto)
 {
-	unsigned int doublings = ilog2(TCP_RTO_MAX / TCP_RTO_MIN);
+	unsigned int doublings = ilog2(TCP_RTO_MAX / rto);
 
 	if (n <= doublings)
-		return ((2UL << n) - 1) * TCP_RTO_MIN;
-	return ((2UL << doublings) - 1) * TCP_RTO_MIN +
+		return ((2UL << n) - 1) * rto;
+	return ((2UL << doublings) - 1) * rto +
 	       (n - doublings) * (unsigned long)TCP_RTO_MAX;
 }
 
@@ -85,7 +86,7 @@ static unsigned long retries_limit(const struct sock *sk)
 	unsigned int n = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_retries2);
 	unsigned long rto = TCP_RTO_MIN + 1, past = rto, first = rto;
 
-	while (past - first < retries_model(n)) {
+	while (past - first < retries_model(n, TCP_RTO_MIN)) {
 		rto = min(2 * rto, (unsigned long)TCP_RTO_MAX);
 		past += rto;
 	}
@@ -95,6 +96,24 @@ static unsigned long retries_limit(const struct sock *sk)
 static unsigned long user_timeout(const struct sock *sk)
 {
 	return msecs_to_jiffies(READ_ONCE(inet_csk(sk)->icsk_user_timeout));
+}
+
+/**
+ * sanx_liveness_connects() - how long TCP's connect() repeats its SYN
+ * @sk: the socket
+ *
+ * By TCP_USER_TIMEOUT, TCP_SYNCNT or tcp_syn_retries, as tcp_write_timeout() has it.
+ *
+ * Context: any.
+ * Return: jiffies; then it fails with ETIMEDOUT.
+ */
+unsigned long sanx_liveness_connects(const struct sock *sk)
+{
+	unsigned int n = READ_ONCE(inet_csk(sk)->icsk_syn_retries) ?:
+			 READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_syn_retries);
+	unsigned long limit = retries_model(n, TCP_TIMEOUT_INIT);
+
+	return min(user_timeout(sk) ?: limit, limit);
 }
 
 static struct sanx_liveness_report liveness_report(struct sanx_conn *conn)

@@ -29,6 +29,7 @@ static void net_defaults(struct net *net, int id)
 	net->ipv4.sysctl_tcp_wmem[2] = 4194304;
 	net->ipv4.sysctl_tcp_moderate_rcvbuf = 1;
 	net->ipv4.sysctl_tcp_retries2 = 15;
+	net->ipv4.sysctl_tcp_syn_retries = 6;
 }
 
 /**

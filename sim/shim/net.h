@@ -87,6 +87,7 @@ struct sim_ipv4 {
 	int	sysctl_tcp_wmem[3];
 	int	sysctl_tcp_moderate_rcvbuf;
 	int	sysctl_tcp_retries2;
+	int	sysctl_tcp_syn_retries;
 };
 
 #define SIM_NET_IDS	8
@@ -228,6 +229,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock	icsk_inet;
 	u32			icsk_user_timeout;
+	u8			icsk_syn_retries;
 	struct request_sock_queue { u8 rskq_defer_accept; } icsk_accept_queue;
 };
 
