@@ -37,6 +37,35 @@ SANX_TEST(fill_and_drain)
 	}
 }
 
+/* Behind many bytes that a sender got rid of without waiting, there is room for one more. */
+SANX_TEST(one_byte_behind)
+{
+	const size_t len = 10 << 20;
+	size_t sent = 0, got = 0;
+	char *buf = malloc(len + 1);
+	ssize_t n;
+
+	ASSERT_NE(NULL, buf);
+	pattern_fill(buf, len + 1, 0);
+	while (sent < len) {
+		n = rc(send(self->client, buf + sent, len - sent, MSG_DONTWAIT));
+		if (n > 0) {
+			sent += n;
+			continue;
+		}
+		ASSERT_EQ(-EAGAIN, n);
+		/* What the peer has read makes room, and time does. */
+		while (!poll_one(self->client, POLLOUT, 0) &&
+		       poll_one(self->server, POLLIN, A_WHILE)) {
+			ASSERT_EQ(0, recv_pattern(self->server, 1024, 1024, got));
+			got += 1024;
+		}
+	}
+	EXPECT_EQ(1, rc(send(self->client, buf + len, 1, MSG_DONTWAIT)));
+	EXPECT_EQ(0, recv_pattern(self->server, len + 1 - got, 65536, got));
+	free(buf);
+}
+
 /* Both directions full at once. */
 SANX_TEST(fill_both)
 {

@@ -254,6 +254,8 @@ enum sanx_awaits {
  * @rx: our ring
  * @rx_max: bytes to which @rx may grow (SO_RCVBUF)
  * @room_first: the room that a blocking sender asks for first; send.c; no lock
+ * @row: the last send() did not block, was taken whole, and left no room: a few bytes more
+ *	are taken; send.c; tx_mutex
  * @urg: urgent data in @rx
  * @liveness: liveness of the peer
  * @hold: bytes that are held back
@@ -321,6 +323,7 @@ struct sanx_conn {
 	struct sanx_rxq			rx;
 	u32				rx_max;
 	enum sanx_room			room_first;
+	bool				row;
 	struct sanx_urg			urg;
 	struct sanx_liveness		liveness;
 	struct sanx_hold		hold;

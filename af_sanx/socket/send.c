@@ -14,6 +14,9 @@
 #include "config/config.h"
 #include "internal.h"
 
+/* Most bytes that are a few: send_row(). */
+#define SEND_FEW	4096
+
 /**
  * sanx_want_room() - request a wake-up when there is room to send
  * @sk: the sock of an open socket
@@ -195,6 +198,28 @@ static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
 }
 
 /*
+ * TCP looks for room before it takes a piece, not after.  So there is nearly always room for
+ * a few bytes behind a send() that was taken whole without blocking, and programs rely on it
+ * (libuv's tcp_write_in_a_row).  @len bytes are about to be sent.
+ * Context: tx_mutex held.
+ */
+static void send_row(struct sanx_conn *conn, size_t len, long timeo)
+{
+	if (likely(!conn->row))
+		return;
+	conn->row = false;
+	if (!timeo && len <= SEND_FEW)
+		sanx_conn_promise(conn, READ_ONCE(conn->tx.next) +
+					(conn->ops->counts_unsent ? 0 : sanx_conn_unsent(conn)));
+}
+
+/* @len bytes were sent, all of them without blocking.  Context: tx_mutex held. */
+static void send_whole(struct sanx_conn *conn, size_t len)
+{
+	conn->row = len > SEND_FEW && !conn->ops->room(conn, SANX_ROOM_WINDOW);
+}
+
+/*
  * Sends all of @msg.
  * @lent: set to the stream offset up to which the transport sends from the
  *	program's pages; unchanged if it lends none
@@ -212,10 +237,13 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	for (;;) {
 		mutex_lock(&conn->tx_mutex);
 		before = conn->lent;
+		send_row(conn, msg_data_left(msg), *timeo);
 		n = send_some(ss, conn, msg,
 			      send_flags(ss->sk, conn, msg, *timeo, which));
 		if (conn->lent != before)
 			*lent = conn->lent;
+		if (n > 0 && !*timeo && !msg_data_left(msg))
+			send_whole(conn, sent + n);
 		mutex_unlock(&conn->tx_mutex);
 		if (n >= 0) {
 			sent += n;
