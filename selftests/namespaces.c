@@ -345,8 +345,9 @@ TEST_F_TIMEOUT(spaces, spin_us_effect, 400)
 	finish(_metadata, self, 0);
 	finish(_metadata, self, 1);
 	EXPECT_LT(ROUNDS / 4, self->s[0].sleeps);
-	EXPECT_LT(get_nprocs() > 1 ? self->s[1].sleeps : ROUNDS / 4,
-		  self->s[get_nprocs() == 1].sleeps);
+	/* With one CPU it lets the other task run, which may answer before it sleeps. */
+	if (get_nprocs() > 1)
+		EXPECT_LT(self->s[1].sleeps, self->s[0].sleeps);
 }
 
 TEST_HARNESS_MAIN
