@@ -511,19 +511,20 @@ static bool close_count(struct sanx_lconn *lc)
 	return true;
 }
 
-/* TCP would not have sent by now what is corked. */
-static bool close_corked(const struct sanx_lconn *lc)
+/* Do bytes wait for room at the peer? */
+static bool close_has_rest(const struct sanx_lconn *lc)
 {
-	return READ_ONCE(lc->conn.hold.state) == SANX_HELD_CORKED;
+	return lc->pending & LCONN_P_DATA || sanx_spill_waits(lc);
 }
 
-/* Are there bytes that TCP would have sent, and that the peer has not been sent? */
-static bool close_unsent(const struct sanx_lconn *lc)
+/* Does the peer get bytes before a reset?  What is corked, TCP would not have sent by now. */
+static bool close_has_last(struct sanx_lconn *lc)
 {
-	/* Pairs with smp_store_release() in payload_hold(). */
-	u64 end = close_corked(lc) ? lc->announced : smp_load_acquire(&lc->end);
-
-	return lc->posted != end || sanx_spill_waits(lc);
+	if (!sanx_lconn_is_open(&lc->state))
+		return false;
+	if (READ_ONCE(lc->conn.hold.state) != SANX_HELD_CORKED)
+		sanx_xmit_announce(lc);
+	return close_has_rest(lc);
 }
 
 /* The next sweep is at @when, in jiffies, or before. */
@@ -546,21 +547,15 @@ static void close_last(struct sanx_lconn *lc)
  */
 static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 {
-	bool reset;
-
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (sanx_lconn_is_closed(&lc->state))
 		return;
-	if (close_count(lc))
+	if (close_count(lc) || (tx == SANX_LCONN_TX_LAST && !close_has_last(lc)))
 		tx = SANX_LCONN_TX_RESET;
-	if (tx == SANX_LCONN_TX_LAST &&
-	    (!sanx_lconn_is_open(&lc->state) || !close_unsent(lc)))
-		tx = SANX_LCONN_TX_RESET;
-	reset = tx == SANX_LCONN_TX_RESET;
 	sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
 	if (tx == SANX_LCONN_TX_LAST)
 		close_last(lc);
-	else if (reset)
+	else if (tx == SANX_LCONN_TX_RESET)
 		sanx_lconn_set_tx(lc, tx);
 	lc->pending &= ~LCONN_P_CREDIT;
 	lc->acked_at = jiffies;
@@ -574,16 +569,16 @@ static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 	 * We refuse the peer's RESUME; if RESUME is up to us, the peer gives
 	 * the connection up after RESUME_MAX.
 	 */
-	if (lc->state.phase == SANX_LCONN_SUSPENDED && reset) {
+	if (lc->state.phase == SANX_LCONN_SUSPENDED && tx == SANX_LCONN_TX_RESET) {
 		sanx_lconn_abort(lc);
 		return;
 	}
 	if (sanx_lconn_was_open(&lc->state)) {
 		if (tx != SANX_LCONN_TX_STREAM)
 			lc->pending &= ~LCONN_P_FIN;
-		if (reset)
+		if (tx == SANX_LCONN_TX_RESET)
 			lc->pending &= ~LCONN_P_DATA;
-		else if (tx == SANX_LCONN_TX_STREAM || !close_corked(lc))
+		else if (tx == SANX_LCONN_TX_STREAM)
 			sanx_xmit_announce(lc);
 		sanx_xmit_pend(lc, LCONN_P_CLOSE);
 		return;
@@ -591,12 +586,6 @@ static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 	/* An OPEN that was sent is answered first. */
 	if (lc->state.phase != SANX_LCONN_OPEN_SENT)
 		sanx_lconn_abort(lc);
-}
-
-/* Do bytes of a closed connection wait for room at the peer? */
-static bool close_has_rest(const struct sanx_lconn *lc)
-{
-	return lc->pending & LCONN_P_DATA || sanx_spill_waits(lc);
 }
 
 /**
@@ -624,24 +613,12 @@ static unsigned long close_most(const struct sanx_lconn *lc)
 	return lc->state.tx == SANX_LCONN_TX_LAST && close_has_rest(lc) ? LAST_MAX : UNREAD_MAX;
 }
 
-/**
- * sanx_lconn_give_up() - drop the unsent bytes of a closed connection
- * @lc: an attached connection that is CLOSED
- *
- * If there are any, the peer gets a reset.
- *
- * Context: tx_lock held, to be released by sanx_xmit_unlock().
- * Return: true if there were any.
- */
-bool sanx_lconn_give_up(struct sanx_lconn *lc)
+/* The peer gets a reset, and nothing before it. */
+static void close_drop(struct sanx_lconn *lc)
 {
-	lockdep_assert_held(&lc->link->tx_lock);
-	if (!close_has_rest(lc))
-		return false;
 	lc->pending &= ~(LCONN_P_DATA | LCONN_P_FIN);
 	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	sanx_xmit_pend(lc, LCONN_P_CLOSE);
-	return true;
 }
 
 /**
@@ -654,11 +631,8 @@ void sanx_lconn_cut_locked(struct sanx_lconn *lc)
 {
 	close_attached(lc, SANX_LCONN_TX_RESET);
 	/* The program had closed it in order: that becomes a reset. */
-	if (sanx_lconn_is_mute(&lc->state))
-		return;
-	lc->pending &= ~(LCONN_P_DATA | LCONN_P_FIN);
-	sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
-	sanx_xmit_pend(lc, LCONN_P_CLOSE);
+	if (!sanx_lconn_is_mute(&lc->state))
+		close_drop(lc);
 }
 
 /**
@@ -687,8 +661,10 @@ void sanx_lconn_sweep(struct sanx_link *link)
 		if (time_before(jiffies, due))
 			continue;
 		lc->acked_at = jiffies;
-		if (sanx_lconn_give_up(lc))
+		if (close_has_rest(lc)) {
+			close_drop(lc);
 			continue;
+		}
 		sanx_count_protocol_error(link->group->lnet->net);
 		sanx_link_kill_locked(link, SANX_END_FAULT);
 		return;

@@ -1022,7 +1022,6 @@ struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
 void sanx_lconn_reset_unread(struct sanx_lconn *lc);
 void sanx_lconn_last_words(struct sanx_lconn *lc);
-bool sanx_lconn_give_up(struct sanx_lconn *lc);
 void sanx_lconn_sweep(struct sanx_link *link);
 void sanx_lconn_cut(struct sanx_conn *conn);
 void sanx_lconn_cut_locked(struct sanx_lconn *lc);
