@@ -315,15 +315,14 @@ SANX_TEST(answer_before_reset_lingers)
 /* Leaves the last reference to @fd to a process, and kills that. */
 static int close_killed(int fd)
 {
-	pid_t pid = fork();
-	int status;
+	pid_t pid = child_start();
 
 	if (!pid) {
 		pause();
 		_exit(0);
 	}
 	close(fd);
-	return pid < 0 || kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid ? -1 : 0;
+	return pid < 0 || kill(pid, SIGKILL) || child_wait(pid) != -SIGKILL ? -1 : 0;
 }
 
 SANX_TEST(answer_before_reset_killed)
