@@ -166,7 +166,7 @@ help:
 #H make deps          install with apt what building and testing need
 #H make try           one selftest on a native debug kernel, in seconds: TEST=name
 #H                    [CASE=name] [VARIANT=tcp|loop|fallback|verbs|siw] [LEAKS=1]
-#H make check         gates, KUnit, simulator, selftests on three kernels: 20 minutes
+#H make check         gates, KUnit, simulator, selftests on three kernels: half an hour
 #H make check-full    every test and variant on every kernel, in hours; KERNEL=, TEST=
 #H make check-seconds what tests took in the last run, as the base of their limits
 #H make kcsan         the selftests on two CPUs with KCSAN; TEST=name for one
