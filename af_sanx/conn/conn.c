@@ -12,8 +12,8 @@
  *   and stores the state with release: code that sees a state with
  *   sanx_conn_open() or sanx_conn_fin_rcvd(), which load with acquire, sees
  *   what was set up before.
- * - conn->lock guards err, shutdown, peer_gone and detached as well, and TCP's tables from
- *   losing a sock that is detached: sanx_native_done().
+ * - conn->lock guards err, shutdown, peer_gone and detached as well.  Under it, and for a
+ *   sock that is not detached only, sanx_native_done() changes TCP's tables.
  * - conn->sk is set from sanx_conn_attach() until a grace period after
  *   sanx_conn_detach().  Wake-ups come from any context and use it under RCU.
  *   Therefore the reference of the sock is put after that grace period.

@@ -846,9 +846,10 @@ void sanx_listener_pause(struct sanx_listener *lsk)
 }
 
 /*
- * Did one of TCP's connections come before this one?  While another accept() has taken one and
- * not counted it yet, this is true for too long, unless that was the last; and a connection
- * that is queued then goes before one that should be the first.
+ * Did one of TCP's connections come before this one?
+ *
+ * Another accept() takes one of TCP's first, and counts it in @natives later.  In between this
+ * may be true of one more of TCP's, and enqueue() may put a connection one place too far ahead.
  */
 static bool native_first(const struct sanx_listener *lsk, const struct sanx_conn *conn)
 {

@@ -469,7 +469,7 @@ struct sanx_request {
  * @opens: SANX_OPENS_MAX requests
  *
  * @tx_lock: guards @state, @why and all fields behind them except @heard,
- *	@next_sweep, @users, @unused, @requests and the work items; also, for
+ *	@users, @unused, @requests and the work items; also, for
  *	connections on this link, the fields that &struct sanx_lconn lists.  Reads
  *	without it are hints.
  * @state: changed by sanx_link_set_state() only

@@ -357,8 +357,9 @@ static inline bool sanx_lconn_is_mute(const struct sanx_lconn_state *s)
  * sanx_lconn_is_cut() - does our direction end by a reset?
  * @s: the state
  *
- * Then what the peer sends does not count as received, and is not checked: its program has
- * lost it.  Without tx_lock the answer is of some moment, but does not become false again.
+ * Then what the peer sends is neither counted nor checked: nobody reads it, and the
+ * connection does not continue on another link.  Without tx_lock the answer is of some moment,
+ * but does not become false again.
  *
  * Return: true if so.
  */
