@@ -392,6 +392,80 @@ SANX_TEST(threads)
 	}
 }
 
+#define MIGRATE	"/proc/sys/net/ipv4/tcp_migrate_req"
+#define MOVED	6
+
+static int worker(const FIXTURE_VARIANT(stream) *v, const struct address *a)
+{
+	int fd = server_socket(v);
+
+	if (fd < 0 || set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1) ||
+	    bind(fd, &a->sa, a->len) || listen(fd, 16))
+		return -1;
+	return fd;
+}
+
+/*
+ * Clients wait at a worker, which leaves while another one is there.
+ * @deferred: they wait for TCP_DEFER_ACCEPT, and send when they have moved
+ */
+static void leave(struct __test_metadata *_metadata, const FIXTURE_VARIANT(stream) *variant,
+		  int (*end)(int fd), bool deferred)
+{
+	int c[MOVED], l[2], i, s;
+	struct address a;
+	char x;
+
+	address_make(&a, variant_address(variant), 0);
+	l[0] = worker(variant, &a);
+	ASSERT_LE(0, l[0]);
+	ASSERT_EQ(0, local_address(l[0], &a));
+	if (deferred)
+		ASSERT_EQ(0, set_option(l[0], SOL_TCP, TCP_DEFER_ACCEPT, 30));
+	for (i = 0; i < MOVED; i++) {
+		c[i] = connect_to(variant, &a);
+		ASSERT_LE(0, c[i]);
+	}
+	l[1] = worker(variant, &a);
+	ASSERT_LE(0, l[1]);
+	ASSERT_EQ(0, end(l[0]));
+	for (i = 0; i < MOVED; i++) {
+		x = 'a' + i;
+		ASSERT_EQ(1, send(c[i], &x, 1, 0));
+	}
+	for (i = 0; i < MOVED; i++) {
+		ASSERT_EQ(POLLIN, poll_one(l[1], POLLIN, SOON));
+		s = rc(accept(l[1], NULL, NULL));
+		ASSERT_LE(0, s);
+		ASSERT_EQ(1, recv(s, &x, 1, 0));
+		ASSERT_EQ(1, send(s, &x, 1, 0));
+		close(s);
+	}
+	for (i = 0; i < MOVED; i++) {
+		ASSERT_EQ(1, recv(c[i], &x, 1, 0));
+		EXPECT_EQ('a' + i, x);
+		close(c[i]);
+	}
+	close(l[1]);
+}
+
+static int stop_listening(int fd)
+{
+	return rc(shutdown(fd, SHUT_RD));
+}
+
+SANX_TEST(worker_leaves)
+{
+	ASSERT_EQ(0, write_file(MIGRATE, "1"));
+	leave(_metadata, variant, close, false);
+	leave(_metadata, variant, stop_listening, false);
+	/* Over TCP such clients move with their first bytes. */
+	if (!is_tcp(variant))
+		leave(_metadata, variant, close, true);
+	EXPECT_EQ(0, write_file(MIGRATE, "0"));
+	self->fallbacks = ANY_FALLBACKS;
+}
+
 #define CHILDREN 3
 #define PER_CHILD 8
 

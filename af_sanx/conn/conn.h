@@ -42,6 +42,7 @@
  * @queued: connections in @queue
  * @n_deferred: connections in @deferred
  * @n_half: connections in @half
+ * @round: how often it was put into the table, modulo 2^32
  * @natives: how many of TCP's connections accept() has returned, modulo 2^32
  * @queue: connections that wait for accept(), by sanx_conn.node
  * @deferred: connections that wait for data (TCP_DEFER_ACCEPT), by
@@ -71,6 +72,7 @@ struct sanx_listener {
 	unsigned int		queued;
 	unsigned int		n_deferred;
 	unsigned int		n_half;
+	u32			round;
 	u32			natives;
 	struct list_head	queue;
 	struct list_head	deferred;

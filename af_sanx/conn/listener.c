@@ -239,6 +239,21 @@ static void deferred_add(struct sanx_listener *lsk, struct sanx_conn *conn,
 	smp_store_release(&conn->deferred, lsk);
 }
 
+static void data_add(struct sanx_listener *lsk, struct sanx_conn *conn)
+{
+	lsk->n_deferred++;
+	deferred_add(lsk, conn, SANX_AWAITS_DATA, &lsk->deferred);
+}
+
+static void half_add(struct sanx_listener *lsk, struct sanx_conn *conn)
+{
+	conn->came = jiffies;
+	lsk->n_half++;
+	deferred_add(lsk, conn, SANX_AWAITS_PEER, &lsk->half);
+	if (!delayed_work_pending(&lsk->expire))
+		queue_delayed_work(sanx_wq, &lsk->expire, HALF_END);
+}
+
 static void defer_over(struct kthread_work *work);
 
 /*
@@ -253,8 +268,7 @@ static struct sock *arrive(struct sanx_listener *lsk, struct sanx_conn *conn)
 	sanx_conn_count(conn);
 	if (!wait)
 		return enqueue(lsk, conn);
-	lsk->n_deferred++;
-	deferred_add(lsk, conn, SANX_AWAITS_DATA, &lsk->deferred);
+	data_add(lsk, conn);
 	sanx_conn_work_set(&conn->retry, defer_over);
 	sanx_conn_work_queue(&conn->retry, wait);
 	return NULL;
@@ -486,11 +500,7 @@ int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by)
 	err = sanx_conn_accept(conn);
 	if (err)
 		goto out;
-	conn->came = jiffies;
-	lsk->n_half++;
-	deferred_add(lsk, conn, SANX_AWAITS_PEER, &lsk->half);
-	if (!delayed_work_pending(&lsk->expire))
-		queue_delayed_work(sanx_wq, &lsk->expire, HALF_END);
+	half_add(lsk, conn);
 	if (half_is_dead(conn)) {
 		deferred_del(conn);
 		err = -EPROTO;
@@ -607,6 +617,99 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 #endif
 }
 
+/*
+ * The listener that gets a connection which waits at one that ends: another one of its group
+ * of SO_REUSEPORT, by a hash, as reuseport_migrate_sock() chooses.
+ */
+static struct sanx_listener *heir_of(const struct sanx_listener *lsk,
+				     const struct sanx_conn *conn)
+{
+	const void *group = rcu_access_pointer(lsk->sk->sk_reuseport_cb);
+	struct sanx_listener *other, *heir = NULL;
+	u32 lot, highest = 0;
+
+	lockdep_assert_held(&lsk->table->lock);
+	if (!group || !READ_ONCE(conn->net->ipv4.sysctl_tcp_migrate_req))
+		return NULL;
+	hlist_for_each_entry(other, bucket(lsk->table, lsk->local.port), node) {
+		if (other == lsk || other->soon || !takes(other) ||
+		    rcu_access_pointer(other->sk->sk_reuseport_cb) != group)
+			continue;
+		/* Each of them draws a lot. */
+		lot = hash_32((u32)(unsigned long)other ^ (__force u16)conn->remote.port, 32);
+		if (!heir || lot > highest) {
+			heir = other;
+			highest = lot;
+		}
+	}
+	return heir;
+}
+
+static struct sanx_conn *first_waiting(const struct sanx_listener *lsk)
+{
+	const struct list_head *list[] = {
+		&lsk->queue, &lsk->deferred, &lsk->half, &lsk->late,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (!list_empty(list[i]))
+			return list_first_entry(list[i], struct sanx_conn, node);
+	return NULL;
+}
+
+/*
+ * Gives a connection to another listener, which waits there for what it has waited for.
+ * conn->deferred is never NULL in between, as news would be lost: listener_news().
+ * Return: as enqueue(), or NULL if accept() does not find it yet.
+ */
+static struct sock *migrate(struct sanx_listener *lsk, struct sanx_listener *heir,
+			    struct sanx_conn *conn)
+{
+	lockdep_assert_held(&lsk->table->lock);
+	if (!conn->deferred) {
+		list_del_init(&conn->node);
+		lsk->queued--;
+		return enqueue(heir, conn);
+	}
+	list_del(&conn->node);
+	if (conn->awaits == SANX_AWAITS_DATA) {
+		lsk->n_deferred--;
+		data_add(heir, conn);
+		return NULL;
+	}
+	if (conn->awaits == SANX_AWAITS_PEER)
+		lsk->n_half--;
+	half_add(heir, conn);
+	return NULL;
+}
+
+/*
+ * The listener ends: with tcp_migrate_req, others get what waits at it.  It takes nothing
+ * more meanwhile, as it has @soon set or does not listen.
+ * Context: the lock of the table held; released in between.
+ * Return: false if it listens again meanwhile, so that what waits now may stay.
+ */
+static bool migrate_all(struct sanx_listener *lsk)
+{
+	u32 round = lsk->round;
+	struct sanx_listener *heir;
+	struct sanx_conn *conn;
+	struct sock *sk;
+
+	while (lsk->round == round) {
+		conn = first_waiting(lsk);
+		heir = conn ? heir_of(lsk, conn) : NULL;
+		if (!heir)
+			return true;
+		sk = migrate(lsk, heir, conn);
+		spin_unlock_bh(&lsk->table->lock);
+		listener_ready(sk);
+		spin_lock_bh(&lsk->table->lock);
+	}
+	return false;
+}
+
 static void take_deferred(struct list_head *list, struct list_head *queue)
 {
 	struct sanx_conn *conn, *next;
@@ -656,7 +759,8 @@ static void listener_work(struct work_struct *work)
 	list_splice_init(&lsk->dead, &queue);
 	if (!hlist_unhashed(&lsk->node) && !lsk->soon && !listens(lsk)) {
 		hlist_del_init(&lsk->node);
-		take_queue(lsk, &queue);
+		if (migrate_all(lsk))
+			take_queue(lsk, &queue);
 	}
 	spin_unlock_bh(&lsk->table->lock);
 	drop_queue(&queue);
@@ -798,6 +902,7 @@ void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon)
 	if (!hlist_unhashed(&lsk->node))
 		hlist_del_init(&lsk->node);
 	lsk->soon = soon;
+	lsk->round++;
 	lsk->backlog = READ_ONCE(sk->sk_max_ack_backlog);
 	listener_fill(lsk, sk);
 	hlist_add_head(&lsk->node, bucket(lsk->table, lsk->local.port));
@@ -810,10 +915,13 @@ static void listener_end(struct sanx_listener *lsk, bool soon)
 
 	listener_unwatch(lsk);
 	spin_lock_bh(&lsk->table->lock);
-	lsk->soon = soon;
-	if (!soon && !hlist_unhashed(&lsk->node))
-		hlist_del_init(&lsk->node);
-	take_queue(lsk, &queue);
+	lsk->soon = true;
+	if (migrate_all(lsk)) {
+		lsk->soon = soon;
+		if (!soon && !hlist_unhashed(&lsk->node))
+			hlist_del_init(&lsk->node);
+		take_queue(lsk, &queue);
+	}
 	spin_unlock_bh(&lsk->table->lock);
 	drop_queue(&queue);
 }

@@ -88,6 +88,7 @@ struct sim_ipv4 {
 	int	sysctl_tcp_moderate_rcvbuf;
 	int	sysctl_tcp_retries2;
 	int	sysctl_tcp_syn_retries;
+	int	sysctl_tcp_migrate_req;
 };
 
 #define SIM_NET_IDS	8
