@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The same calls through io_uring. */
 #include <liburing.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 #include "sanx_test.h"
 
@@ -272,6 +274,48 @@ SANX_TEST(send_zc)
 		EXPECT_EQ(1, result(&ring, &res));
 		EXPECT_EQ(0, res & 0x7fffffff);
 	}
+}
+
+/* IORING_OP_URING_CMD of a socket; liburing may be older. */
+#define URING_CMD	46
+#define ASK_INQ		0
+#define ASK_OUTQ	1
+
+static int ask(struct __test_metadata *_metadata, struct io_uring *ring, int fd, uint32_t op)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+	int res;
+
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = URING_CMD;
+	sqe->fd = fd;
+	sqe->off = op;
+	io_uring_sqe_set_data64(sqe, 1);
+	ASSERT_EQ(1, io_uring_submit(ring));
+	ASSERT_EQ(1, result(ring, &res));
+	return res;
+}
+
+/* Where the kernel can ask TCP (6.7 and later), it can ask any. */
+SANX_TEST(asked_for_queues)
+{
+	struct io_uring ring;
+	int none, tcp, n;
+	char buf[1000] = "";
+
+	ring_make(_metadata, &ring);
+	tcp = stream_socket(false, variant->family);
+	none = ask(_metadata, &ring, tcp, ASK_INQ);
+	ASSERT_EQ(1000, send(self->client, buf, 1000, 0));
+	/* All of it is there. */
+	ASSERT_EQ(1000, recv(self->server, buf, 1000, MSG_PEEK | MSG_WAITALL));
+	EXPECT_EQ(none ?: 1000, ask(_metadata, &ring, self->server, ASK_INQ));
+	ASSERT_EQ(600, recv(self->server, buf, 600, 0));
+	EXPECT_EQ(none ?: 400, ask(_metadata, &ring, self->server, ASK_INQ));
+	ASSERT_LT(0, fill(variant, self->client));
+	ASSERT_EQ(0, ioctl(self->client, SIOCOUTQ, &n));
+	EXPECT_LT(0, n);
+	EXPECT_EQ(none ?: n, ask(_metadata, &ring, self->client, ASK_OUTQ));
 }
 
 SANX_TEST_MAIN

@@ -166,6 +166,10 @@ void sanx_native_done(struct sock *sk)
 {
 }
 
+void sanx_native_unhash(struct sock *sk)
+{
+}
+
 /**
  * sim_listen() - bind() and listen()
  */

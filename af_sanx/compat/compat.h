@@ -135,8 +135,12 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 #define SANX_PROTO_ACCEPT(fn)	.accept = fn
 #endif
 
-/* 6.5 removed sendpage() and added MSG_SPLICE_PAGES and splice_eof(). */
+/*
+ * 6.5 removed sendpage() and added MSG_SPLICE_PAGES and splice_eof().  Since then io_uring
+ * calls proto.ioctl, which stores the answer in memory of the kernel.
+ */
 #if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
+#define SANX_PROTO_IOCTL	0
 #define SANX_PROTO_SENDPAGE	.sendpage = sock_no_sendpage,
 
 static inline void sanx_native_splice_eof(const struct proto_ops *ops,
@@ -145,6 +149,7 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 }
 #else
 #define MSG_SENDPAGE_NOTLAST	0
+#define SANX_PROTO_IOCTL	1
 #define SANX_PROTO_SENDPAGE	.splice_eof = sanx_splice_eof,
 
 static inline void sanx_native_splice_eof(const struct proto_ops *ops,

@@ -611,6 +611,27 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 	sanx_conn_put(conn);
 }
 
+/* Has it ever been established, so that a program at the other end may know of it? */
+static bool conn_was_open(const struct sanx_conn *conn)
+{
+	return conn->accepted || READ_ONCE(conn->rtt_us);
+}
+
+/**
+ * sanx_conn_abort() - end a connection, as "ss -K" does
+ * @conn: the connection; nothing is done if it is over
+ * @err: what the program here gets, a positive errno; the peer's gets ECONNRESET
+ *
+ * Context: any; no lock of the core held.
+ */
+void sanx_conn_abort(struct sanx_conn *conn, int err)
+{
+	/* In this order: it may be established meanwhile. */
+	sanx_conn_reset(conn, err);
+	if (conn_was_open(conn))
+		conn->ops->abort(conn);
+}
+
 /**
  * sanx_conn_deny() - end a connection that port rules deny by now
  * @conn: a connection that connects, or is open
@@ -624,10 +645,8 @@ void sanx_conn_deny(struct sanx_conn *conn)
 {
 	/* In this order: it may be established meanwhile. */
 	sanx_conn_refused(conn, SANX_FALLBACK_PORT);
-	if (!sanx_conn_open(conn))
-		return;
-	conn->ops->abort(conn);
-	sanx_conn_reset(conn, ECONNABORTED);
+	if (sanx_conn_open(conn))
+		sanx_conn_abort(conn, ECONNABORTED);
 }
 
 /**
@@ -922,6 +941,52 @@ static void conn_wake_end(struct sanx_conn *conn)
 	rcu_read_unlock();
 }
 
+/* The peer, if it is the client, may connect again from the same port. */
+static void conn_let_redial(struct sanx_conn *conn)
+{
+	struct sock *sk;
+
+	lockdep_assert_held(&conn->lock);
+	rcu_read_lock();
+	sk = conn->accepted ? sanx_conn_sk(conn) : NULL;
+	if (sk)
+		sanx_native_unhash(sk);
+	rcu_read_unlock();
+}
+
+/*
+ * The peer sends no more, and may have forgotten the connection.
+ * Return: 0, or -EPROTO if it had ended its direction before.
+ */
+static int conn_fin_rx(struct sanx_conn *conn)
+{
+	int err;
+
+	lockdep_assert_held(&conn->lock);
+	err = conn_event(conn, SANX_EV_FIN_RX);
+	if (err)
+		return err;
+	conn_set_shutdown(conn, RCV_SHUTDOWN);
+	conn_let_redial(conn);
+	return 0;
+}
+
+/**
+ * sanx_conn_suspended() - the connection has lost its link, and waits for another one
+ * @conn: the connection
+ *
+ * If its client is not the node that it was, it may connect again by TCP from the same port,
+ * and must not meet a sock that drops its SYN.
+ *
+ * Context: any.
+ */
+void sanx_conn_suspended(struct sanx_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn_let_redial(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
 /**
  * sanx_conn_fin() - the peer sends no more; what arrived can be read
  * @conn: the connection
@@ -934,9 +999,7 @@ int sanx_conn_fin(struct sanx_conn *conn)
 	int err;
 
 	spin_lock_bh(&conn->lock);
-	err = conn_event(conn, SANX_EV_FIN_RX);
-	if (!err)
-		conn_set_shutdown(conn, RCV_SHUTDOWN);
+	err = conn_fin_rx(conn);
 	spin_unlock_bh(&conn->lock);
 	if (!err)
 		conn_wake_end(conn);
@@ -956,8 +1019,7 @@ void sanx_conn_peer_closed(struct sanx_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->peer_gone, true);
-	if (!conn_event(conn, SANX_EV_FIN_RX))
-		conn_set_shutdown(conn, RCV_SHUTDOWN);
+	conn_fin_rx(conn);
 	spin_unlock_bh(&conn->lock);
 	conn_wake_end(conn);
 	sanx_conn_tx_ready(conn);
@@ -1113,7 +1175,7 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	if (sanx_rxq_avail(&conn->rx))
 		reset = true;
 	/* Its program never had it, so the peer's must not find it. */
-	if (was == SANX_CONN_CONNECTING || was == SANX_CONN_REFUSED)
+	if (was != SANX_CONN_NEW && !conn_was_open(conn))
 		reset = true;
 	if (over)
 		reset = false;

@@ -92,6 +92,7 @@ void sanx_conn_detach(struct sanx_conn *conn);
 int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
 int sanx_conn_give_up(struct sanx_conn *conn);
 void sanx_conn_deny(struct sanx_conn *conn);
+void sanx_conn_abort(struct sanx_conn *conn, int err);
 void sanx_conn_refused_later(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
 bool sanx_lock_sock_soon(struct sock *sk);
@@ -126,6 +127,7 @@ void sanx_listener_each(const struct net *net,
 
 /* native.c */
 void sanx_native_done(struct sock *sk);
+void sanx_native_unhash(struct sock *sk);
 
 /* stack.c */
 bool sanx_needs_stack(const struct sock *sk);

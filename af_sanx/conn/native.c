@@ -46,6 +46,19 @@ struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *l
 }
 
 /**
+ * sanx_native_unhash() - others may have the pair of ends of a connection
+ * @sk: the sock, in state TCP_CLOSE
+ *
+ * Context: any.
+ */
+void sanx_native_unhash(struct sock *sk)
+{
+	/* The caller has stored that it is over.  Pairs with smp_mb() in sanx_ends_show(). */
+	smp_mb();
+	sk->sk_prot->unhash(sk);
+}
+
+/**
  * sanx_native_done() - a connection is over: give its place in TCP's tables to others
  * @sk: the sock, in state TCP_CLOSE
  *
@@ -56,7 +69,7 @@ struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *l
  */
 void sanx_native_done(struct sock *sk)
 {
-	sk->sk_prot->unhash(sk);
+	sanx_native_unhash(sk);
 	if (inet_csk(sk)->icsk_bind_hash && !(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
 		inet_put_port(sk);
 }

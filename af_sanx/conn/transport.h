@@ -744,6 +744,7 @@ bool sanx_conn_readable(const struct sanx_conn *conn, const struct sock *sk, u32
 void sanx_conn_rx_ready(struct sanx_conn *conn);
 void sanx_conn_tx_ready(struct sanx_conn *conn);
 int sanx_conn_fin(struct sanx_conn *conn);
+void sanx_conn_suspended(struct sanx_conn *conn);
 void sanx_conn_peer_closed(struct sanx_conn *conn);
 void sanx_conn_reset(struct sanx_conn *conn, int err);
 u32 sanx_conn_sndbuf(struct sanx_conn *conn);

@@ -208,6 +208,7 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 	}
 	mutex_unlock(&g->lnet->lock);
 	if (ours) {
+		sanx_conn_suspended(&lc->conn);
 		sanx_conn_quiet(&lc->conn);
 		sanx_link_user_put(link);
 	}

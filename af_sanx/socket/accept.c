@@ -85,6 +85,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	 * smp_load_acquire() in sanx_sock_conn().
 	 */
 	smp_store_release(&ss->conn, conn);
+	sanx_ends_show(ss);
 	sanx_socks_add(ss);
 	/* In this order: sanx_denied_end() looks there first. */
 	sanx_listener_taken(&lss->lsk, conn);

@@ -10,12 +10,13 @@
  *   a connect() is entered there, in state TCP_CLOSE.  A segment for such a pair finds a
  *   closed sock and is dropped.
  * - An accepted sock holds its listener's port, so that no other program may listen there
- *   while the clients believe that they talk to the first.  It is in the table of ports
- *   only: a client that has lost its end of a connection must be able to connect again.
+ *   while the clients believe that they talk to the first.  It leaves the table of
+ *   connections when the client has ended its direction, or its link is lost: a client that
+ *   knows nothing of the connection may connect again, by TCP, too, from the same port.
  *
  * Invariant: unless ss->ends is NONE, the sock has the addresses of its connection, and is
  * in these tables until the connection is reset (sanx_native_done()).  lock_sock() guards
- * both.
+ * both.  "ss" finds the sock there, and prot.c has what it asks and does.
  */
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
@@ -134,6 +135,7 @@ int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 		forget_ends(sk);
 		return err;
 	}
+	sanx_prot_set(sk);
 	ss->ends = bound ? SANX_ENDS_NAMED : SANX_ENDS_PORT;
 	local->port = inet_sk(sk)->inet_sport;
 	return 0;
@@ -174,6 +176,30 @@ int sanx_ends_accept(struct sanx_sock *ss, struct sock *lsk,
 }
 
 /**
+ * sanx_ends_show() - enter an accepted connection into the table of connections
+ * @ss: the socket's AF_SANX part, after sanx_ends_accept(), with its connection
+ *
+ * Context: process, may sleep; no call on the socket can have been made yet.
+ */
+void sanx_ends_show(struct sanx_sock *ss)
+{
+	struct sock *sk = ss->sk;
+
+	sanx_prot_set(sk);
+	local_bh_disable();
+	inet_ehash_nolisten(sk, NULL, NULL);
+	local_bh_enable();
+	/*
+	 * The client may have ended its direction meanwhile, or reset the connection, which
+	 * is stored before the sock is looked for in the table.  Pairs with smp_mb() in
+	 * sanx_native_unhash().
+	 */
+	smp_mb();
+	if (READ_ONCE(ss->conn->shutdown) & RCV_SHUTDOWN || !sanx_conn_open(ss->conn))
+		sanx_native_unhash(sk);
+}
+
+/**
  * sanx_ends_forget() - give back what sanx_ends_connect() and sanx_ends_accept() took
  * @ss: the socket's AF_SANX part; its connection has no sock any more, or was refused, so
  *	that sanx_native_done() does not run
@@ -196,5 +222,6 @@ void sanx_ends_forget(struct sanx_sock *ss)
 	if (!inet_sk(sk)->inet_num)
 		inet_sk(sk)->inet_sport = 0;
 	ss->ends = SANX_ENDS_NONE;
+	sanx_prot_reset(sk);
 	forget_ends(sk);
 }

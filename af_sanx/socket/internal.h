@@ -39,7 +39,12 @@ int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote);
 int sanx_ends_accept(struct sanx_sock *ss, struct sock *lsk,
 		     const struct sanx_conn *conn);
+void sanx_ends_show(struct sanx_sock *ss);
 void sanx_ends_forget(struct sanx_sock *ss);
+
+/* prot.c */
+void sanx_prot_set(struct sock *sk);
+void sanx_prot_reset(struct sock *sk);
 
 /* stream.c */
 extern const struct proto_ops sanx_stream_ops;
@@ -48,6 +53,7 @@ extern const struct proto_ops *sanx_inet6_ops;
 struct sanx_sock *sanx_sk(struct socket *sock);
 const struct proto_ops *sanx_native_ops(struct socket *sock);
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
+int sanx_sock_ask(struct sanx_sock *ss, unsigned int cmd, int *answer);
 bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn);
 

@@ -252,45 +252,49 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
-static int ioctl_conn(const struct sanx_sock *ss, struct sanx_conn *conn,
-		      unsigned int cmd, int __user *arg)
+/**
+ * sanx_sock_ask() - what ioctl() and io_uring ask about a connection
+ * @ss: the socket's AF_SANX part
+ * @cmd: SIOCINQ, SIOCOUTQ, SIOCOUTQNSD or SIOCATMARK
+ * @answer: set to bytes, or to 0 or 1 for SIOCATMARK
+ *
+ * Context: a call on the socket.
+ * Return: 0, or -ENOIOCTLCMD if TCP has the answer.
+ */
+int sanx_sock_ask(struct sanx_sock *ss, unsigned int cmd, int *answer)
 {
-	u32 n;
+	struct sanx_conn *conn = sanx_sock_conn(ss);
 
+	if (!conn || sanx_sock_connecting(ss, conn))
+		return -ENOIOCTLCMD;
 	switch (cmd) {
 	case SIOCINQ:
-		n = sanx_urg_inq(conn, ss->sk);
-		break;
+		*answer = sanx_urg_inq(conn, ss->sk);
+		return 0;
 	case SIOCOUTQ:
-		n = sanx_conn_outq(conn);
-		break;
+		*answer = sanx_conn_outq(conn);
+		return 0;
 	case SIOCOUTQNSD:
-		n = sanx_conn_unsent(conn);
-		break;
+		*answer = sanx_conn_unsent(conn);
+		return 0;
 	case SIOCATMARK:
-		n = sanx_urg_at_mark(conn, READ_ONCE(conn->rx.head));
-		break;
+		*answer = sanx_urg_at_mark(conn, READ_ONCE(conn->rx.head));
+		return 0;
 	default:
 		return -ENOIOCTLCMD;
 	}
-	return put_user(n, arg);
 }
 
 static int sanx_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
-	struct sanx_conn *conn;
-	int err;
+	int answer;
 
 	if (!ss)
 		return sanx_native_ops(sock)->ioctl(sock, cmd, arg);
-	conn = sanx_sock_conn(ss);
-	if (conn && !sanx_sock_connecting(ss, conn)) {
-		err = ioctl_conn(ss, conn, cmd, (int __user *)arg);
-		if (err != -ENOIOCTLCMD)
-			return err;
-	}
-	return ss->native->ioctl(sock, cmd, arg);
+	if (sanx_sock_ask(ss, cmd, &answer))
+		return ss->native->ioctl(sock, cmd, arg);
+	return put_user(answer, (int __user *)arg);
 }
 
 #ifdef CONFIG_COMPAT
@@ -301,7 +305,7 @@ static int sanx_compat_ioctl(struct socket *sock, unsigned int cmd,
 	const struct proto_ops *ops = sanx_native_ops(sock);
 
 	/*
-	 * ioctl_conn() takes a pointer to int, which compat tasks have as well.
+	 * sanx_ioctl() takes a pointer to int, which compat tasks have as well.
 	 */
 	if (ss && (cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ||
 		   cmd == SIOCATMARK))
