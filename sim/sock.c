@@ -178,6 +178,7 @@ int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog)
 	struct sock *sk = sk_of(s);
 
 	lock_sock(sk);
+	inet_sk(sk)->inet_num = port;
 	inet_sk(sk)->inet_sport = htons(port);
 	sk->sk_max_ack_backlog = backlog;
 	sanx_listener_add(&s->ss.lsk, sk, true);

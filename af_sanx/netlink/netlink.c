@@ -683,7 +683,7 @@ static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
 #endif
 		ipv6_addr_set_v4mapped(inet_sk(sk)->inet_rcv_saddr,
 				       &v->local.addr);
-	v->local.port = inet_sk(sk)->inet_sport;
+	v->local.port = htons(READ_ONCE(inet_sk(sk)->inet_num));
 	if (sk->sk_family == AF_INET)
 		ipv6_addr_set_v4mapped(0, &v->remote.addr);
 	v->state = "UNCONN";

@@ -71,7 +71,8 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 
 	t->ops = NULL;
 	t->why = SANX_FALLBACK_OPTION;
-	if (sanx_needs_stack(sk))
+	/* TCP keeps a shutdown() that came before connect(). */
+	if (sanx_needs_stack(sk) || READ_ONCE(sk->sk_shutdown))
 		return false;
 	/*
 	 * Dropped connections stay until the socket is released: limit their

@@ -219,8 +219,6 @@ void sanx_ends_forget(struct sanx_sock *ss)
 	sk->sk_prot->unhash(sk);
 	if (ss->ends == SANX_ENDS_PORT && inet_csk(sk)->icsk_bind_hash)
 		inet_put_port(sk);
-	if (!inet_sk(sk)->inet_num)
-		inet_sk(sk)->inet_sport = 0;
 	ss->ends = SANX_ENDS_NONE;
 	sanx_prot_reset(sk);
 	forget_ends(sk);

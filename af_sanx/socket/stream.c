@@ -346,12 +346,16 @@ static int sanx_shutdown(struct socket *sock, int how)
 		return err;
 	}
 	lock_sock(sk);
-	if (READ_ONCE(ss->fell_back) || ss->conn != conn)
+	if (READ_ONCE(ss->fell_back) || ss->conn != conn) {
 		err = 1;
-	else if (sanx_sock_connecting(ss, conn))
+	} else if (sanx_sock_connecting(ss, conn)) {
 		err = shutdown_connecting(sock, ss);
-	else
+	} else {
 		err = sanx_conn_shutdown(conn, how + 1);
+		/* As inet_shutdown(): a later connect() says EISCONN, or EINVAL. */
+		if (sock->state == SS_CONNECTING)
+			WRITE_ONCE(sock->state, err ? SS_DISCONNECTING : SS_CONNECTED);
+	}
 	release_sock(sk);
 	return err > 0 ? ss->native->shutdown(sock, how) : err;
 }

@@ -223,6 +223,7 @@ struct sock {
 struct inet_sock {
 	struct sock	sk;
 	__be16		inet_sport;
+	__u16		inet_num;
 	__be32		inet_rcv_saddr;
 	u8		min_ttl;
 };
