@@ -30,7 +30,7 @@ packages() {
 	programs)
 		echo iperf3 sockperf nginx-light apache2-utils redis-server \
 			redis-tools openssh-server openssh-client nbd-client \
-			nbd-server netcat-openbsd e2fsprogs socat curl liburing-dev \
+			nbd-server open-iscsi tgt netcat-openbsd e2fsprogs socat curl liburing-dev \
 			iptables nftables net-tools
 		;;
 	suites)

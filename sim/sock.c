@@ -44,6 +44,17 @@ static void wake(struct sock *sk)
 		wake_up(&sk->sk_wq->wait);
 }
 
+/* No kernel consumer has a sock here. */
+bool sanx_feed_arrived(struct sanx_conn *conn, const struct sock *sk)
+{
+	return false;
+}
+
+bool sanx_feed_changed(struct sanx_conn *conn)
+{
+	return false;
+}
+
 struct tcp_sock *sim_sock_tp(struct sim_sock *s)
 {
 	return &s->tp;

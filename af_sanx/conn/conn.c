@@ -47,7 +47,8 @@
 
 static void conn_retry_work(struct kthread_work *work);
 
-/* sk_write_space of TCP, which is not exported. */
+/* sk_data_ready and sk_write_space of TCP, which are not exported. */
+static void (*conn_native_data_ready)(struct sock *sk) __ro_after_init;
 static void (*conn_native_write_space)(struct sock *sk) __ro_after_init;
 
 static void conn_start_clocks(struct sanx_conn *conn)
@@ -146,6 +147,7 @@ static void conn_free_rcu(struct rcu_head *rcu)
 
 	mem_cgroup_put(conn->memcg);
 	module_put(conn->ops->owner);
+	kfree(conn->feed);
 	kfree(conn);
 }
 
@@ -821,17 +823,53 @@ bool sanx_conn_readable(const struct sanx_conn *conn, const struct sock *sk, u32
 				       READ_ONCE(conn->rx_max) / 2);
 }
 
+/**
+ * sanx_conn_pass() - the reader has the first bytes of the ring
+ * @conn: the connection
+ * @n: bytes, at most sanx_rxq_avail()
+ *
+ * Frees the ring memory, and each ring that was read to its end.
+ *
+ * Context: process, rx_mutex held.
+ */
+void sanx_conn_pass(struct sanx_conn *conn, u32 n)
+{
+	struct sanx_left left;
+
+	sanx_rxq_consume(&conn->rx, n);
+	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
+		conn->ops->left(conn, &left);
+	sanx_urg_passed(conn);
+	sanx_hold_received(conn);
+	conn->ops->consumed(conn);
+}
+
+/**
+ * sanx_conn_tell_reader() - call sk_data_ready(), or have it called
+ * @conn: the connection
+ * @sk: its sock
+ *
+ * Context: any; the caller keeps @sk.
+ */
+void sanx_conn_tell_reader(struct sanx_conn *conn, struct sock *sk)
+{
+	void (*ready)(struct sock *sk) = READ_ONCE(sk->sk_data_ready);
+
+	if (likely(ready == conn_native_data_ready) || !sanx_feed_arrived(conn, sk))
+		ready(sk);
+}
+
 /*
  * As tcp_data_ready(): an arrival below SO_RCVLOWAT is no event, and no signal.  A recv() of
  * fewer bytes waits for fewer.  Only that looks for EPOLLMSG, which nothing sends otherwise.
  */
-static void conn_data_ready(const struct sanx_conn *conn, struct sock *sk)
+static void conn_data_ready(struct sanx_conn *conn, struct sock *sk)
 {
 	struct socket_wq *wq;
 
 	if (likely(READ_ONCE(sk->sk_rcvlowat) <= 1) ||
 	    sanx_conn_readable(conn, sk, sanx_rxq_avail(&conn->rx))) {
-		sk->sk_data_ready(sk);
+		sanx_conn_tell_reader(conn, sk);
 		return;
 	}
 	wq = rcu_dereference(sk->sk_wq);
@@ -931,7 +969,8 @@ static void conn_wake_end(struct sanx_conn *conn)
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk) {
-		sk->sk_state_change(sk);
+		if (!sanx_feed_changed(conn))
+			sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
 			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
 			      POLL_HUP : POLL_IN);
@@ -1082,7 +1121,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	spin_unlock_bh(&conn->lock);
 	if (sk) {
 		sk_error_report(sk);
-		sk->sk_state_change(sk);
+		if (!sanx_feed_changed(conn))
+			sk->sk_state_change(sk);
 	} else if (READ_ONCE(conn->deferred)) {
 		sanx_listener_news(conn);
 	}
@@ -1198,6 +1238,7 @@ int __init sanx_conn_init(void)
 			       &sock);
 	if (err)
 		return err;
+	conn_native_data_ready = sock->sk->sk_data_ready;
 	conn_native_write_space = sock->sk->sk_write_space;
 	sock_release(sock);
 	return 0;

@@ -92,6 +92,8 @@ void sanx_conn_detach(struct sanx_conn *conn);
 int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
 int sanx_conn_give_up(struct sanx_conn *conn);
 void sanx_conn_deny(struct sanx_conn *conn);
+void sanx_conn_pass(struct sanx_conn *conn, u32 n);
+void sanx_conn_tell_reader(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_abort(struct sanx_conn *conn, int err);
 void sanx_conn_refused_later(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
@@ -124,6 +126,10 @@ unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
 void sanx_listener_each(const struct net *net,
 			bool (*fn)(struct sanx_conn *conn, void *arg),
 			void *arg);
+
+/* feed.c */
+void sanx_feed_called(struct sanx_conn *conn, struct sock *sk);
+bool sanx_feed_stop(struct sanx_conn *conn, struct sock *sk);
 
 /* native.c */
 void sanx_native_done(struct sock *sk);

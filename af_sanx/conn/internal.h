@@ -37,6 +37,10 @@ int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 /* listener.c */
 void sanx_listener_news(struct sanx_conn *conn);
 
+/* feed.c */
+bool sanx_feed_arrived(struct sanx_conn *conn, const struct sock *sk);
+bool sanx_feed_changed(struct sanx_conn *conn);
+
 /* native.c */
 struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *local,
 				  const struct sanx_endpoint *remote,

@@ -230,6 +230,7 @@ enum sanx_awaits {
  * @net: its namespace, without a reference: sockets hold it, and net_idle()
  *	with @exit leaves no connection of the transport there
  * @stats: counters of @net
+ * @feed: bytes for a kernel consumer, or NULL; feed.c; freed with the connection
  * @local: our end
  * @remote: the peer's end
  * @memcg: the memory cgroup that is charged for our ring, with a reference;
@@ -303,6 +304,7 @@ struct sanx_conn {
 	const struct sanx_transport_ops	*ops;
 	struct net			*net;
 	struct sanx_stats __percpu	*stats;
+	struct sanx_feed		*feed;
 	struct sanx_endpoint		local;
 	struct sanx_endpoint		remote;
 	struct mem_cgroup		*memcg;

@@ -99,7 +99,7 @@ void sanx_conn_urgent_came(struct sanx_conn *conn)
 		sk_send_sigurg(sk);
 		read_unlock_bh(&sk->sk_callback_lock);
 		/* As in tcp_urg(), whatever SO_RCVLOWAT is. */
-		sk->sk_data_ready(sk);
+		sanx_conn_tell_reader(conn, sk);
 	}
 	rcu_read_unlock();
 }

@@ -176,23 +176,14 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 
 /*
  * Passes over @n bytes.  A peek only advances @skip, its distance from rx.head.
- * A read frees the ring memory, and each ring that was read to its end.
  * Context: rx_mutex held.
  */
 static void recv_pass(struct sanx_conn *conn, u32 n, int flags, u32 *skip)
 {
-	struct sanx_left left;
-
-	if (flags & MSG_PEEK) {
+	if (flags & MSG_PEEK)
 		*skip += n;
-		return;
-	}
-	sanx_rxq_consume(&conn->rx, n);
-	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
-		conn->ops->left(conn, &left);
-	sanx_urg_passed(conn);
-	sanx_hold_received(conn);
-	conn->ops->consumed(conn);
+	else
+		sanx_conn_pass(conn, n);
 }
 
 /*
@@ -363,6 +354,8 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	conn = sanx_sock_conn(ss);
 	if (!conn || (flags & MSG_ERRQUEUE))
 		return ss->native->recvmsg(sock, msg, len, flags);
+	if (unlikely(READ_ONCE(conn->feed)) && !(flags & (MSG_PEEK | MSG_OOB)))
+		sanx_feed_called(conn, sk);
 	if (flags & MSG_OOB)
 		n = sanx_urg_recv(conn, sk, msg, len, flags);
 	else

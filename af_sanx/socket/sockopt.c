@@ -81,7 +81,7 @@ int sanx_set_rcvlowat(struct sock *sk, int val)
 	 */
 	smp_mb();
 	if (conn && sanx_conn_readable(conn, sk, sanx_rxq_avail(&conn->rx)))
-		sk->sk_data_ready(sk);
+		sanx_conn_tell_reader(conn, sk);
 	return err;
 }
 

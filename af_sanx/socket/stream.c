@@ -111,6 +111,7 @@ void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 
 	conn->ss = NULL;
 	sanx_conn_detach(conn);
+	sanx_feed_stop(conn, sk);
 	sanx_conn_close(conn, true);
 	list_add(&conn->node, &ss->old);
 	ss->n_old++;
@@ -417,6 +418,7 @@ static int sanx_release(struct socket *sock)
 	struct sock *sk = sock->sk;
 	struct sanx_conn *conn;
 	struct sanx_sock *ss;
+	bool reset;
 	int err;
 
 	/*
@@ -438,17 +440,18 @@ static int sanx_release(struct socket *sock)
 		return release_native(sock);
 	}
 	sanx_listener_pause(&ss->lsk);
+	reset = sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime;
 	conn = ss->conn;
 	if (conn) {
 		conn->ss = NULL;
 		sanx_conn_detach(conn);
+		reset |= sanx_feed_stop(conn, sk);
 	}
 	sanx_ends_forget(ss);
 	release_sock(sk);
 
 	if (conn)
-		sanx_conn_close(conn, sock_flag(sk, SOCK_LINGER) &&
-				!sk->sk_lingertime);
+		sanx_conn_close(conn, reset);
 	sanx_socks_del(ss, false);
 	err = ss->native->release(sock);
 	module_put(ss->native->owner);
