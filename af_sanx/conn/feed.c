@@ -13,7 +13,7 @@
  *
  * Such an owner also looks at sk_state, which is TCP_CLOSE, but takes that for the end only
  * when sk_rmem_alloc is 0.  So a byte is held there until the stream has ended and was read.
- * It is held before any callback is called: until then all calls come from the work below.
+ * Once there is a feed, only feed_work() calls the owner, and it holds the byte first.
  *
  * lock_sock() guards the queue and all fields; the ring is read under rx_mutex, inside it.
  * The callbacks are called under lock_sock(), as by TCP.  That is why they are called by work,
@@ -315,26 +315,33 @@ static void feed_look(struct sanx_feed *feed, struct sock *sk)
 }
 
 /*
- * A connect() may have its answer while it has the lock, so the state does not change here.
- * Return: false if a program has one of the locks, or the state is not known yet.
+ * The queue of a sock that becomes TCP stays empty: a connection that is refused is left alone,
+ * and one that still connects is looked at again later.
+ * Return: false if it is to be tried again, also if a program has rx_mutex.
  */
-static bool feed_try(struct sanx_feed *feed, struct sock *sk)
+static bool feed_try_locked(struct sanx_feed *feed, struct sock *sk)
 {
 	struct sanx_conn *conn = feed->conn;
+	/* Read once, as CONNECTING may become REFUSED at any time. */
+	enum sanx_conn_state state = READ_ONCE(conn->state);
+
+	if (READ_ONCE(conn->detached) || state == SANX_CONN_REFUSED)
+		return true;
+	if (state == SANX_CONN_CONNECTING || !mutex_trylock(&conn->rx_mutex))
+		return false;
+	feed_look(feed, sk);
+	mutex_unlock(&conn->rx_mutex);
+	return true;
+}
+
+/* Return: as feed_try_locked(), and false if a program has lock_sock(). */
+static bool feed_try(struct sanx_feed *feed, struct sock *sk)
+{
 	bool done;
 
 	if (!sanx_lock_sock_soon(sk))
 		return false;
-	if (READ_ONCE(conn->detached) || READ_ONCE(conn->state) == SANX_CONN_REFUSED) {
-		release_sock(sk);
-		return true;
-	}
-	done = READ_ONCE(conn->state) != SANX_CONN_CONNECTING &&
-	       mutex_trylock(&conn->rx_mutex);
-	if (done) {
-		feed_look(feed, sk);
-		mutex_unlock(&conn->rx_mutex);
-	}
+	done = feed_try_locked(feed, sk);
 	release_sock(sk);
 	return done;
 }
@@ -456,7 +463,6 @@ void sanx_feed_called(struct sanx_conn *conn, struct sock *sk)
 bool sanx_feed_stop(struct sanx_conn *conn, struct sock *sk)
 {
 	struct sanx_feed *feed = READ_ONCE(conn->feed);
-
 	bool unread;
 
 	sock_owned_by_me(sk);
