@@ -574,7 +574,6 @@ static int recv_end(struct sim_sock *s, struct sanx_conn *conn)
 static ssize_t recv_some(struct sim_sock *s, struct sanx_conn *conn,
 			 struct iov_iter *to)
 {
-	struct sanx_left left;
 	bool hole;
 	u64 pos, end;
 	u32 n;
@@ -591,12 +590,7 @@ static ssize_t recv_some(struct sim_sock *s, struct sanx_conn *conn,
 		n = sanx_rxq_read(&conn->rx, 0, to, n);
 	if (!n)
 		return -EFAULT;
-	sanx_rxq_consume(&conn->rx, n);
-	while (unlikely(sanx_rxq_follow(&conn->rx, &left)))
-		conn->ops->left(conn, &left);
-	sanx_urg_passed(conn);
-	sanx_hold_received(conn);
-	conn->ops->consumed(conn);
+	sanx_conn_pass(conn, n);
 	return n;
 }
 
