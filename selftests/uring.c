@@ -286,6 +286,7 @@ static int ask(struct __test_metadata *_metadata, struct io_uring *ring, int fd,
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
 	int res;
 
+	ASSERT_NE(NULL, sqe);
 	memset(sqe, 0, sizeof(*sqe));
 	sqe->opcode = URING_CMD;
 	sqe->fd = fd;
