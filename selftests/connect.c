@@ -94,6 +94,44 @@ SANX_TEST(nonblocking)
 	EXPECT_EQ(POLLIN, poll_one(s, POLLIN, SOON));
 }
 
+/* A shutdown() takes the result of the attempt. */
+SANX_TEST(nonblocking_shut)
+{
+	int fd = client_socket(variant);
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	ASSERT_EQ(POLLOUT, poll_one(fd, POLLOUT, SOON));
+	EXPECT_EQ(0, rc(shutdown(fd, SHUT_WR)));
+	EXPECT_EQ(-EISCONN, rc(connect(fd, &self->addr.sa, self->addr.len)));
+}
+
+SANX_TEST(nonblocking_reset_shut)
+{
+	int fd = client_socket(variant);
+
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	ASSERT_EQ(-EINPROGRESS, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	ASSERT_EQ(0, close_reset(rc(accept(self->listener, NULL, NULL))));
+	ASSERT_LT(0, poll_one(fd, POLLIN, SOON));
+	EXPECT_EQ(-ENOTCONN, rc(shutdown(fd, SHUT_WR)));
+	EXPECT_EQ(-EINVAL, rc(connect(fd, &self->addr.sa, self->addr.len)));
+}
+
+/* A shutdown() that comes before stays in force. */
+SANX_TEST(shut_before)
+{
+	int fd = client_socket(variant);
+	char c;
+
+	EXPECT_EQ(-ENOTCONN, rc(shutdown(fd, SHUT_RDWR)));
+	ASSERT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+	ASSERT_LE(0, rc(accept(self->listener, NULL, NULL)));
+	EXPECT_EQ(0, rc(recv(fd, &c, 1, 0)));
+	EXPECT_EQ(-EPIPE, rc(send(fd, "x", 1, 0)));
+	self->fallbacks = 2;
+}
+
 /* Nobody listens.  A socket that was refused may try again, and elsewhere. */
 SANX_TEST(refused)
 {
