@@ -96,13 +96,16 @@ target
 STATUS=0
 wait "$WRITER" || STATUS=$?
 is "what was being written is done" "$STATUS" 0
-check "over verbs again" at_least 2 conns_verbs 2
+check "over verbs again" eventually 60 "at_least 2 conns_verbs 2"
 check "all of it" at_least 2 tx_bytes 14000000
 off 2
 check "what was read came over verbs" at_least 2 rx_bytes 6000000
 
-echo "# on one node, where the initiator reads later than it is told"
-node1 "echo Y >/sys/module/iscsi_tcp/parameters/recv_from_iscsi_q" </dev/null
+# There the initiator may read later than it is told.  It then takes its back_lock with
+# softirqs enabled, over TCP, too, which lockdep does not let pass.
+echo "# on one node"
+[ "$KERNEL" = um ] ||
+	node1 "echo Y >/sys/module/iscsi_tcp/parameters/recv_from_iscsi_q" </dev/null
 remember
 on 1
 is "the connection is over loop" "$(moved 1 conns_loop) $(moved 1 conns_fallback)" "2 0"
