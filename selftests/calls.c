@@ -16,11 +16,7 @@
  * no rail: what differs is not the wire
  * full: 600 runs take 15 s for each variant
  */
-#include <linux/filter.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-
-#include <linux/sockios.h>
 
 #define DEFAULT_VARIANTS "loop fallback"
 
@@ -118,14 +114,6 @@ static int make_socket(struct world *w, const struct call *c)
 	return *fd < 0 ? *fd : set_nonblock(*fd, true);
 }
 
-static int attach(int fd, int name, unsigned int value)
-{
-	struct sock_filter insn = BPF_STMT(BPF_RET | BPF_K, value);
-	struct sock_fprog prog = { .len = 1, .filter = &insn };
-
-	return rc(setsockopt(fd, SOL_SOCKET, name, &prog, sizeof(prog)));
-}
-
 static int bind_to(const struct world *w, const struct call *c)
 {
 	bool listener = c->of < LISTENERS;
@@ -191,13 +179,6 @@ static long unconnect(int fd)
 	return rc(connect(fd, &none, sizeof(none)));
 }
 
-static long inq(int fd)
-{
-	int n;
-
-	return rc(ioctl(fd, SIOCINQ, &n)) ?: n;
-}
-
 /* The state, or how many connections wait at a listener. */
 static long info(int fd, bool waiting)
 {
@@ -237,9 +218,9 @@ static long make_call(struct world *w, const struct call *c)
 	case V6ONLY:
 		return set_option(fd, SOL_IPV6, IPV6_V6ONLY, 1);
 	case FILTER:
-		return attach(fd, SO_ATTACH_FILTER, ~0);
+		return attach_program(fd, SO_ATTACH_FILTER, ~0);
 	case PROGRAM:
-		return attach(fd, SO_ATTACH_REUSEPORT_CBPF, c->how % LISTENERS);
+		return attach_program(fd, SO_ATTACH_REUSEPORT_CBPF, c->how % LISTENERS);
 	case DEFER:
 		return set_option(fd, SOL_TCP, TCP_DEFER_ACCEPT, 5);
 	case LOWAT:
@@ -257,7 +238,7 @@ static long make_call(struct world *w, const struct call *c)
 	case ACCEPT:
 		return accept_one(w, c);
 	case INQ:
-		return inq(fd);
+		return bytes_unread(fd);
 	case STATE:
 	case WAITING:
 		return info(fd, c->what == WAITING);
@@ -290,22 +271,15 @@ static long make_call(struct world *w, const struct call *c)
 /* Waits until poll() finds nothing changed any more; what it says then. */
 static void settle(const struct world *w, short mask[SOCKETS])
 {
-	struct pollfd p[2][SOCKETS] = {};
-	int same = 0;
+	struct pollfd p[SOCKETS] = {};
 
 	for (int i = 0; i < SOCKETS; i++) {
-		p[0][i].fd = w->fd[i];
-		p[0][i].events = POLLIN | POLLOUT | POLLRDHUP;
+		p[i].fd = w->fd[i];
+		p[i].events = POLLIN | POLLOUT | POLLRDHUP;
 	}
-	memcpy(p[1], p[0], sizeof(p[0]));
-	poll(p[0], SOCKETS, 0);
-	for (int i = 1; same < 2; i = !i) {
-		sleep_ms(2);
-		poll(p[i], SOCKETS, 0);
-		same = memcmp(p[0], p[1], sizeof(p[0])) ? 0 : same + 1;
-	}
+	poll_settled(p, SOCKETS);
 	for (int i = 0; i < SOCKETS; i++)
-		mask[i] = p[0][i].revents;
+		mask[i] = p[i].revents;
 }
 
 static void make_run(struct run *run, const FIXTURE_VARIANT(stream) *v, bool here)

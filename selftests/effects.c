@@ -7,14 +7,9 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <time.h>
-#include <linux/filter.h>
 #include <linux/net_tstamp.h>
 
 #include "sanx_test.h"
-
-static struct sock_filter accept_none[] = {
-	BPF_STMT(BPF_RET | BPF_K, 0),
-};
 
 /* A control message of recvmsg(), or NULL. */
 static void *receive_cmsg(int fd, int level, int type, ssize_t *n)
@@ -263,19 +258,12 @@ SANX_TEST(defer_accept_timeout)
 	close(l);
 }
 
-static int attach(int fd, int name, struct sock_filter *insns)
-{
-	struct sock_fprog prog = { .len = 1, .filter = insns };
-
-	return rc(setsockopt(fd, SOL_SOCKET, name, &prog, sizeof(prog)));
-}
-
 /* What a filter is to keep out is kept out. */
 SANX_TEST(filter_on_client)
 {
 	int fd = client_socket(variant);
 
-	EXPECT_EQ(0, attach(fd, SO_ATTACH_FILTER, accept_none));
+	EXPECT_EQ(0, attach_program(fd, SO_ATTACH_FILTER, 0));
 	EXPECT_EQ(0, set_timeout(fd, SO_SNDTIMEO, LIMIT));
 	EXPECT_EQ(-EINPROGRESS, rc(connect(fd, &self->addr.sa,
 					   self->addr.len)));
@@ -289,7 +277,7 @@ SANX_TEST(filter_on_listener)
 	struct address a;
 	int l = listen_any(variant, 8, &a);
 
-	EXPECT_EQ(0, attach(l, SO_ATTACH_FILTER, accept_none));
+	EXPECT_EQ(0, attach_program(l, SO_ATTACH_FILTER, 0));
 	EXPECT_EQ(0, set_timeout(fd, SO_SNDTIMEO, LIMIT));
 	EXPECT_EQ(-EINPROGRESS, rc(connect(fd, &a.sa, a.len)));
 	close(fd);
@@ -322,14 +310,13 @@ static int shared_listener(struct __test_metadata *_metadata,
 /* The program says which of the listeners: always the second. */
 SANX_TEST(reuseport_program)
 {
-	struct sock_filter second[] = { BPF_STMT(BPF_RET | BPF_K, 1) };
 	struct address a;
 	int l[2], c, s;
 
 	address_make(&a, variant_address(variant), 0);
 	for (int i = 0; i < 2; i++)
 		l[i] = shared_listener(_metadata, variant, &a);
-	EXPECT_EQ(0, attach(l[0], SO_ATTACH_REUSEPORT_CBPF, second));
+	EXPECT_EQ(0, attach_program(l[0], SO_ATTACH_REUSEPORT_CBPF, 1));
 	for (int i = 0; i < 6; i++) {
 		c = connect_to(variant, &a);
 		ASSERT_LE(0, c);

@@ -22,11 +22,8 @@
  */
 #include <ctype.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-
-#include <linux/sockios.h>
 
 #define DEFAULT_VARIANTS "tcp4 loop4"
 
@@ -143,13 +140,6 @@ static long recv_wait(int fd)
 	return -EAGAIN;
 }
 
-static long inq(int fd)
-{
-	int n;
-
-	return rc(ioctl(fd, SIOCINQ, &n)) ?: n;
-}
-
 static long make_call(int fd, enum call call)
 {
 	char buf[8];
@@ -178,7 +168,7 @@ static long make_call(int fd, enum call call)
 	case PEERNAME:
 		return peer_name(fd);
 	case INQ:
-		return inq(fd);
+		return bytes_unread(fd);
 	default:
 		return -EINVAL;
 	}
@@ -252,22 +242,17 @@ static void kill_peers(struct run *run, int n, int step)
 /* Waits until poll() finds nothing changed any more. */
 static void settle(struct run *run, int n, int step)
 {
-	static struct pollfd p[2][BATCH * KINDS * 2];
-	int m = n * KINDS * 2, same = 0;
+	static struct pollfd p[BATCH * KINDS * 2];
+	int m = n * KINDS * 2;
 
 	for (int i = 0; i < m; i++) {
-		p[0][i].fd = run[i / 4].fd[i / 2 % 2][i % 2];
-		p[0][i].events = POLLIN | POLLOUT | POLLRDHUP;
+		p[i].fd = run[i / 4].fd[i / 2 % 2][i % 2];
+		p[i].events = POLLIN | POLLOUT | POLLRDHUP;
+		p[i].revents = 0;
 	}
-	memcpy(p[1], p[0], sizeof(p[0]));
-	poll(p[0], m, 0);
-	for (int i = 1; same < 2; i = !i) {
-		sleep_ms(2);
-		poll(p[i], m, 0);
-		same = memcmp(p[0], p[1], m * sizeof(p[0][0])) ? 0 : same + 1;
-	}
+	poll_settled(p, m);
 	for (int i = 0; i < n && step <= DEPTH; i++)
-		run[i].mask[step] = p[0][i * 4].revents;
+		run[i].mask[step] = p[i * 4].revents;
 }
 
 static int connect_run(struct run *run, const FIXTURE_VARIANT(stream) *variant,

@@ -36,21 +36,14 @@ static int at_mark(int fd)
 	return ioctl(fd, SIOCATMARK, &n) ? -errno : n;
 }
 
-static int inq(int fd)
-{
-	int n = -1;
-
-	return ioctl(fd, SIOCINQ, &n) ? -errno : n;
-}
-
 /* Until @n bytes can be read, as far as SIOCINQ counts them. */
 static int wait_inq(int fd, int n)
 {
 	long end = now_ms() + SOON;
 
-	while (inq(fd) < n && now_ms() < end)
+	while (bytes_unread(fd) < n && now_ms() < end)
 		sleep_ms(1);
-	return inq(fd);
+	return bytes_unread(fd);
 }
 
 static int set_inline(int fd)
@@ -181,7 +174,7 @@ SANX_TEST(a_second_mark_at_the_first)
 	wait_urgent(self->server);
 	EXPECT_STREQ("a", got(self->server, 10, 0));
 	EXPECT_EQ(1, at_mark(self->server));
-	EXPECT_EQ(0, inq(self->server));
+	EXPECT_EQ(0, bytes_unread(self->server));
 	EXPECT_EQ(2, send(self->client, "bY", 2, MSG_OOB));
 	EXPECT_EQ(1, wait_inq(self->server, 1));
 	EXPECT_EQ(POLLIN | POLLPRI, wait_urgent(self->server));
@@ -404,11 +397,11 @@ SANX_TEST(counted)
 	wait_urgent(self->server);
 	EXPECT_EQ(2, send(self->client, "cd", 2, 0));
 	sleep_ms(A_WHILE);
-	EXPECT_EQ(2, inq(self->server));
+	EXPECT_EQ(2, bytes_unread(self->server));
 	EXPECT_STREQ("ab", got(self->server, 10, 0));
-	EXPECT_EQ(0, inq(self->server));
+	EXPECT_EQ(0, bytes_unread(self->server));
 	EXPECT_EQ(2, recv(self->server, (char[10]){}, 2, MSG_WAITALL));
-	EXPECT_EQ(0, inq(self->server));
+	EXPECT_EQ(0, bytes_unread(self->server));
 }
 
 SANX_TEST(flags)

@@ -9,8 +9,6 @@
  * Sets are drawn at random, the same in each run: two or three listeners that differ in what
  * TCP looks at, and in whose they are.  SANX_WHICH says how many.
  */
-#include <linux/filter.h>
-
 #define DEFAULT_VARIANTS "loop fallback tcpclient tcpserver"
 
 #include "sanx_test.h"
@@ -42,14 +40,6 @@ static bool is_kind(unsigned int kind)
 	return !(kind & WIDE) || kind & ANY;
 }
 
-static int attach(int fd, int name, unsigned int value)
-{
-	struct sock_filter insn = BPF_STMT(BPF_RET | BPF_K, value);
-	struct sock_fprog prog = { .len = 1, .filter = &insn };
-
-	return rc(setsockopt(fd, SOL_SOCKET, name, &prog, sizeof(prog)));
-}
-
 static int listen_as(const FIXTURE_VARIANT(stream) *v, struct set *set, unsigned int i, bool tcp)
 {
 	unsigned int kind = set->kind[i];
@@ -68,8 +58,8 @@ static int listen_as(const FIXTURE_VARIANT(stream) *v, struct set *set, unsigned
 	     set_option(fd, SOL_IPV6, IPV6_V6ONLY, !(kind & WIDE))) ||
 	    (kind & DEVICE && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2)) ||
 	    bind(fd, &a.sa, a.len) || listen(fd, 4) ||
-	    (kind & FILTER && attach(fd, SO_ATTACH_FILTER, ~0)) ||
-	    (kind & PROGRAM && attach(fd, SO_ATTACH_REUSEPORT_CBPF, i)) ||
+	    (kind & FILTER && attach_program(fd, SO_ATTACH_FILTER, ~0)) ||
+	    (kind & PROGRAM && attach_program(fd, SO_ATTACH_REUSEPORT_CBPF, i)) ||
 	    local_address(fd, &a))
 		return -1;
 	set->port = address_port(&a);

@@ -7,12 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/sockios.h>
 
 #include "util.h"
 
@@ -126,6 +130,34 @@ int poll_one(int fd, int events, int timeout_ms)
 	return n < 0 ? -errno : p.revents;
 }
 
+/**
+ * poll_settled() - poll() until nothing changes any more
+ * @p: filled as for poll(); the answers of the last call
+ * @n: of these
+ */
+void poll_settled(struct pollfd *p, int n)
+{
+	struct pollfd *before = malloc(n * sizeof(*p));
+	int same = 0;
+
+	poll(p, n, 0);
+	while (same < 2) {
+		memcpy(before, p, n * sizeof(*p));
+		sleep_ms(2);
+		poll(p, n, 0);
+		same = memcmp(before, p, n * sizeof(*p)) ? 0 : same + 1;
+	}
+	free(before);
+}
+
+/* bytes_unread() - bytes that SIOCINQ counts, or -errno */
+int bytes_unread(int fd)
+{
+	int n = 0;
+
+	return rc(ioctl(fd, SIOCINQ, &n)) ?: n;
+}
+
 int set_nonblock(int fd, bool on)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -163,6 +195,22 @@ int set_linger(int fd, int seconds)
 
 	return rc(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger,
 			     sizeof(linger)));
+}
+
+/**
+ * attach_program() - a filter, or a program of a group of SO_REUSEPORT
+ * @fd: the socket
+ * @name: SO_ATTACH_FILTER or SO_ATTACH_REUSEPORT_CBPF
+ * @value: what the program returns, for each packet
+ *
+ * Return: 0 or -errno.
+ */
+int attach_program(int fd, int name, unsigned int value)
+{
+	struct sock_filter insn = BPF_STMT(BPF_RET | BPF_K, value);
+	struct sock_fprog prog = { .len = 1, .filter = &insn };
+
+	return rc(setsockopt(fd, SOL_SOCKET, name, &prog, sizeof(prog)));
 }
 
 /* close_reset() - close so that the peer gets ECONNRESET */

@@ -4,6 +4,7 @@
 #define SANX_UTIL_H
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,6 +57,8 @@ int peer_address(int fd, struct address *a);
 long now_ms(void);
 void sleep_ms(long ms);
 int poll_one(int fd, int events, int timeout_ms);
+void poll_settled(struct pollfd *p, int n);
+int bytes_unread(int fd);
 int set_nonblock(int fd, bool on);
 int write_file(const char *path, const char *text);
 long read_number(const char *path);
@@ -64,6 +67,7 @@ int set_option(int fd, int level, int name, int value);
 int get_option(int fd, int level, int name);
 int set_timeout(int fd, int name, long ms);
 int set_linger(int fd, int seconds);
+int attach_program(int fd, int name, unsigned int value);
 int close_reset(int fd);
 
 void pattern_fill(void *buf, size_t len, uint64_t offset);
