@@ -160,10 +160,9 @@ quiet_build() {
 
 # gate_warnings KERNEL: W=1 and sparse; KUnit's suites with the debug configuration.
 gate_warnings() {
-	case $1 in
-	um) quiet_build um CONFIG_SANX_KUNIT=m C=1 CF=-D__CHECK_ENDIAN__ ;;
-	*) quiet_build "$1" C=1 CF=-D__CHECK_ENDIAN__ ;;
-	esac
+	local args=(C=1 CF=-D__CHECK_ENDIAN__ CHECK="$SCRIPTS/check.d/sparse.sh")
+	[ "$1" != um ] || args+=(CONFIG_SANX_KUNIT=m)
+	quiet_build "$1" "${args[@]}"
 }
 
 gate() {
