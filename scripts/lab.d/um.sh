@@ -28,9 +28,30 @@ um_wires() {
 	done
 }
 
+# um_near N: the program that keeps node N on one CPU of the host, $SANX_CPU or another.
+# A native kernel runs its programs in turn with itself, by ptrace(), and each turn
+# costs a third more when the host has them on two CPUs.
+um_near() {
+	local cpus cpu=${SANX_CPU:-$$}
+	# Nodes with one clock run in turn, too.
+	has_calendar || cpu=$((cpu + $1))
+	mapfile -t cpus < <(allowed_cpus)
+	cpu=${cpus[$((cpu % ${#cpus[@]}))]}
+	echo taskset -c "$cpu"
+}
+
+# allowed_cpus: the numbers of those that this process may use, a line each.
+allowed_cpus() {
+	local from to
+	while IFS=- read -r from to; do
+		seq "$from" "${to:-$from}"
+	done < <(awk '$1 == "Cpus_allowed_list:" { gsub(",", "\n", $2); print $2 }' /proc/self/status)
+}
+
 # um_start N: as qemu_start.
 um_start() {
-	local n=$1 args ends=""
+	local n=$1 args near ends=""
+	read -r -a near < <(um_near "$n")
 	[ "$NODES" = 1 ] || ends=$(um_wires "$n")
 	read -r -d '' -a args < <(
 		um_cmdline "$n"
@@ -39,7 +60,7 @@ um_start() {
 	(
 		export UM_WIRES=$ends
 		! has_calendar || export UM_CALENDAR=calendar.lines
-		exec setsid "$PROGRAMS/um" "$RUN" "node$n" "$PORTS" "$VMLINUZ" "${args[@]}"
+		exec "${near[@]}" setsid "$PROGRAMS/um" "$RUN" "node$n" "$PORTS" "$VMLINUZ" "${args[@]}"
 	) </dev/null >>"$RUN/node$n.console" 2>&1 &
 	echo $! >"$RUN/node$n.pid"
 	disown
