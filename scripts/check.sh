@@ -23,10 +23,10 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/check.d/clean.sh"
 . "$SCRIPTS/check.d/report.sh"
 
-# CPUs of the nodes that are up at the same time, five for two of the host's, as they
-# wait half of the time.  Tests over two nodes look at the clock, and on a busier
+# CPUs of the nodes that are up at the same time, three for one of the host's, as they
+# wait more than half of the time.  Tests over two nodes look at the clock, and on a busier
 # host some took that for a defect.
-JOBS=${SANX_JOBS:-$((5 * $(nproc) / 2))}
+JOBS=${SANX_JOBS:-$((3 * $(nproc)))}
 [ "$JOBS" -ge 4 ] || JOBS=4
 [ "$JOBS" -le 8 ] || JOBS=8
 

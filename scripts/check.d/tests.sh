@@ -278,12 +278,22 @@ is_chosen() {
 
 # wanted_tests KIND: what labs of this kind are to run, KIND NAME LIMIT TOOK a line.
 wanted_tests() {
-	local kind name
-	while read -r kind name; do
-		wanted "$kind" "$name" || continue
-		limit_of "$kind" "$name"
-		echo "$kind $name $LIMIT $TOOK"
-	done < <(all_tests "$1")
+	local part kind name
+	for part in $(parts_of "$1"); do
+		while read -r kind name; do
+			wanted "$kind" "$name" || continue
+			limit_of "$kind" "$name"
+			echo "$kind $name $LIMIT $TOOK"
+		done < <(all_tests "$part")
+	done
+}
+
+# parts_of KIND: the kinds of its tests.
+parts_of() {
+	case $1 in
+	stock) echo "two one verbs" ;;
+	*) echo "$1" ;;
+	esac
 }
 
 # shards KIND: into how many labs of about the same length these are split.
@@ -334,8 +344,8 @@ tests_of() {
 # nodes_of LAB: how many it has.
 nodes_of() {
 	local kind name most=1
-	[[ ${1#*-} != @(two|virtual)* ]] || most=2
 	while read -r kind name _; do
+		[ "$most" != 1 ] || [[ $kind != @(two|tworail|virtual) ]] || most=2
 		said_of "$kind" "$name" nodes
 		[ "${SAYS:-0}" -le "$most" ] || most=$SAYS
 	done < <(tests_of "$1")
