@@ -234,6 +234,29 @@ SANX_TEST(bound_client)
 	EXPECT_EQ(-EADDRINUSE, rc(bind(client_socket(variant), &a.sa, a.len)));
 }
 
+/*
+ * Any user may bind to an address that is not this node's.  Nobody is accepted from there, as
+ * TCP's answer does not come back.
+ */
+SANX_TEST(false_source)
+{
+	bool v6 = variant->family == AF_INET6;
+	int fd = client_socket(variant), err;
+	struct address a;
+
+	address_make(&a, v6 ? "2001:db8::77" : "192.0.2.77", 0);
+	ASSERT_EQ(0, v6 ? set_option(fd, IPPROTO_IPV6, IPV6_FREEBIND, 1) :
+			  set_option(fd, IPPROTO_IP, IP_FREEBIND, 1));
+	ASSERT_EQ(0, rc(bind(fd, &a.sa, a.len)));
+	ASSERT_EQ(0, set_nonblock(fd, true));
+	/* IPv4 has no route from there; which error that is differs. */
+	err = rc(connect(fd, &self->addr.sa, self->addr.len));
+	EXPECT_GT(0, err);
+	EXPECT_EQ(v6, err == -EINPROGRESS);
+	EXPECT_EQ(0, poll_one(self->listener, POLLIN, A_WHILE));
+	self->fallbacks = 1;
+}
+
 /* One port space: a port that one family has, the other has not. */
 SANX_TEST(port_taken)
 {

@@ -262,6 +262,7 @@ static inline void check_moved(struct __test_metadata *_metadata,
 		SANX_A_STATS_FALLBACK_PORT, SANX_A_STATS_FALLBACK_LINK,
 		SANX_A_STATS_FALLBACK_REFUSED, SANX_A_STATS_FALLBACK_OPTION,
 		SANX_A_STATS_FALLBACK_ACCEPT, SANX_A_STATS_FALLBACK_ASKED,
+		SANX_A_STATS_FALLBACK_ROUTE,
 	};
 	struct node_stats after;
 	unsigned int i;

@@ -20,6 +20,12 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 	return true;
 }
 
+bool sanx_route_stays(struct net *net, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote)
+{
+	return true;
+}
+
 bool sanx_addr_works(struct net *net, const struct in6_addr *addr)
 {
 	return true;

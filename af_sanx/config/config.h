@@ -40,6 +40,8 @@ struct sanx_endpoint {
  * @SANX_FALLBACK_OPTION: the program uses an option that only TCP supports
  * @SANX_FALLBACK_ACCEPT: a plain TCP client connected to an AF_SANX listener
  * @SANX_FALLBACK_ASKED: the peer is under auto, and is being asked who it is
+ * @SANX_FALLBACK_ROUTE: what a TCP peer would answer would not come back to this node, or
+ *	an IPsec policy holds
  */
 enum sanx_fallback {
 	SANX_FALLBACK_UNMAPPED,
@@ -49,6 +51,7 @@ enum sanx_fallback {
 	SANX_FALLBACK_OPTION,
 	SANX_FALLBACK_ACCEPT,
 	SANX_FALLBACK_ASKED,
+	SANX_FALLBACK_ROUTE,
 	/* private: */
 	__SANX_FALLBACKS
 };
@@ -575,6 +578,11 @@ struct sanx_arrival {
 bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 		       const struct sanx_endpoint *remote,
 		       struct sanx_arrival *by);
+bool sanx_route_stays(struct net *net, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote);
+bool sanx_route_answered(struct net *net, const struct dst_entry *way,
+			 const struct sanx_endpoint *local,
+			 const struct sanx_endpoint *remote);
 void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote, struct sanx_arrival *by);
 bool sanx_route_source(struct net *net, const struct in6_addr *remote,

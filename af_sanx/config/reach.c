@@ -161,6 +161,59 @@ static struct dst_entry *answer_v6(struct net *net,
 }
 #endif
 
+static bool stays(const struct dst_entry *dst, bool v4)
+{
+	if (v4)
+		return container_of(dst, struct rtable, dst)->rt_type == RTN_LOCAL;
+	return container_of(dst, struct rt6_info, dst)->rt6i_flags & RTF_LOCAL;
+}
+
+/*
+ * Does no IPsec policy hold for what takes this route?  While the keys of one are being
+ * negotiated, packets are queued, or dropped (make_blackhole() of the address family).
+ */
+static bool in_clear(const struct dst_entry *dst)
+{
+	return !dst_xfrm(dst) && !(dst->flags & DST_XFRM_QUEUE) &&
+	       dst->output != dst_discard_out;
+}
+
+/*
+ * Does a SYN from @remote arrive at @local, at the device by which packets to @remote leave?
+ * @out: that device
+ * @by: set to where it would arrive, if so
+ */
+static bool arrives(struct net *net, struct net_device *out,
+		    const struct sanx_endpoint *local,
+		    const struct sanx_endpoint *remote, struct sanx_arrival *by)
+{
+	struct sk_buff *skb = syn_alloc(local, remote);
+	struct net_device *dev;
+	bool here;
+
+	/* The route of a packet that arrives is valid under RCU only. */
+	rcu_read_lock();
+	dev = skb ? arrival_device(net, out) : NULL;
+	here = dev && (ipv6_addr_v4mapped(&local->addr) ?
+		       arrives_v4(dev, skb) : arrives_v6(dev, local, remote));
+	if (here) {
+		by->dif = dev->ifindex;
+		by->sdif = dev == out ? 0 : out->ifindex;
+	}
+	/* With its route. */
+	consume_skb(skb);
+	rcu_read_unlock();
+	return here;
+}
+
+static struct dst_entry *answer(struct net *net, const struct sanx_endpoint *local,
+				const struct sanx_endpoint *remote)
+{
+	if (ipv6_addr_v4mapped(&local->addr))
+		return answer_v4(net, local, remote);
+	return answer_v6(net, local, remote);
+}
+
 /**
  * sanx_route_admits() - would TCP answer a SYN between these addresses?
  * @net: the namespace
@@ -175,30 +228,65 @@ bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
 		       const struct sanx_endpoint *remote,
 		       struct sanx_arrival *by)
 {
-	bool v4 = ipv6_addr_v4mapped(&local->addr), admits;
-	struct dst_entry *answer;
-	struct net_device *dev;
-	struct sk_buff *skb;
+	struct dst_entry *dst = answer(net, local, remote);
+	bool admits;
 
-	answer = v4 ? answer_v4(net, local, remote) :
-		      answer_v6(net, local, remote);
-	if (IS_ERR(answer))
+	if (IS_ERR(dst))
 		return false;
-	skb = syn_alloc(local, remote);
-	/* The route of a packet that arrives is valid under RCU only. */
-	rcu_read_lock();
-	dev = skb ? arrival_device(net, answer->dev) : NULL;
-	admits = dev && !dst_xfrm(answer) &&
-		 (v4 ? arrives_v4(dev, skb) : arrives_v6(dev, local, remote));
-	if (admits) {
-		by->dif = dev->ifindex;
-		by->sdif = dev == answer->dev ? 0 : answer->dev->ifindex;
-	}
-	/* With its route. */
-	consume_skb(skb);
-	rcu_read_unlock();
-	dst_release(answer);
+	admits = in_clear(dst) && arrives(net, dst->dev, local, remote, by);
+	dst_release(dst);
 	return admits;
+}
+
+/**
+ * sanx_route_stays() - do packets between these addresses stay on this node, in clear?
+ * @net: the namespace
+ * @local: where they come from
+ * @remote: where they go to, of the same address family
+ *
+ * Context: process, may sleep.
+ * Return: true if so.
+ */
+bool sanx_route_stays(struct net *net, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote)
+{
+	struct dst_entry *dst = answer(net, local, remote);
+	bool here;
+
+	if (IS_ERR(dst))
+		return false;
+	here = stays(dst, ipv6_addr_v4mapped(&local->addr)) && in_clear(dst);
+	dst_release(dst);
+	return here;
+}
+
+/**
+ * sanx_route_answered() - would the answer to a SYN of this node come back to it?
+ * @net: the namespace
+ * @way: the route of the SYN
+ * @local: where it comes from; the port may be 0
+ * @remote: where it goes to, of the same address family
+ *
+ * TCP has no connection from an address that is not this node's, as the answer goes
+ * elsewhere.  Any user may bind to such an address (IPV6_FREEBIND), and whoever
+ * accepts a connection takes the address for proven.
+ *
+ * Context: process, may sleep.
+ * Return: true if so, and both go in clear; false also if there is no memory to find out.
+ */
+bool sanx_route_answered(struct net *net, const struct dst_entry *way,
+			 const struct sanx_endpoint *local,
+			 const struct sanx_endpoint *remote)
+{
+	struct sanx_arrival by;
+
+	if (!in_clear(way))
+		return false;
+	if (!stays(way, ipv6_addr_v4mapped(&local->addr)))
+		return arrives(net, way->dev, local, remote, &by);
+	/* To itself, the answer goes as the SYN did. */
+	return ipv6_addr_equal(&local->addr, &remote->addr) ||
+	       sanx_route_stays(net, remote, local);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)

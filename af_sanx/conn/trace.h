@@ -27,7 +27,8 @@
 		{ SANX_FALLBACK_REFUSED,	"refused" },		\
 		{ SANX_FALLBACK_OPTION,		"option" },		\
 		{ SANX_FALLBACK_ACCEPT,		"accept" },		\
-		{ SANX_FALLBACK_ASKED,		"asked" })
+		{ SANX_FALLBACK_ASKED,		"asked" },		\
+		{ SANX_FALLBACK_ROUTE,		"route" })
 
 /* A connection changes state. */
 TRACE_EVENT(sanx_conn_state,

@@ -139,10 +139,7 @@ static bool open_martian(const struct sanx_request *o)
 	return true;
 }
 
-/*
- * Could TCP connect between these addresses?  Over a link of a node to itself there
- * is nothing to find out by routing: packets to itself take none.
- */
+/* Could TCP connect between these addresses? */
 static bool open_reachable(const struct sanx_request *o,
 			   const struct sanx_endpoint *local,
 			   const struct sanx_endpoint *remote,
@@ -154,8 +151,8 @@ static bool open_reachable(const struct sanx_request *o,
 	if (link->group->peer != link->self)
 		return sanx_route_admits(net, local, remote, by);
 	sanx_route_loops(net, local, remote, by);
-	return sanx_addr_is_local(net, &local->addr) ||
-	       sanx_node_has_addr(net, link->self, &local->addr);
+	return sanx_route_stays(net, remote, local) &&
+	       sanx_route_stays(net, local, remote);
 }
 
 /*

@@ -804,6 +804,8 @@ static const u8 stat_attr[__SANX_STATS] = {
 		SANX_A_STATS_FALLBACK_ACCEPT,
 	[SANX_STAT_FALLBACK + SANX_FALLBACK_ASKED] =
 		SANX_A_STATS_FALLBACK_ASKED,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_ROUTE] =
+		SANX_A_STATS_FALLBACK_ROUTE,
 };
 
 static int stats_put(struct sk_buff *skb, const struct sanx_net *sn)

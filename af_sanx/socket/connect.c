@@ -112,7 +112,8 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	int err;
 
 	/* Without a route, TCP returns the error. */
-	if (sanx_route(sk, &t->remote, &t->local.addr))
+	t->why = SANX_FALLBACK_ROUTE;
+	if (sanx_route(sk, &t->remote, &t->local))
 		return 1;
 	err = sanx_ends_connect(ss, &t->local, &t->remote);
 	if (err)

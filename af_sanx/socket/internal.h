@@ -99,7 +99,7 @@ void sanx_fallback_work(struct kthread_work *work);
 
 /* route.c */
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
-	       struct in6_addr *src);
+	       struct sanx_endpoint *local);
 u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn);
 int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 			const struct sockaddr *uaddr, int len);

@@ -151,28 +151,34 @@ static struct dst_entry *route(struct sock *sk, const struct in6_addr *remote,
  * sanx_route() - find the local address of a connection
  * @sk: the socket; if it is bound to an address, that one is used
  * @remote: the peer
- * @src: filled
+ * @local: the address is filled
  *
  * Context: process, lock_sock() held.
- * Return: 0, or -errno if there is no route.
+ * Return: 0; -errno if there is no route, or no answer that comes back in clear.
  */
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
-	       struct in6_addr *src)
+	       struct sanx_endpoint *local)
 {
+	struct sanx_endpoint from = {
+		.addr = in6addr_any, .port = inet_sk(sk)->inet_sport,
+	};
 	struct dst_entry *dst;
+	int err = 0;
 
-	*src = in6addr_any;
 	if (ipv6_addr_v4mapped(&remote->addr))
-		src->s6_addr32[3] = inet_sk(sk)->inet_saddr;
+		from.addr.s6_addr32[3] = inet_sk(sk)->inet_saddr;
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		*src = inet6_sk(sk)->saddr;
+		from.addr = inet6_sk(sk)->saddr;
 #endif
-	dst = route(sk, &remote->addr, src);
+	dst = route(sk, &remote->addr, &from.addr);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
+	if (!sanx_route_answered(sock_net(sk), dst, &from, remote))
+		err = -EHOSTUNREACH;
 	dst_release(dst);
-	return 0;
+	local->addr = from.addr;
+	return err;
 }
 
 /**

@@ -3,15 +3,15 @@
  * One end of a connection, for the tests over two nodes.
  *
  *	peer [-t] [-1] [-b BACKLOG] [-T SECONDS] listen [ADDRESS] PORT ACTION...
- *	peer [-t] [-p] [-n TIMES] [-T SECONDS] connect ADDRESS PORT ACTION...
+ *	peer [-t] [-p] [-n TIMES] [-s SOURCE] [-T SECONDS] connect ADDRESS PORT ACTION...
  *
  * It makes an AF_SANX socket, or with -t plain TCP's, and does one action after
  * the other on each connection.  The bytes are always the same stream, checked
  * where they are received.  What fails is told on standard output, as
  * "recv: ECONNRESET after 4096 bytes, 120 ms", with exit status 1.  A client ends
  * with "done"; a listener says "served" for each connection that comes to its end.
- * With -p, "flow" and "busy" pause: a test that lasts minutes need not keep the host's
- * CPUs from all others.
+ * SOURCE is an IPv6 address, which need not be this node's.  With -p, "flow" and "busy"
+ * pause: a test that lasts minutes need not keep the host's CPUs from all others.
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -32,6 +32,7 @@
 
 static bool tcp, once, pauses;
 static int seconds = 120, backlog = 128;
+static struct address source;
 static const char *action = "start";
 
 /* Told by fail(). */
@@ -417,6 +418,12 @@ static void call(const struct address *a, char **args)
 {
 	int fd = make_socket(a->sa.sa_family);
 
+	if (source.len) {
+		action = "bind";
+		set_option(fd, IPPROTO_IPV6, IPV6_FREEBIND, 1);
+		if (bind(fd, &source.sa, source.len))
+			fail(errno);
+	}
 	action = "connect";
 	started = now_ms();
 	bytes = 0;
@@ -434,7 +441,7 @@ int main(int argc, char **argv)
 	struct address a;
 
 	started = now_ms();
-	while ((opt = getopt(argc, argv, "+t1pb:n:T:")) != -1) {
+	while ((opt = getopt(argc, argv, "+t1pb:n:s:T:")) != -1) {
 		if (opt == 't')
 			tcp = true;
 		else if (opt == '1')
@@ -445,6 +452,8 @@ int main(int argc, char **argv)
 			backlog = atoi(optarg);
 		else if (opt == 'n')
 			times = atoi(optarg);
+		else if (opt == 's')
+			resolve(optarg, "0", &source);
 		else if (opt == 'T')
 			seconds = atoi(optarg);
 		else

@@ -25,6 +25,7 @@ addresses() {
 		fd77::2 2 10.77.0.2
 		fd79::1 1 10.77.0.1
 		fd79::2 2 10.77.0.2
+		fd79::8 2 10.77.0.2
 	END
 }
 
@@ -78,6 +79,21 @@ moved_away() {
 	kept "an address that is not there" 10.79.0.9
 }
 
+# Nor may its programs connect from one that no device has, as any user may bind to it.
+false_source() {
+	local how
+	node1 'ip route add fd79::8 via fd77::2'
+	remember
+	how=$(ends -t -s fd79::8 connect fd79::1)
+	check "a source that is not there: TCP gets no answer" [ "$how" != "done" ]
+	is "a source that is not there: nor does AF_SANX" \
+		"$(ends -s fd79::8 connect fd79::1) $(moved 2 conns_verbs)" "$how 0"
+	is "a source that is not there: it is counted" "$(moved 2 fallback_route)" 1
+	node2 'ip addr add fd79::8/128 dev lo nodad'
+	is "a source that is there" "$(ends -s fd79::8 connect fd79::1) $(moved 2 conns_verbs)" \
+		"done 1"
+}
+
 vrf() {
 	node1 'modprobe vrf && ip link add red type vrf table 10 && ip link set red up &&
 		ip addr add 10.79.0.9/32 dev red'
@@ -85,11 +101,12 @@ vrf() {
 	node1 'ip link del red'
 }
 
-if [ "$KERNEL" = um ]; then plan 22; else plan 25; fi
+if [ "$KERNEL" = um ]; then plan 26; else plan 29; fi
 load_verbs
 addresses
 serve 1 5001 both 100000 end
 routes
 strong
 moved_away
+false_source
 [ "$KERNEL" = um ] || vrf

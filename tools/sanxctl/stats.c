@@ -27,6 +27,7 @@ static const struct {
 	{ SANX_A_STATS_FALLBACK_OPTION, "fallback_option" },
 	{ SANX_A_STATS_FALLBACK_ACCEPT, "fallback_accept" },
 	{ SANX_A_STATS_FALLBACK_ASKED, "fallback_asked" },
+	{ SANX_A_STATS_FALLBACK_ROUTE, "fallback_route" },
 	{ SANX_A_STATS_LINKS_REFUSED, "links_refused" },
 	{ SANX_A_STATS_REQUESTS_REFUSED, "requests_refused" },
 	{ SANX_A_STATS_REQUESTS_DELAYED, "requests_delayed" },
