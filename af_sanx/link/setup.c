@@ -384,7 +384,12 @@ static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
 		return err;
 	setup_text(&auth->text, &ask->remote, &ask->local, qpn, 0);
 	memcpy(&auth->text.ask, ask->data, sizeof(auth->text.ask));
-	err = sanx_auth_check_ask(auth, &keys);
+	/* The key of a node for itself is nobody else's. */
+	if (ask->origin == SANX_WIRE_ANYONE && !keys.key[0]->id &&
+	    peer != sanx_node_self(lnet->net))
+		err = -ENOKEY;
+	else
+		err = sanx_auth_check_ask(auth, &keys);
 	sanx_keys_put(&keys);
 	return err;
 }
@@ -419,7 +424,10 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
 	int err;
 
 	err = setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from);
-	if (err == -ENOKEY || err == -EKEYREJECTED)
+	if (err == -ENOKEY && ask->origin == SANX_WIRE_ANYONE)
+		setup_refused(lnet, &ask->remote,
+			      "any program on its fabric could have asked, so both nodes need a key");
+	else if (err == -ENOKEY || err == -EKEYREJECTED)
 		setup_refused(lnet, &ask->remote, setup_auth_fault(err));
 	if (err)
 		return ERR_PTR(err);

@@ -351,11 +351,19 @@ static bool cm_gid_ok(const struct rdma_cm_id *id)
  * request; over iWARP it is the port of the TCP connection.  Programs cannot
  * write requests of their own without CAP_NET_RAW.  The other way round,
  * service_port is such a port.
+ *
+ * InfiniBand and OPA: with AF_IB, the header that has the port is the program's
+ * (cma_user_data_offset() in drivers/infiniband/core/cma.c), and nobody needs more
+ * than access to /dev/infiniband/rdma_cm.  Over RoCE there is no way from AF_IB to a
+ * route (cma_iboe_set_path_rec_l2_fields() wants a network device), though devices
+ * have the capability (rdma_cap_af_ib()).
  */
 static enum sanx_wire_origin cm_origin(const struct rdma_cm_id *id)
 {
 	if (!cm_gid_ok(id))
 		return SANX_WIRE_FORGED;
+	if (rdma_protocol_ib(id->device, id->port_num))
+		return SANX_WIRE_ANYONE;
 	if (sockaddr_port(&id->route.addr.dst_addr) >= PROT_SOCK)
 		return SANX_WIRE_PROGRAM;
 	return SANX_WIRE_KERNEL;
