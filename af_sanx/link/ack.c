@@ -67,13 +67,26 @@ static void ack_timed(struct sanx_link *link, const struct sanx_slot *slot)
 		   link->srtt_ns - link->srtt_ns / 8 + ns / 8 : ns);
 }
 
+/**
+ * sanx_slot_free() - put a slot back
+ * @link: the link
+ * @slot: the slot, in a list or new
+ *
+ * Context: tx_lock held, or the link is not up yet.
+ */
+void sanx_slot_free(struct sanx_link *link, struct sanx_slot *slot)
+{
+	list_move(&slot->node, &link->free);
+	WRITE_ONCE(link->n_free, link->n_free + 1);
+}
+
 /* Pages whose bytes are acknowledged go to @pages (sanx_long_acked()). */
 static void ack_slot(struct sanx_link *link, struct sanx_slot *slot,
 		     struct list_head *pages)
 {
 	struct sanx_lconn *lc = slot->lc;
 
-	list_move(&slot->node, &link->free);
+	sanx_slot_free(link, slot);
 	link->acked_at = jiffies;
 	ack_timed(link, slot);
 	slot->lc = NULL;

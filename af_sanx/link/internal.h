@@ -474,7 +474,8 @@ struct sanx_request {
  *	without it are hints.
  * @state: changed by sanx_link_set_state() only
  * @why: why the link ends, once it is SANX_LINK_DYING
- * @free: &struct sanx_slot
+ * @free: &struct sanx_slot, put there by sanx_slot_free()
+ * @n_free: how many
  * @posted: &struct sanx_slot that are not completed, in order
  * @unacked: &struct sanx_slot that are completed, and that the peer may not have
  *	processed, in order
@@ -555,6 +556,7 @@ struct sanx_link {
 	enum sanx_link_state	state;
 	enum sanx_link_end	why;
 	struct list_head	free;
+	u32			n_free;
 	struct list_head	posted;
 	struct list_head	unacked;
 	unsigned long		acked_at;
@@ -955,6 +957,7 @@ void sanx_xmit_enable(struct sanx_lconn *lc);
 void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
 
 /* ack.c */
+void sanx_slot_free(struct sanx_link *link, struct sanx_slot *slot);
 void sanx_ack_completed(struct sanx_link *link, struct sanx_slot *slot);
 void sanx_ack_run(struct sanx_link *link, struct list_head *pages);
 void sanx_ack_forget(struct sanx_lconn *lc);

@@ -463,7 +463,8 @@ static int prepare_slots(struct sanx_link *link)
 	for (i = 0; i < SANX_WIRE_SLOTS; i++) {
 		slot = &link->slots[i];
 		slot->buf = link->frames + i * SANX_WIRE_STRIDE;
-		list_add_tail(&slot->node, &link->free);
+		INIT_LIST_HEAD(&slot->node);
+		sanx_slot_free(link, slot);
 	}
 	return 0;
 }

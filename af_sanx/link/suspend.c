@@ -89,7 +89,7 @@ static void save_slot(struct sanx_link *link, struct sanx_slot *slot)
 	struct sanx_lconn *lc = slot->lc;
 	bool posted = slot->posted;
 
-	list_move(&slot->node, &link->free);
+	sanx_slot_free(link, slot);
 	slot->posted = false;
 	slot->lc = NULL;
 	if (!lc)

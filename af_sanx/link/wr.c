@@ -39,6 +39,7 @@ struct sanx_slot *sanx_msg_slot(struct sanx_link *link)
 	lockdep_assert_held(&link->tx_lock);
 	slot = list_first_entry(&link->free, struct sanx_slot, node);
 	list_del_init(&slot->node);
+	WRITE_ONCE(link->n_free, link->n_free - 1);
 	return slot;
 }
 

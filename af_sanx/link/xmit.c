@@ -40,20 +40,6 @@ static_assert(XMIT_REGS <= SANX_WIRE_SLOTS);
 static_assert(SANX_WIRE_RECVS >= LINK_CREDIT_RECVS_MIN);
 static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);
 
-/* Return: free slots, if fewer than @most; else @most. */
-static u32 free_slots(const struct sanx_link *link, u32 most)
-{
-	const struct sanx_slot *slot;
-	u32 n = 0;
-
-	list_for_each_entry(slot, &link->free, node) {
-		if (n == most)
-			break;
-		n++;
-	}
-	return n;
-}
-
 /*
  * The last free slot is reserved for a PING that carries a grant, as the last
  * link credits are.  Without it, two sides that each keep as many frames as they
@@ -64,7 +50,7 @@ static u32 free_slots(const struct sanx_link *link, u32 most)
 static bool xmit_room(const struct sanx_link *link)
 {
 	return READ_ONCE(link->state) == SANX_LINK_UP &&
-	       link_credit_room(&link->credit) && free_slots(link, 2) == 2;
+	       link_credit_room(&link->credit) && READ_ONCE(link->n_free) >= 2;
 }
 
 /**
@@ -190,7 +176,7 @@ static void reg_alone(struct sanx_link *link)
 	u32 i, n = 0, most = min(XMIT_REGS, link_credit_room(&link->credit));
 	struct sanx_lconn *lc, *lcs[XMIT_REGS];
 
-	most = min(most, free_slots(link, most + 1) - 1);
+	most = min(most, link->n_free - 1);
 	while (n < most && !list_empty(&link->regs)) {
 		lc = list_first_entry(&link->regs, struct sanx_lconn, reg);
 		list_del_init(&lc->reg);

@@ -137,7 +137,8 @@ struct tlink_rx {
  *
  * @tx: sends messages, if nobody does who has the sock locked
  * @sending: the one who has it locked will look at @tail once more before they do not
- * @out: messages to send, or not completed, by number modulo SANX_WIRE_SLOTS
+ * @out: messages to send, or not completed, by number modulo SANX_WIRE_SLOTS; none until
+ *	tlink_prepare(), as strangers may make us wait for their requests
  * @tail: number of the next message that is posted.  post() stores it with release
  *	semantics; tx_posted() loads it with acquire semantics.
  * @next: number of the message that is sent next
@@ -163,7 +164,7 @@ struct tlink {
 
 	struct work_struct	tx;
 	bool			sending;
-	struct tlink_out	out[SANX_WIRE_SLOTS];
+	struct tlink_out	*out;
 	u32			tail;
 	u32			next;
 	u32			done;

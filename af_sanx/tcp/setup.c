@@ -189,12 +189,16 @@ void tlink_tune(struct sock *sk)
 
 static void tlink_name_device(struct tlink *tl)
 {
-	struct dst_entry *dst = sk_dst_get(tl->sock->sk);
+	struct dst_entry *dst;
 
 	strscpy(tl->devname, "tcp", sizeof(tl->devname));
-	if (dst && dst->dev)
-		strscpy(tl->devname, dst->dev->name, sizeof(tl->devname));
-	dst_release(dst);
+	/* A device that goes leaves its routes at any time. */
+	rcu_read_lock();
+	dst = __sk_dst_get(tl->sock->sk);
+	if (dst)
+		strscpy(tl->devname, READ_ONCE(dst->dev)->name,
+			sizeof(tl->devname));
+	rcu_read_unlock();
 }
 
 /**
@@ -212,6 +216,9 @@ int tlink_prepare(struct tlink *tl)
 		.imm		= true,
 	};
 
+	tl->out = kvcalloc(SANX_WIRE_SLOTS, sizeof(*tl->out), GFP_KERNEL);
+	if (!tl->out)
+		return -ENOMEM;
 	tlink_name_device(tl);
 	tl->wl.qpn = get_random_u32() ?: 1;
 	return sanx_wire_prepare(tl->wl.link, &caps, &tl->frames);
@@ -514,5 +521,6 @@ void tlink_free(struct sanx_wire_link *wl)
 	/* An insertion that had no memory may have left nodes without an entry. */
 	WARN_ON_ONCE(xa_find(&tl->maps, &key, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&tl->maps);
+	kvfree(tl->out);
 	kvfree(tl);
 }
