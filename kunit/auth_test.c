@@ -358,6 +358,7 @@ static void expect_keys(struct kunit *test, u32 peer, unsigned int n, u32 first)
 	KUNIT_EXPECT_EQ_MSG(test, keys.n, n, "peer %u", peer);
 	KUNIT_EXPECT_EQ_MSG(test, keys.key[0]->id, first, "peer %u", peer);
 	KUNIT_EXPECT_TRUE(test, sanx_key_valid(&init_net, peer, keys.key[0]));
+	KUNIT_EXPECT_EQ_MSG(test, sanx_keys_secret(&keys), !!first, "peer %u", peer);
 	sanx_keys_put(&keys);
 }
 

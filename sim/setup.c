@@ -173,12 +173,33 @@ static void join(struct wire_end *a, struct wire_end *p)
 	next_step(a, WIRE_ACCEPTED, sim_rnd(100000));
 }
 
+/*
+ * What the wire knows of who asks.  Where there are keys, they alone tell, as over
+ * InfiniBand; a node that asks itself has one in any case.
+ */
+static enum sanx_wire_origin origin(int from, int to)
+{
+	return sim_plan.keyed || from == to ? SANX_WIRE_ANYONE : SANX_WIRE_KERNEL;
+}
+
+/* Without keys, nobody gets a link whom only a key could tell from others. */
+static void ask_unproven(struct wire_listener *l, struct wire_end *e,
+			 const struct sanx_wire_ask *ask)
+{
+	struct sanx_wire_ask unproven = *ask;
+
+	if (ask->origin == SANX_WIRE_ANYONE)
+		return;
+	unproven.origin = SANX_WIRE_ANYONE;
+	sim_assert(IS_ERR(sanx_wire_request(l->lnet, &e->wl, &unproven)));
+}
+
 /* The passive side takes a request.  Return: 0 or -errno. */
 static int take_request(struct wire_listener *l, struct wire_request *r)
 {
 	struct wire_end *a = r->from, *e = wire_end_new(l->node, l->kind, false);
 	struct sanx_wire_ask ask = {
-		.kind = l->kind, .origin = SANX_WIRE_KERNEL,
+		.kind = l->kind, .origin = origin(a->node, l->node),
 		.data = r->hello, .len = sizeof(r->hello),
 	};
 	struct sanx_link *link;
@@ -191,6 +212,7 @@ static int take_request(struct wire_listener *l, struct wire_request *r)
 	sim_rail(&ask.remote, e->to, e->to_rail);
 	sim_rail(&ask.local, e->node, e->rail);
 	e->wl.peer_qpn = a->wl.qpn;
+	ask_unproven(l, e, &ask);
 	/* quiesce() waits until the request is answered. */
 	mutex_lock(&e->handler);
 	link = sanx_wire_request(l->lnet, &e->wl, &ask);

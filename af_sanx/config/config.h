@@ -261,6 +261,7 @@ void sanx_keys_each(struct sanx_net *sn, bool (*fn)(u32 peer, u32 id, void *arg)
 int sanx_keys_get(struct net *net, u32 peer, struct sanx_keys *keys);
 bool sanx_key_valid(struct net *net, u32 peer, const struct sanx_key *key);
 void sanx_keys_put(struct sanx_keys *keys);
+bool sanx_keys_secret(const struct sanx_keys *keys);
 void sanx_key_put(struct sanx_key *key);
 int sanx_key_mac(const struct sanx_key *key, const void *data, size_t len,
 		 u8 *mac);

@@ -349,6 +349,19 @@ int sanx_keys_get(struct net *net, u32 peer, struct sanx_keys *keys)
 EXPORT_SYMBOL_IF_KUNIT(sanx_keys_get);
 
 /**
+ * sanx_keys_secret() - does a proof of one of these keys prove anything?
+ * @keys: filled by sanx_keys_get()
+ *
+ * Context: any.
+ * Return: false if they stand for "no key", of which anybody can make a proof.
+ */
+bool sanx_keys_secret(const struct sanx_keys *keys)
+{
+	return keys->key[0] != no_key;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_keys_secret);
+
+/**
  * sanx_keys_put() - put the references of sanx_keys_get()
  * @keys: empty afterwards
  *

@@ -384,9 +384,7 @@ static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
 		return err;
 	setup_text(&auth->text, &ask->remote, &ask->local, qpn, 0);
 	memcpy(&auth->text.ask, ask->data, sizeof(auth->text.ask));
-	/* The key of a node for itself is nobody else's. */
-	if (ask->origin == SANX_WIRE_ANYONE && !keys.key[0]->id &&
-	    peer != sanx_node_self(lnet->net))
+	if (ask->origin == SANX_WIRE_ANYONE && !sanx_keys_secret(&keys))
 		err = -ENOKEY;
 	else
 		err = sanx_auth_check_ask(auth, &keys);

@@ -379,9 +379,8 @@ void sanx_wire_unregister(const struct sanx_wire_ops *ops);
  * enum sanx_wire_origin - who has sent a request for a link
  * @SANX_WIRE_KERNEL: as far as the wire can tell, the kernel of the node at that
  *	address
- * @SANX_WIRE_ANYONE: any program of any node could have written this request, as the
- *	wire leaves to programs what names the address and the port; only a key proves
- *	who has
+ * @SANX_WIRE_ANYONE: perhaps a program of any node, as the wire lets programs write the
+ *	address and the port; only a key proves who asks
  * @SANX_WIRE_PROGRAM: perhaps a program of that node without privileges
  * @SANX_WIRE_FORGED: the request does not come from the address that it names
  */
