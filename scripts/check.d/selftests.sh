@@ -186,13 +186,16 @@ start_lab() {
 	NEAR[$!]=$cpu
 }
 
-# idlest: the number of the CPU with the fewest labs.  Two native nodes have two of them, so
-# those labs count in vain, and change nothing.
+# idlest: the number of the CPU with the fewest labs that have one CPU.  What has more is
+# spread over all of them.
 idlest() {
-	local pid cpu n least="" best=0
-	for ((cpu = 0; cpu < $(nproc); cpu++)); do
+	local pid cpu n cpus least="" best=0
+	cpus=$(nproc)
+	for ((cpu = 0; cpu < cpus; cpu++)); do
 		n=0
-		for pid in "${!RUNNING[@]}"; do [ "${NEAR[$pid]}" != "$cpu" ] || n=$((n + 1)); done
+		for pid in "${!RUNNING[@]}"; do
+			[ "${RUNNING[$pid]} ${NEAR[$pid]}" != "1 $cpu" ] || n=$((n + 1))
+		done
 		[ -n "$least" ] && [ "$n" -ge "$least" ] || least=$n best=$cpu
 	done
 	echo "$best"
