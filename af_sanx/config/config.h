@@ -20,6 +20,7 @@
 #include <uapi/linux/sanx_netlink.h>
 
 struct ctl_table_header;
+struct dst_entry;
 
 /**
  * struct sanx_endpoint - an address and a port

@@ -255,7 +255,7 @@ bool sanx_route_stays(struct net *net, const struct sanx_endpoint *local,
 
 	if (IS_ERR(dst))
 		return false;
-	here = stays(dst, ipv6_addr_v4mapped(&local->addr)) && in_clear(dst);
+	here = in_clear(dst) && stays(dst, ipv6_addr_v4mapped(&local->addr));
 	dst_release(dst);
 	return here;
 }
