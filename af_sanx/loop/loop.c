@@ -18,7 +18,9 @@
  *   allocated by the first send(), so a connection that carries nothing has
  *   none.  That ring has SANX_RING_FIRST bytes as long as these are enough.
  * - The queue of rings is a list of generations.  Bytes beyond the receiver's
- *   ring go to spare rings, which are charged to the sender (conn/spare.c).
+ *   ring go to spare rings (conn/spare.c).
+ * - Every ring but the first is in TCP's account (tcp_mem).  Under memory pressure
+ *   there is no other, so a connection always has SANX_RING_FIRST bytes.
  *   The reader goes from each ring to the next.  Each ring is freed when it was
  *   read to its end.
  */
@@ -33,13 +35,13 @@
 /**
  * struct loop_ring - a ring of a connection
  * @gen: its place in the list of generations of the receiver's queue
- * @pages: a spare ring: pages charged with sanx_mem_charge(); otherwise 0
+ * @spare: it is for bytes beyond the receiver's own ring
  *
  * The ring does not change after it was appended to the queue.
  */
 struct loop_ring {
 	struct sanx_generation	gen;
-	u32			pages;
+	bool			spare;
 };
 
 /**
@@ -154,13 +156,17 @@ static int loop_connect(struct sanx_conn *conn)
 	return 0;
 }
 
+/* Pages of a ring in TCP's account. */
+static u32 ring_pages(u32 size)
+{
+	return size > SANX_RING_FIRST ? DIV_ROUND_UP(size, PAGE_SIZE) : 0;
+}
+
 /*
  * __GFP_NORETRY: a lack of memory must not invoke the OOM killer.  The sender
  * waits instead.
- * @payer: the memory cgroup to charge, or NULL for the caller's
- * Return: a ring that is in no queue, or NULL.
  */
-static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
+static struct loop_ring *ring_alloc_uncharged(u32 size, struct mem_cgroup *payer)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
 	struct loop_ring *ring;
@@ -177,13 +183,30 @@ static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
 	ring->gen.ring.size = size;
 	ring->gen.from = 0;
 	ring->gen.next = NULL;
-	ring->pages = 0;
+	ring->spare = false;
+	return ring;
+}
+
+/*
+ * @payer: the memory cgroup to charge, or NULL for the caller's
+ * Return: a ring that is in no queue, or NULL.
+ */
+static struct loop_ring *ring_alloc(u32 size, struct mem_cgroup *payer)
+{
+	u32 pages = ring_pages(size);
+	struct loop_ring *ring;
+
+	if (pages && !sanx_mem_charge(pages))
+		return NULL;
+	ring = ring_alloc_uncharged(size, payer);
+	if (!ring)
+		sanx_mem_uncharge(pages);
 	return ring;
 }
 
 static void ring_free(struct loop_ring *ring)
 {
-	sanx_mem_uncharge(ring->pages);
+	sanx_mem_uncharge(ring_pages(ring->gen.ring.size));
 	kvfree(ring->gen.ring.buf);
 	kfree(ring);
 }
@@ -195,21 +218,32 @@ static struct loop_ring *ring_of(struct sanx_generation *gen)
 
 /*
  * A spare ring, for bytes that do not fit the receiver's own ring.  The
- * sender's memory cgroup and tcp_mem are charged.
+ * sender's memory cgroup is charged.
  */
 static struct loop_ring *ring_alloc_spare(struct sanx_conn *conn)
 {
 	u32 size = max(loop_conn(conn)->peer->rx_max, SPARE_MIN);
-	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
-	struct loop_ring *ring;
+	struct loop_ring *ring = ring_alloc(size, conn->memcg);
 
-	if (!sanx_mem_charge(pages))
-		return NULL;
-	ring = ring_alloc(size, conn->memcg);
 	if (ring)
-		ring->pages = pages;
-	else
-		sanx_mem_uncharge(pages);
+		ring->spare = true;
+	return ring;
+}
+
+/*
+ * The receiver's own ring; its memory cgroup is charged.
+ * @n: bytes to send
+ */
+static struct loop_ring *ring_alloc_own(struct sanx_conn *conn, u32 n)
+{
+	struct sanx_conn *peer = loop_conn(conn)->peer;
+	bool first = !peer->rx.in.buf;
+	struct loop_ring *ring = NULL;
+
+	if (!first || n > SANX_RING_FIRST)
+		ring = ring_alloc(peer->rx_max, peer->memcg);
+	if (!ring && first)
+		ring = ring_alloc(SANX_RING_FIRST, peer->memcg);
 	return ring;
 }
 
@@ -380,10 +414,8 @@ static u32 loop_space(struct sanx_conn *conn, u32 n)
 		return space;
 	if (q->in.buf && q->in.size > SANX_RING_FIRST)
 		ring = ring_alloc_spare(conn);
-	else if (!q->in.buf && n <= SANX_RING_FIRST)
-		ring = ring_alloc(SANX_RING_FIRST, peer->memcg);
 	else
-		ring = ring_alloc(peer->rx_max, peer->memcg);
+		ring = ring_alloc_own(conn, n);
 	return loop_add(conn, ring) ? min(n, q->in.size) : space;
 }
 
@@ -566,7 +598,7 @@ static void loop_consumed(struct sanx_conn *conn)
 	 */
 	if (!sanx_conn_open(conn))
 		return;
-	if (unlikely(q->gen && ring_of(q->gen)->pages) && !sanx_rxq_avail(q))
+	if (unlikely(q->gen && ring_of(q->gen)->spare) && !sanx_rxq_avail(q))
 		sanx_reclaim_soon(peer);
 	if (!sanx_rxq_credit_due(q) && !loop_spare_read(conn))
 		return;

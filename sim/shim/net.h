@@ -254,6 +254,7 @@ struct tcp_sock {
 #define inet_sk(s)		((struct inet_sock *)(s))
 #define inet_csk(s)		((struct inet_connection_sock *)(s))
 #define sock_net(s)		((s)->sim_net)
+#define tcp_under_memory_pressure(s)	(false)
 #define sock_flag(s, f)		(!!((s)->sk_flags & BIT(f)))
 #define keepalive_time_when(tp)	((int)(tp)->keepalive_time)
 #define keepalive_intvl_when(tp) ((int)(tp)->keepalive_intvl)
