@@ -141,10 +141,16 @@ static void hello_take(struct sanx_link *link,
 	spin_unlock_bh(&link->tx_lock);
 }
 
-static const char *setup_auth_fault(int err)
+/*
+ * Without keys, what a hello proves is that it is about the addresses that this end sees.
+ * @h: the peer's
+ */
+static const char *setup_auth_fault(int err, const struct sanx_hello *h)
 {
 	if (err == -ENOKEY)
 		return "one of the two nodes has a key, and the other has none";
+	if (!h->keys)
+		return "it was sent between other addresses: is there a translator of addresses?";
 	return "it has another key";
 }
 
@@ -186,7 +192,7 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 	if (err == -ENOKEY || err == -EKEYREJECTED)
 		pr_notice_ratelimited("no link to node %u at %pI6c: %s\n",
 				      info.from, &link->remote,
-				      setup_auth_fault(err));
+				      setup_auth_fault(err, &h));
 	if (err)
 		return err;
 	hello_take(link, &info);
@@ -426,7 +432,8 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
 		setup_refused(lnet, &ask->remote,
 			      "any program on its fabric could have asked, so both nodes need a key");
 	else if (err == -ENOKEY || err == -EKEYREJECTED)
-		setup_refused(lnet, &ask->remote, setup_auth_fault(err));
+		setup_refused(lnet, &ask->remote,
+			      setup_auth_fault(err, &auth.text.ask));
 	if (err)
 		return ERR_PTR(err);
 	link = sanx_group_accept(lnet, ask, hello, &auth, wl);

@@ -102,7 +102,38 @@ one_way_each() {
 		jq -r 'map(.transport + " " + .state) | unique | join(",")')" "tcp-rail up"
 }
 
-plan 40
+# A request for a link as node 2 makes it (Documentation/protocol.rst, "Authentication").
+# Args: the address that it says it has; a port that was not used before.
+# Prints 2 for a reply, 3 for a refusal.
+REQUEST='
+import hashlib, hmac, socket, struct, sys
+def mapped(addr):
+    return bytes(10) + b"\xff\xff" + socket.inet_aton(addr)
+says, port = sys.argv[1], int(sys.argv[2])
+hello = struct.pack("<IHHIIQQHBBHH", 0x534e5831, 6, 256, 2, 1, 1, 1, 128, 0, 0, 0, 0)
+text = b"request\0" + mapped(says) + mapped("10.77.0.1") + struct.pack("<II", 9, 0)
+text += hello.ljust(56, b"\0") + bytes(56)
+hello += hmac.new(bytes(32), text, hashlib.sha256).digest()[:8]
+s = socket.socket()
+s.bind(("10.77.0.2", port))
+s.connect(("10.77.0.1", 658))
+s.sendall(struct.pack("<IBBHI", 0x54584e53, 2, 1, 56, 9) + hello.ljust(96, b"\0"))
+print(s.recv(108, socket.MSG_WAITALL)[5])'
+
+asks() {
+	lab run 2 python3 -c "$REQUEST" "$@" </dev/null
+}
+
+translated() {
+	remember 1
+	is "a request from the address that it names" "$(asks 10.77.0.2 601)" 2
+	is "is not refused" "$(moved 1 links_refused)" 0
+	is "one that comes from another: something translates" "$(asks 10.0.0.2 602)" 3
+	is "is refused" "$(moved 1 links_refused)" 1
+	check "and the log says why" node1 "dmesg | tail -n 20 | grep -q 'translator of addresses'"
+}
+
+plan 45
 at_exit clean_up
 nodes "echo $HOLD >/sys/module/af_sanx/parameters/rail_hold_ms
 	echo $FAILOVER >/sys/module/af_sanx/parameters/failover_ms"
@@ -161,6 +192,7 @@ remember 1
 node2 'timeout 5 nc -w 2 10.77.0.1 658 </dev/null' || true
 is "a program's connection is ended, and counted" "$(moved 1 links_refused)" 1
 check "and the log says why" node1 "dmesg | tail -n 20 | grep -q 'not come from a reserved port'"
+translated
 nodes 'sanxctl nodemap load - <<-END
 	10.77.0.1 1
 	10.77.0.2 2
