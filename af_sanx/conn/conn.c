@@ -811,16 +811,19 @@ int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len)
  * @sk: its sock
  * @avail: bytes that can be read
  *
- * SO_RCVLOWAT says from how many, as in tcp_epollin_ready().  A sender may not be able to
- * fill more than half of the ring, so it must not wait for more.
+ * SO_RCVLOWAT says from how many, as in tcp_epollin_ready(), and under memory pressure one
+ * is enough.  A sender may not be able to fill more than half of the ring, so it must not
+ * wait for more.
  *
  * Context: any.
  * Return: true if so.
  */
 bool sanx_conn_readable(const struct sanx_conn *conn, const struct sock *sk, u32 avail)
 {
-	return avail && avail >= min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
-				       READ_ONCE(conn->rx_max) / 2);
+	u32 enough = min_t(u32, sock_rcvlowat(sk, 0, INT_MAX),
+			   READ_ONCE(conn->rx_max) / 2);
+
+	return avail && (avail >= enough || sanx_mem_pressure(conn, sk));
 }
 
 /**

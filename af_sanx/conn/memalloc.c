@@ -35,6 +35,25 @@ bool sanx_memalloc_needed(const struct sock *sk)
 }
 
 /**
+ * sanx_conn_reserves() - is a connection for memory reclaim itself?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true if the owner of its socket has called sk_set_memalloc().
+ */
+bool sanx_conn_reserves(struct sanx_conn *conn)
+{
+	const struct sock *sk;
+	bool reserves;
+
+	rcu_read_lock();
+	sk = sanx_conn_sk(conn);
+	reserves = sk && sock_flag(sk, SOCK_MEMALLOC);
+	rcu_read_unlock();
+	return reserves;
+}
+
+/**
  * sanx_memalloc_save() - allocate as the socket's owner has said, from now on
  * @sk: the sock
  * @scope: filled, for sanx_memalloc_restore()

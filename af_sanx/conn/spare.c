@@ -12,8 +12,8 @@
  *
  * The transport allocates this memory as it is filled and frees it as it is
  * read: further rings over loop, spilled pieces over verbs.  The sender's
- * memory cgroup is charged, and TCP's account (tcp_mem).  Under memory pressure
- * in tcp_mem, no such memory is allocated.
+ * memory cgroup is charged, and TCP's account (tcp_mem), as for the rings of loop
+ * themselves.  Under memory pressure in tcp_mem, no such memory is allocated.
  *
  * A stream whose reader keeps up should not use it.  So a blocking sender first
  * waits for SANX_WINDOW_WAIT, unless the last such wait was in vain.  No sender
@@ -139,6 +139,20 @@ static bool mem_pressure(u32 pages)
 {
 	return atomic_long_read(tcp_prot.memory_allocated) + pages >
 	       READ_ONCE(tcp_prot.sysctl_mem[1]);
+}
+
+/**
+ * sanx_mem_pressure() - is there no memory for a ring of the usual size?
+ * @conn: the connection
+ * @sk: its sock
+ *
+ * Context: any.
+ * Return: true if so, in tcp_mem or in the memory cgroup; as tcp_rmem_pressure().
+ */
+bool sanx_mem_pressure(const struct sanx_conn *conn, const struct sock *sk)
+{
+	return mem_pressure(DIV_ROUND_UP(READ_ONCE(conn->rx_max), PAGE_SIZE)) ||
+	       tcp_under_memory_pressure(sk);
 }
 
 /**

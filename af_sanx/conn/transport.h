@@ -761,6 +761,8 @@ bool sanx_conn_spares(struct sanx_conn *conn, u64 end);
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);
 void sanx_conn_set_short(struct sanx_conn *conn);
 bool sanx_conn_short(struct sanx_conn *conn);
+bool sanx_conn_reserves(struct sanx_conn *conn);
+bool sanx_mem_pressure(const struct sanx_conn *conn, const struct sock *sk);
 bool sanx_mem_charge(u32 pages);
 void sanx_mem_uncharge(u32 pages);
 

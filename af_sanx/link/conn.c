@@ -189,6 +189,8 @@ void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 	lockdep_assert_held(&link->tx_lock);
 	list_add_tail(&lc->node, &link->conns);
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
+	if (unlikely(sanx_conn_reserves(&lc->conn)))
+		WRITE_ONCE(link->reserves, true);
 	sanx_xmit_enable(lc);
 	sanx_xmit_run(link);
 }

@@ -506,6 +506,8 @@ struct sanx_request {
  * @opens_free: &struct sanx_request
  * @conns: &struct sanx_lconn that are attached
  * @n_conns: number of @conns
+ * @reserves: one of its connections is, or was, for memory reclaim itself; set only, no
+ *	lock
  *
  * @heard: when the last frame arrived, in jiffies; no lock
  * @rx_bytes: payload received; written by the frames that arrive, one at a time; no
@@ -584,6 +586,7 @@ struct sanx_link {
 	struct list_head	opens_free;
 	struct list_head	conns;
 	u32			n_conns;
+	bool			reserves;
 
 	unsigned long		heard;
 	u64			rx_bytes;

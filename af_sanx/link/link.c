@@ -158,6 +158,22 @@ bool sanx_wire_ending(const struct sanx_link *link)
 EXPORT_SYMBOL_GPL(sanx_wire_ending);
 
 /**
+ * sanx_wire_reserves() - does memory reclaim wait for what a link carries?
+ * @link: the link
+ *
+ * A swap device may be at the other end, for example.  Then the wire may use the memory
+ * reserves for the link, until it ends.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool sanx_wire_reserves(const struct sanx_link *link)
+{
+	return READ_ONCE(link->reserves);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_reserves);
+
+/**
  * sanx_wire_peer() - the node that a link leads to, for messages
  * @link: the link
  *

@@ -130,6 +130,18 @@ static u32 send_small(struct sanx_lconn *lc, size_t len)
 	return most;
 }
 
+/* Memory reclaim sends itself, or waits for who sends: the link may use the reserves. */
+static void send_reserves(struct sanx_lconn *lc)
+{
+	struct sanx_link *link;
+
+	rcu_read_lock();
+	link = READ_ONCE(lc->link);
+	if (!READ_ONCE(link->reserves) && sanx_conn_reserves(&lc->conn))
+		WRITE_ONCE(link->reserves, true);
+	rcu_read_unlock();
+}
+
 /**
  * sanx_lconn_send() - sanx_transport_ops.send
  * @conn: the connection
@@ -151,6 +163,9 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 	ssize_t n, done = 0;
 	u32 most;
 
+	/* As sanx_memalloc_save() has said. */
+	if (unlikely(current->flags & PF_MEMALLOC))
+		send_reserves(lc);
 	/* Coalesced bytes come between announced ones, and are few. */
 	if (held != SANX_HELD_COALESCED)
 		sanx_sndbuf_set_user_max(lc);

@@ -19,10 +19,11 @@
  *   none.  That ring has SANX_RING_FIRST bytes as long as these are enough.
  * - The queue of rings is a list of generations.  Bytes beyond the receiver's
  *   ring go to spare rings (conn/spare.c).
- * - Every ring but the first is in TCP's account (tcp_mem).  Under memory pressure
- *   there is no other, so a connection always has SANX_RING_FIRST bytes.
  *   The reader goes from each ring to the next.  Each ring is freed when it was
  *   read to its end.
+ * - Rings of more than SANX_RING_FIRST bytes are in TCP's account (tcp_mem).
+ *   Under memory pressure there are no new ones, and a connection goes on with
+ *   a ring of SANX_RING_FIRST bytes.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -156,7 +157,7 @@ static int loop_connect(struct sanx_conn *conn)
 	return 0;
 }
 
-/* Pages of a ring in TCP's account. */
+/* Pages of a ring in TCP's account: that of SANX_RING_FIRST bytes is not in it. */
 static u32 ring_pages(u32 size)
 {
 	return size > SANX_RING_FIRST ? DIV_ROUND_UP(size, PAGE_SIZE) : 0;
@@ -259,6 +260,8 @@ static bool loop_add(struct sanx_conn *conn, struct loop_ring *ring)
 
 	if (!ring) {
 		sanx_conn_set_short(conn);
+		/* A reader may wait for more than there will be. */
+		sanx_conn_rx_ready(lc->peer);
 		return false;
 	}
 	sanx_reclaim_arm(conn);
@@ -600,6 +603,9 @@ static void loop_consumed(struct sanx_conn *conn)
 		return;
 	if (unlikely(q->gen && ring_of(q->gen)->spare) && !sanx_rxq_avail(q))
 		sanx_reclaim_soon(peer);
+	/* A sender without memory for a larger ring has room in this one again. */
+	if (unlikely(READ_ONCE(peer->short_until)) && !sanx_rxq_avail(q))
+		sanx_conn_tx_ready(peer);
 	if (!sanx_rxq_credit_due(q) && !loop_spare_read(conn))
 		return;
 	WRITE_ONCE(peer->drain_time, jiffies);

@@ -505,6 +505,22 @@ void tlink_stop(struct sanx_wire_link *wl)
 	release_sock(sk);
 }
 
+/*
+ * Undoes sk_set_memalloc().  A packet from the reserves that waits for the lock of a sock
+ * without SOCK_MEMALLOC is a BUG (__sk_backlog_rcv()), so first it has to be certain that
+ * none does.
+ */
+static void tlink_leave_reserves(struct sock *sk)
+{
+	if (!sock_flag(sk, SOCK_MEMALLOC))
+		return;
+	/* tlink_stop() has made the sock unreachable; who has found it before ends here. */
+	synchronize_net();
+	lock_sock(sk);
+	sk_clear_memalloc(sk);
+	release_sock(sk);
+}
+
 /**
  * tlink_free() - sanx_wire_ops.free
  * @wl: as there
@@ -516,8 +532,10 @@ void tlink_free(struct sanx_wire_link *wl)
 	struct tlink *tl = tlink_of(wl);
 	unsigned long key = 0;
 
-	if (tl->sock)
+	if (tl->sock) {
+		tlink_leave_reserves(tl->sock->sk);
 		sock_release(tl->sock);
+	}
 	/* An insertion that had no memory may have left nodes without an entry. */
 	WARN_ON_ONCE(xa_find(&tl->maps, &key, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&tl->maps);

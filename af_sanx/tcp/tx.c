@@ -293,7 +293,7 @@ void tlink_tx_end(struct tlink *tl)
 	struct sock *sk = tl->sock->sk;
 	gfp_t gfp = sk->sk_allocation;
 
-	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
+	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN | (gfp & __GFP_MEMALLOC);
 	tx_end(tl, false);
 	sk->sk_allocation = gfp;
 }
@@ -322,12 +322,31 @@ void tlink_tx_space(struct tlink *tl)
 	}
 }
 
-static void tx_locked(struct tlink *tl, bool more)
+/*
+ * Without SOCK_MEMALLOC, the TCP connection would drop packets that came while there was
+ * no memory but the reserves, and memory reclaim may wait for these very packets.
+ */
+static void tx_reserves(struct tlink *tl)
 {
-	unsigned int noio = memalloc_noio_save();
 	struct sock *sk = tl->sock->sk;
 
+	if (sock_flag(sk, SOCK_MEMALLOC) || !sanx_wire_reserves(tl->wl.link))
+		return;
+	pr_debug("link to node %u: for memory reclaim\n", sanx_wire_peer(tl->wl.link));
+	sk_set_memalloc(sk);
+}
+
+static void tx_locked(struct tlink *tl, bool more)
+{
+	unsigned int noio = memalloc_noio_save(), was = 0;
+	struct sock *sk = tl->sock->sk;
+	bool reserves;
+
 	lock_sock(sk);
+	tx_reserves(tl);
+	reserves = sock_flag(sk, SOCK_MEMALLOC);
+	if (unlikely(reserves))
+		was = memalloc_noreclaim_save();
 	if (tlink_tx_begin(tl)) {
 		/* What has arrived meanwhile is seen to here, and not in release_sock(). */
 		do
@@ -336,6 +355,8 @@ static void tx_locked(struct tlink *tl, bool more)
 		tx_end(tl, more);
 	}
 	release_sock(sk);
+	if (unlikely(reserves))
+		memalloc_noreclaim_restore(was);
 	memalloc_noio_restore(noio);
 }
 

@@ -439,6 +439,7 @@ bool sanx_wire_written(struct sanx_link *link, u32 imm, u32 bytes);
 void sanx_wire_received(struct sanx_link *link);
 void sanx_wire_failed(struct sanx_link *link, enum sanx_wire_failure why);
 bool sanx_wire_ending(const struct sanx_link *link);
+bool sanx_wire_reserves(const struct sanx_link *link);
 u32 sanx_wire_peer(const struct sanx_link *link);
 
 #endif /* _NET_SANX_WIRE_H */

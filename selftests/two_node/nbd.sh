@@ -59,8 +59,17 @@ reserved() {
 	node2 "ps -eo comm | grep -qxE '(kworker/R-)?$1'"
 }
 
-plan $((24 + ${#RAIL} / 3))
+# says_reserves, after watch_reserves: node 2's TCP rail knows that reclaim waits for it.
+watch_reserves() {
+	node2 "echo 'func tx_reserves +p' >/proc/dynamic_debug/control; dmesg -C" </dev/null
+}
+says_reserves() {
+	node2 "dmesg | grep -q 'node 1: for memory reclaim'" </dev/null
+}
+
+plan $((24 + ${#RAIL} * 2 / 3))
 load_verbs
+[ -z "$RAIL" ] || watch_reserves
 nodemap_std
 prepare
 remember
@@ -68,6 +77,7 @@ start sanx-run --strict
 check "nbd-client attaches" attach $FOREVER sanx-run --strict
 is "the connection is over verbs" "$(moved 2 conns_verbs) $(moved 2 conns_fallback)" "1 0"
 file_system
+[ -z "$RAIL" ] || check "the rail may use the reserves" says_reserves
 for queue in sanx sanx_link sanx_conn ${RAIL:+sanx_tcp}; do
 	check "workqueue $queue runs without memory" reserved "$queue"
 done

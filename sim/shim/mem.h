@@ -93,6 +93,7 @@ static inline void memalloc_noio_restore(unsigned int was)
 	sim_assert((int)was == --sim_current->noio);
 }
 
+#define PF_MEMALLOC			0x800
 #define memalloc_noreclaim_save()	0U
 #define memalloc_noreclaim_restore(x)	((void)(x))
 

@@ -90,6 +90,7 @@ struct sim_task {
 	int			rcu;
 	u64			reads_since;
 	int			noio;
+	unsigned int		flags;
 	void			*work;
 	void			*work_fn;
 	struct workqueue_struct	*wq;
