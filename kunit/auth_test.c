@@ -320,22 +320,23 @@ static void auth_tokens(struct kunit *test)
 {
 	struct ends *e = begin(test, "1", "1"), *f = begin(test, "1", "1");
 	const siphash_key_t *a = &e->a.resume, *p = &e->p.resume;
+	const siphash_key_t *next = &f->a.resume, *peers = &f->p.resume;
+	u64 token;
 
 	KUNIT_ASSERT_EQ(test, ask(test, e), 0);
 	KUNIT_ASSERT_EQ(test, answer(test, e), 0);
 	f->a.text.ask.nonce = 0;
 	KUNIT_ASSERT_EQ(test, ask(test, f), 0);
 	KUNIT_ASSERT_EQ(test, answer(test, f), 0);
-	KUNIT_EXPECT_EQ(test, sanx_auth_token(a, 7, false),
-			sanx_auth_token(p, 7, false));
-	KUNIT_EXPECT_EQ(test, sanx_auth_token(a, 7, true),
-			sanx_auth_token(p, 7, true));
-	KUNIT_EXPECT_NE(test, sanx_auth_token(a, 7, true),
-			sanx_auth_token(a, 7, false));
-	KUNIT_EXPECT_NE(test, sanx_auth_token(a, 7, true),
-			sanx_auth_token(a, 8, true));
-	KUNIT_EXPECT_NE(test, sanx_auth_token(a, 7, true),
-			sanx_auth_token(&f->a.resume, 7, true));
+	token = sanx_auth_token(a, next, 7, true);
+	KUNIT_EXPECT_EQ(test, token, sanx_auth_token(p, peers, 7, true));
+	KUNIT_EXPECT_EQ(test, sanx_auth_token(a, next, 7, false),
+			sanx_auth_token(p, peers, 7, false));
+	KUNIT_EXPECT_NE(test, token, sanx_auth_token(a, next, 7, false));
+	KUNIT_EXPECT_NE(test, token, sanx_auth_token(a, next, 8, true));
+	/* One that was seen on a link is of no use on another. */
+	KUNIT_EXPECT_NE(test, token, sanx_auth_token(a, a, 7, true));
+	KUNIT_EXPECT_NE(test, token, sanx_auth_token(next, next, 7, true));
 	end(e);
 	end(f);
 }

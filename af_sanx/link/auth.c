@@ -247,16 +247,20 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_auth_end);
 /**
  * sanx_auth_token() - what an end shows to continue a connection on another link
  * @key: &struct sanx_auth.resume of the link that the connection was opened on
+ * @link: that of the link that it is to continue on
  * @opener: the connector's id of the connection
  * @acceptor: the acceptor shows it, in RESUME_ACK; else the connector, in RESUME
  *
- * Who was not one of the two ends of that link cannot guess it.
+ * Who was not one of the two ends of the first link cannot guess it, and who has seen
+ * one knows none of any other link.
  *
  * Context: any.
  * Return: the token.
  */
-u64 sanx_auth_token(const siphash_key_t *key, u32 opener, bool acceptor)
+u64 sanx_auth_token(const siphash_key_t *key, const siphash_key_t *link,
+		    u32 opener, bool acceptor)
 {
-	return siphash_2u32(opener, acceptor, key);
+	return siphash_3u64(link->key[0], link->key[1],
+			    (u64)acceptor << 32 | opener, key);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_auth_token);

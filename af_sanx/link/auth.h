@@ -69,6 +69,7 @@ int sanx_auth_check_answer(struct sanx_auth *auth,
 			   const struct sanx_hello *answer);
 bool sanx_auth_proves(const struct sanx_auth *auth, const void *proof);
 void sanx_auth_end(struct sanx_auth *auth);
-u64 sanx_auth_token(const siphash_key_t *key, u32 opener, bool acceptor);
+u64 sanx_auth_token(const siphash_key_t *key, const siphash_key_t *link,
+		    u32 opener, bool acceptor);
 
 #endif /* _SANX_AUTH_H */

@@ -139,16 +139,18 @@ struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id)
 /**
  * sanx_lconn_token() - the token of a connection
  * @lc: a connection that both ends know
+ * @link: the link that it is to continue on
  * @ours: what we show in RESUME or RESUME_ACK; else what the peer shows
  *
  * Context: any.
  * Return: the token.
  */
-u64 sanx_lconn_token(struct sanx_lconn *lc, bool ours)
+u64 sanx_lconn_token(struct sanx_lconn *lc, const struct sanx_link *link,
+		     bool ours)
 {
 	bool acceptor = sanx_lconn_accepted(lc);
 
-	return sanx_auth_token(&lc->resume_key,
+	return sanx_auth_token(&lc->resume_key, &link->auth.resume,
 			       acceptor ? lc->peer_id : lc->id,
 			       acceptor == ours);
 }

@@ -21,7 +21,7 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	6
+#define SANX_PROTO_VERSION	7
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may be unanswered. */

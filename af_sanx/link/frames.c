@@ -101,7 +101,7 @@ static void frame_admission(struct sanx_link *link, struct sanx_lconn *lc,
 	frame_window(&body->adm.window, ring);
 	f->len = sizeof(body->adm);
 	if (f->type == SANX_FRAME_RESUME || f->type == SANX_FRAME_RESUME_ACK) {
-		body->token = cpu_to_le64(sanx_lconn_token(lc, true));
+		body->token = cpu_to_le64(sanx_lconn_token(lc, link, true));
 		f->len = sizeof(*body);
 	}
 	f->conn = lc->peer_id;

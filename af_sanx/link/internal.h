@@ -1023,7 +1023,8 @@ int sanx_resume_refused(struct sanx_lconn *lc);
 /* conn.c */
 struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
 	__acquires(&lc->link->tx_lock);
-u64 sanx_lconn_token(struct sanx_lconn *lc, bool ours);
+u64 sanx_lconn_token(struct sanx_lconn *lc, const struct sanx_link *link,
+		     bool ours);
 struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
 void sanx_lconn_reset_unread(struct sanx_lconn *lc);

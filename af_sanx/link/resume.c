@@ -274,11 +274,13 @@ int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f)
 	u32 id;
 	int err;
 
-	if (sanx_resume_parse(f, &id, &win, &token) ||
-	    token != sanx_lconn_token(lc, false))
+	if (sanx_resume_parse(f, &id, &win, &token))
 		return -EPROTO;
 	link = sanx_lconn_lock(lc);
-	err = resume_answers(lc) ? resume_take(lc, f, id, &win) : -EPROTO;
+	if (token == sanx_lconn_token(lc, link, false) && resume_answers(lc))
+		err = resume_take(lc, f, id, &win);
+	else
+		err = -EPROTO;
 	if (err != -EPROTO)
 		sanx_xmit_pend(lc, 0);
 	sanx_xmit_unlock(link);
@@ -334,7 +336,7 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 
 	if (!serve_known(lc, o)) {
 		err = SANX_REJECT_DENIED;
-	} else if (o->token != sanx_lconn_token(lc, false)) {
+	} else if (o->token != sanx_lconn_token(lc, o->link, false)) {
 		err = -EPROTO;
 	} else if (!suspended &&
 		   (link == o->link ||

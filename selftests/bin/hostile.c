@@ -170,7 +170,7 @@ struct frame {
  * @src, @dst: this side's and the other's address, if NULL; @size: 0 and no
  * @addr: no ring; @offset: RESUME; @nr: RING, RESUME: number of the generation;
  * @credit: of them, if it is not what an unread ring makes it; @token: of RESUME,
- * added to the true one.
+ * added to the true one; @old: that is for the link of the OPEN, and not for this one.
  */
 struct request {
 	const char *src, *dst;
@@ -183,6 +183,7 @@ struct request {
 	__u32 nr;
 	__u64 credit;
 	__u64 token;
+	bool old;
 };
 
 /*
@@ -206,7 +207,7 @@ struct test {
 	struct frame frames[8];
 };
 
-static const struct hello good_hello = { MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 };
+static const struct hello good_hello = { MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING_SIZE, .len = 56,
 	.nr = 1,
@@ -490,18 +491,21 @@ static void sip_round(__u64 v[4])
 	v[2] = rotl(v[2], 32);
 }
 
-/* SipHash-2-4 of 8 bytes. */
-static __u64 token_of(const __u64 *k, __u32 opener, __u32 acceptor)
+/* SipHash-2-4, with the key @k, of 24 bytes: @link, and who shows it of which connection. */
+static __u64 token_of(const __u64 *k, const __u64 *link, __u32 opener, __u32 acceptor)
 {
 	__u64 k0 = le64toh(k[0]), k1 = le64toh(k[1]);
 	__u64 v[4] = {
 		k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
 		k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573,
 	};
-	__u64 m[2] = { (__u64)acceptor << 32 | opener, 8ULL << 56 };
+	__u64 m[4] = {
+		le64toh(link[0]), le64toh(link[1]),
+		(__u64)acceptor << 32 | opener, 24ULL << 56,
+	};
 	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 4; i++) {
 		v[3] ^= m[i];
 		sip_round(v);
 		sip_round(v);
@@ -977,7 +981,8 @@ static const char *resume(__u32 whose, const struct request *r)
 	struct wire_resume body = {
 		.ack.conn = htole32(r->conn),
 		.ack.window = { 0, htole32(!!r->size), htole32(r->size) },
-		.token = htole64(token_of(conn_key, r->conn, 0) + r->token),
+		.token = htole64(token_of(conn_key, r->old ? conn_key : link_key, r->conn, 0) +
+				 r->token),
 	};
 	const struct wire_header *h;
 	const char *word;
@@ -1114,7 +1119,7 @@ static void post_admission(__u8 type, __u32 whose)
 	struct wire_resume body = {
 		.ack.conn = htole32(7),
 		.ack.window = { 0, htole32(1), htole32(RING_SIZE) },
-		.token = htole64(token_of(conn_key, whose, 1)),
+		.token = htole64(token_of(conn_key, link_key, whose, 1)),
 	};
 
 	if (type == RESUME_ACK) {
@@ -1797,7 +1802,7 @@ static void obey(const char *ours)
 	  .frames = { __VA_ARGS__ } }
 #define ASKED(name, ...) \
 	{ "serve-" name, try_serve, .hello = GOOD_ANSWER, .frames = { __VA_ARGS__ } }
-#define GOOD_ANSWER	{ MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 }
+#define GOOD_ANSWER	{ MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
@@ -1809,29 +1814,29 @@ static void obey(const char *ours)
 
 static const struct test tests[] = {
 	/*            magic, version, keys, from, to, recvs, inline, lane, instance */
-	HELLO("good", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("good", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 6, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("magic", MAGIC + 1, 7, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("lane-12", MAGIC, 6, 0, US, THEM, RECVS, 256, 12, 99),
-	HELLO("from-0", MAGIC, 6, 0, 0, THEM, RECVS, 256, 0, 99),
-	HELLO("from-unknown", MAGIC, 6, 0, 77, THEM, RECVS, 256, 0, 99),
-	HELLO("from-another", MAGIC, 6, 0, 3, THEM, RECVS, 256, 0, 99),
-	HELLO("from-them", MAGIC, 6, 0, THEM, THEM, RECVS, 256, 0, 99),
-	HELLO("to-0", MAGIC, 6, 0, US, 0, RECVS, 256, 0, 99),
-	HELLO("to-another", MAGIC, 6, 0, US, 3, RECVS, 256, 0, 99),
-	HELLO("recvs-few", MAGIC, 6, 0, US, THEM, 15, 256, 0, 99),
-	HELLO("inline", MAGIC, 6, 0, US, THEM, RECVS, 257, 0, 99),
-	HELLO("instance-0", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 0),
-	HELLO("rail", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
-	HELLO("feature", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .features = 1),
-	HELLO("key", MAGIC, 6, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("keys-3", MAGIC, 6, 3, US, THEM, RECVS, 256, 0, 99),
-	HELLO("proof", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ASK),
-	HELLO("proof-old", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ASK),
-	HELLO("auth", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_AUTH),
-	HELLO("auth-reply", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = REFLECTED),
-	HELLO("auth-none", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_AUTH),
+	HELLO("lane-12", MAGIC, 7, 0, US, THEM, RECVS, 256, 12, 99),
+	HELLO("from-0", MAGIC, 7, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, 7, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, 7, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, 7, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, 7, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, 7, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, 7, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("inline", MAGIC, 7, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("rail", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
+	HELLO("feature", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .features = 1),
+	HELLO("key", MAGIC, 7, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("keys-3", MAGIC, 7, 3, US, THEM, RECVS, 256, 0, 99),
+	HELLO("proof", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ASK),
+	HELLO("proof-old", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ASK),
+	HELLO("auth", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_AUTH),
+	HELLO("auth-reply", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = REFLECTED),
+	HELLO("auth-none", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_AUTH),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -1883,8 +1888,8 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING_SIZE, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 64),
-	{ "open-standby", try_standby, .hello = { MAGIC, 6, 0, US, THEM, RECVS, 256, 8, 99 } },
-	{ "open-flood", try_flood, .hello = { MAGIC, 6, 0, US, THEM, 16, 256, 0, 99 } },
+	{ "open-standby", try_standby, .hello = { MAGIC, 7, 0, US, THEM, RECVS, 256, 8, 99 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, 7, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue, .open = { .size = RING_SIZE } },
 	{ "dialogue-no-ring", try_dialogue },
@@ -1933,6 +1938,8 @@ static const struct test tests[] = {
 	{ "resume-other", try_resume_lost, .open = { .conn = 8, .size = RING_SIZE, .nr = 1 } },
 	{ "resume-token", try_resume_lost, .open = {
 		.conn = 7, .size = RING_SIZE, .nr = 1, .token = 1 } },
+	{ "resume-token-old", try_resume_lost, .open = {
+		.conn = 7, .size = RING_SIZE, .nr = 1, .old = true } },
 	{ "resume-ring", try_resume_lost, .open = { .conn = 7, .size = RING_SIZE * 2, .nr = 1 } },
 	{ "resume-smaller", try_resume_lost, .open = {
 		.conn = 7, .size = RING_SIZE / 2, .nr = 1 } },
@@ -2030,7 +2037,7 @@ static const struct test tests[] = {
 	IMM("unknown-id", IN_RING | GEN(1), 77, 0, 64),
 	IMM("nothing", IN_RING | GEN(1), 0, 0, 0),
 	IMM("beyond", IN_RING | GEN(1), 0, 0, 1048576),
-	{ "port", try_port, .hello = { MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
+	{ "port", try_port, .hello = { MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
@@ -2041,7 +2048,7 @@ static const struct test tests[] = {
 	{ "backlog", try_backlog },
 	{ "crowd", try_crowd },
 	{ "half-open", try_half_open, .hello = {
-		MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99 } },
+		MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "setups", try_setups },
 };
 
@@ -2049,16 +2056,16 @@ static const struct test tests[] = {
 static const struct test serves[] = {
 	ACKED("good", FRAME(DATA, .conn = ID, .len = 8, .count = 8)),
 	SERVE("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
-	SERVE("from-another", MAGIC, 6, 0, 3, THEM, RECVS, 256, 0, 99),
-	SERVE("to-another", MAGIC, 6, 0, US, 3, RECVS, 256, 0, 99),
-	SERVE("recvs-few", MAGIC, 6, 0, US, THEM, 15, 256, 0, 99),
-	SERVE("lane", MAGIC, 6, 0, US, THEM, RECVS, 256, 1, 99),
-	SERVE("rail", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .rail = 1),
-	SERVE("instance-0", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 0),
-	SERVE("key", MAGIC, 6, 1, US, THEM, RECVS, 256, 0, 99),
-	SERVE("proof", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ANSWER),
-	SERVE("old", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ANSWER),
-	SERVE("nothing", MAGIC, 6, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_ANSWER),
+	SERVE("from-another", MAGIC, 7, 0, 3, THEM, RECVS, 256, 0, 99),
+	SERVE("to-another", MAGIC, 7, 0, US, 3, RECVS, 256, 0, 99),
+	SERVE("recvs-few", MAGIC, 7, 0, US, THEM, 15, 256, 0, 99),
+	SERVE("lane", MAGIC, 7, 0, US, THEM, RECVS, 256, 1, 99),
+	SERVE("rail", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .rail = 1),
+	SERVE("instance-0", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 0),
+	SERVE("key", MAGIC, 7, 1, US, THEM, RECVS, 256, 0, 99),
+	SERVE("proof", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ANSWER),
+	SERVE("old", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ANSWER),
+	SERVE("nothing", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_ANSWER),
 	ASKED("auth", FRAME(AUTH, .len = PROOF)),
 	ASKED("open-ack-id-0", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
 	ASKED("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 32)),

@@ -123,6 +123,7 @@ resume			resumed		0
 resume-late		resumed		0
 resume-other		unknown		0
 resume-token		down		1
+resume-token-old	down		1
 resume-ring		resumed		0
 resume-smaller		resumed		0
 resume-none		resumed		0

@@ -213,6 +213,14 @@ static inline u64 siphash_1u32(u32 a, const siphash_key_t *key)
 	return (key->key[0] ^ a) * 0x9e3779b97f4a7c15ULL ^ key->key[1];
 }
 
+static inline u64 siphash_3u64(u64 a, u64 b, u64 c, const siphash_key_t *key)
+{
+	siphash_key_t x = { { siphash_1u32(a, key), key->key[0] } };
+	siphash_key_t y = { { siphash_1u32(b, &x), x.key[0] } };
+
+	return siphash_1u32(c ^ c >> 32, &y);
+}
+
 static inline u64 siphash_2u32(u32 a, u32 b, const siphash_key_t *key)
 {
 	siphash_key_t more = { { siphash_1u32(a, key), key->key[0] } };
