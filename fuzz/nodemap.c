@@ -192,10 +192,10 @@ static void check_indexed(const struct sanx_nodemap *map)
 		e = sanx_nodemap_find_id(map, node->id);
 		fuzz_assert(e && e <= &map->entry[i] && e->node.id == node->id);
 		for (r = 0; r < node->n_rails; r++) {
-			fuzz_assert(sanx_nodemap_has_rail(map, node->id, node->kind[r],
-							  &node->rail[r]));
-			fuzz_assert(!sanx_nodemap_has_rail(map, 99, node->kind[r],
-							   &node->rail[r]));
+			fuzz_assert(sanx_nodemap_rail_node(map, node->id, node->kind[r],
+							   &node->rail[r]) == node->id);
+			fuzz_assert(!sanx_nodemap_rail_node(map, 99, node->kind[r],
+							    &node->rail[r]));
 		}
 	}
 }

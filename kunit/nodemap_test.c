@@ -666,7 +666,7 @@ static bool naive_rail(const struct sanx_nodemap *map, u32 id,
 static void expect_indexed(struct kunit *test, const struct sanx_nodemap *map)
 {
 	struct in6_addr addr;
-	u32 id, rail, kind;
+	u32 id, rail, kind, has;
 
 	for (id = 0; id < 10; id++) {
 		KUNIT_EXPECT_PTR_EQ(test, sanx_nodemap_find_id(map, id),
@@ -674,9 +674,11 @@ static void expect_indexed(struct kunit *test, const struct sanx_nodemap *map)
 		for (rail = 0; rail < 24; rail++)
 			for (kind = 0; kind < __SANX_WIRES; kind++) {
 				addr = host_addr(rail);
-				KUNIT_EXPECT_EQ(test,
-						sanx_nodemap_has_rail(map, id, kind, &addr),
+				has = sanx_nodemap_rail_node(map, id, kind, &addr);
+				KUNIT_EXPECT_EQ(test, has != 0,
 						naive_rail(map, id, kind, &addr));
+				KUNIT_EXPECT_EQ(test, has != 0,
+						has && naive_rail(map, has, kind, &addr));
 			}
 	}
 }
@@ -715,7 +717,7 @@ static void nodemap_index(struct kunit *test)
 		expect_indexed(test, map);
 	}
 	KUNIT_EXPECT_NULL(test, sanx_nodemap_find_id(NULL, 1));
-	KUNIT_EXPECT_FALSE(test, sanx_nodemap_has_rail(NULL, 0, 0, &in6addr_any));
+	KUNIT_EXPECT_EQ(test, sanx_nodemap_rail_node(NULL, 0, 0, &in6addr_any), 0);
 }
 
 static struct kunit_case nodemap_cases[] = {

@@ -284,8 +284,8 @@ bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 bool sanx_node_by_id(struct net *net, u32 id, struct sanx_node_info *info);
 bool sanx_node_nth(struct net *net, unsigned int i, u32 *id);
 bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr);
-bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
-		     const struct in6_addr *addr);
+u32 sanx_rail_node(struct net *net, enum sanx_wire_kind kind,
+		   const struct in6_addr *addr);
 bool sanx_node_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
 			const struct in6_addr *addr);
 u32 sanx_node_self(struct net *net);
@@ -370,7 +370,7 @@ void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map);
 void sanx_nodemap_index(struct sanx_nodemap *map);
 const struct sanx_nodemap_entry *
 sanx_nodemap_find_id(const struct sanx_nodemap *map, u32 id);
-bool sanx_nodemap_has_rail(const struct sanx_nodemap *map, u32 id,
+u32 sanx_nodemap_rail_node(const struct sanx_nodemap *map, u32 id,
 			   enum sanx_wire_kind kind, const struct in6_addr *addr);
 
 /* Addresses that are remembered as no nodes. */

@@ -104,20 +104,20 @@ sanx_nodemap_find_id(const struct sanx_nodemap *map, u32 id)
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_find_id);
 
 /**
- * sanx_nodemap_has_rail() - is an address a rail?
+ * sanx_nodemap_rail_node() - which node has a rail?
  * @map: a finished map, or NULL
  * @id: the node that has it, or 0 for any
  * @kind: kind of the rail
  * @addr: the address
  *
  * Context: any; the caller keeps @map.
- * Return: true if it is a rail of one of the node's hosts.
+ * Return: id of the node that has it as a rail of one of its hosts; 0 for none.
  */
-bool sanx_nodemap_has_rail(const struct sanx_nodemap *map, u32 id,
+u32 sanx_nodemap_rail_node(const struct sanx_nodemap *map, u32 id,
 			   enum sanx_wire_kind kind, const struct in6_addr *addr)
 {
 	unsigned int from = 0, to = map ? map->n_rails : 0, mid;
-	u32 nr;
+	u32 nr, has;
 
 	while (from < to) {
 		mid = from + (to - from) / 2;
@@ -130,10 +130,11 @@ bool sanx_nodemap_has_rail(const struct sanx_nodemap *map, u32 id,
 	for (; map && from < map->n_rails; from++) {
 		nr = map->by_rail[from];
 		if (rail_cmp_with(map, nr, kind, addr))
-			return false;
-		if (!id || map->entry[nr / SANX_NODE_RAILS].node.id == id)
-			return true;
+			return 0;
+		has = map->entry[nr / SANX_NODE_RAILS].node.id;
+		if (!id || has == id)
+			return has;
 	}
-	return false;
+	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_has_rail);
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_rail_node);

@@ -513,31 +513,31 @@ bool sanx_node_has_addr(struct net *net, u32 id, const struct in6_addr *addr)
 	return sanx_node_by_addr(net, addr, &info) && info.id == id;
 }
 
-static bool map_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
+static u32 map_rail_node(struct net *net, u32 id, enum sanx_wire_kind kind,
 			 const struct in6_addr *addr)
 {
-	bool found;
+	u32 has;
 
 	rcu_read_lock();
-	found = sanx_nodemap_has_rail(rcu_dereference(sanx_net(net)->nodemap),
-				      id, kind, addr);
+	has = sanx_nodemap_rail_node(rcu_dereference(sanx_net(net)->nodemap),
+				     id, kind, addr);
 	rcu_read_unlock();
-	return found;
+	return has;
 }
 
 /**
- * sanx_rail_known() - is an address a rail of any node?
+ * sanx_rail_node() - which node has a rail?
  * @net: the namespace
  * @kind: kind of the rail
- * @addr: the address
+ * @addr: its address
  *
  * Context: any.
- * Return: true if so.
+ * Return: its id, of one of them if several have it; 0 for none.
  */
-bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
-		     const struct in6_addr *addr)
+u32 sanx_rail_node(struct net *net, enum sanx_wire_kind kind,
+		   const struct in6_addr *addr)
 {
-	return map_has_rail(net, 0, kind, addr);
+	return map_rail_node(net, 0, kind, addr);
 }
 
 /**
@@ -553,7 +553,7 @@ bool sanx_rail_known(struct net *net, enum sanx_wire_kind kind,
 bool sanx_node_has_rail(struct net *net, u32 id, enum sanx_wire_kind kind,
 			const struct in6_addr *addr)
 {
-	return id && map_has_rail(net, id, kind, addr);
+	return id && map_rail_node(net, id, kind, addr);
 }
 
 static bool host_is_local(struct net *net, const struct sanx_nodemap_entry *e)

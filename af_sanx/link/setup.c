@@ -353,6 +353,23 @@ void sanx_setup_start(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
+/* Return: why who has sent a request is refused, for the log, or NULL. */
+static const char *setup_origin(enum sanx_wire_origin origin)
+{
+	switch (origin) {
+	case SANX_WIRE_KERNEL:
+	case SANX_WIRE_ANYONE:
+		return NULL;
+	case SANX_WIRE_PROGRAM:
+		return "it does not come from a reserved port";
+	case SANX_WIRE_FORGED:
+		return "it does not come from that address";
+	case SANX_WIRE_APART:
+		return "it comes in by a VRF, of which the node map knows nothing";
+	}
+	return "it is of no known kind";
+}
+
 /*
  * Checks all of a request that needs no lock and no key.
  * Return: why it is refused, for the log, or NULL.
@@ -361,10 +378,10 @@ static const char *setup_check(struct sanx_lnet *lnet,
 			       const struct sanx_wire_ask *ask,
 			       const struct sanx_hello_info *hello, int parsed)
 {
-	if (ask->origin == SANX_WIRE_FORGED)
-		return "it does not come from that address";
-	if (ask->origin == SANX_WIRE_PROGRAM)
-		return "it does not come from a reserved port";
+	const char *why = setup_origin(ask->origin);
+
+	if (why)
+		return why;
 	if (parsed == -EPROTONOSUPPORT)
 		return "it is of another version of the protocol";
 	if (parsed)
@@ -453,7 +470,7 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
  * sanx_wire_welcome() - may somebody who connects ask for a link?
  * @lnet: as passed to sanx_wire_ops.listen()
  * @ask: what is known before the request itself: all but the hello
- * @known: set to whether the node map has a rail at their address
+ * @node: set to the node that has a rail at their address, or to 0
  *
  * For a wire on which connecting costs memory before there is a request.
  *
@@ -461,14 +478,12 @@ static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
  * Return: false, and then it was counted and logged, if any request would be refused.
  */
 bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
-		       bool *known)
+		       u32 *node)
 {
-	const char *why = NULL;
+	const char *why = setup_origin(ask->origin);
 
-	*known = sanx_rail_known(lnet->net, ask->kind, &ask->remote);
-	if (ask->origin != SANX_WIRE_KERNEL)
-		why = "it does not come from a reserved port";
-	else if (!*known && !sanx_auto_covers(lnet->net, &ask->remote))
+	*node = sanx_rail_node(lnet->net, ask->kind, &ask->remote);
+	if (!why && !*node && !sanx_auto_covers(lnet->net, &ask->remote))
 		why = "the node map does not have a rail at that address";
 	if (why)
 		setup_refused(lnet, &ask->remote, why);

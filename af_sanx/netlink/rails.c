@@ -75,7 +75,7 @@ static int rail_set(struct sanx_net *sn, struct genl_info *info,
 					lockdep_is_held(&sn->config_mutex));
 	set = sanx_rail_settings_find(old, kind, addr);
 	/* What was said of a rail that the node map has no more can be taken back. */
-	if (!sanx_rail_known(sn->net, kind, addr) &&
+	if (!sanx_rail_node(sn->net, kind, addr) &&
 	    set.admin == SANX_RAIL_ADMIN_UP && set.weight == SANX_RAIL_WEIGHT)
 		return sanx_nl_fail(info, "no rail in the node map has this address",
 				    -ENOENT);

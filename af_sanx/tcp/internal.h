@@ -134,6 +134,7 @@ struct tlink_rx {
  * @hello_len: bytes of @hello
  * @node: passive: in tlink_listener.offers
  * @since: passive: when the TCP connection was accepted, in jiffies
+ * @asker: passive: the node that has a rail at its address, or 0
  *
  * @tx: sends messages, if nobody does who has the sock locked
  * @sending: the one who has it locked will look at @tail once more before they do not
@@ -161,6 +162,7 @@ struct tlink {
 	u32			hello_len;
 	struct list_head	node;
 	unsigned long		since;
+	u32			asker;
 
 	struct work_struct	tx;
 	bool			sending;

@@ -12,13 +12,14 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/tcp.h>
 
 #include "internal.h"
 
 /*
- * TCP connections without a link, of all peers and of one; and how many of them are left to
- * peers that the node map has.
+ * TCP connections without a link, of all peers and of one, which is a node of the node map
+ * or else an address; and how many of them are left to nodes of the map.
  */
 #define OFFERS_MAX	128
 #define OFFERS_PEER	16
@@ -183,9 +184,9 @@ static void offer_look(struct tlink_listener *l, struct tlink *tl)
 		offer_drop(tl);
 }
 
-/* Is there a place for one more connection of a peer, which is in the node map or not? */
+/* Is there a place for one more connection of a peer?  @node: its id, or 0. */
 static bool offer_room(const struct tlink_listener *l,
-		       const struct in6_addr *peer, bool known)
+		       const struct in6_addr *peer, u32 node)
 {
 	struct in6_addr local, remote;
 	const struct tlink *tl;
@@ -194,29 +195,40 @@ static bool offer_room(const struct tlink_listener *l,
 	list_for_each_entry(tl, &l->offers, node) {
 		tlink_addrs(tl->sock->sk, &local, &remote);
 		all++;
-		same += ipv6_addr_equal(&remote, peer);
+		same += node ? tl->asker == node : ipv6_addr_equal(&remote, peer);
 	}
-	if (!known)
+	if (!node)
 		all += OFFERS_KNOWN;
 	return all < OFFERS_MAX && same < OFFERS_PEER;
 }
 
-static bool offer_welcome(struct tlink_listener *l, const struct sock *sk)
+/* With tcp_l3mdev_accept, the listener also gets what comes in by a VRF. */
+static bool offer_in_vrf(const struct sock *sk)
+{
+	int ifindex = READ_ONCE(sk->sk_bound_dev_if);
+
+	return ifindex && l3mdev_master_ifindex_by_index(sock_net(sk), ifindex);
+}
+
+static bool offer_welcome(struct tlink_listener *l, const struct sock *sk,
+			  u32 *node)
 {
 	struct sanx_wire_ask ask = { .kind = SANX_WIRE_TCP };
-	bool known;
 
-	ask.origin = tlink_addrs(sk, &ask.local, &ask.remote) < PROT_SOCK ?
-		     SANX_WIRE_KERNEL : SANX_WIRE_PROGRAM;
-	return sanx_wire_welcome(l->lnet, &ask, &known) &&
-	       offer_room(l, &ask.remote, known);
+	if (tlink_addrs(sk, &ask.local, &ask.remote) >= PROT_SOCK)
+		ask.origin = SANX_WIRE_PROGRAM;
+	else
+		ask.origin = offer_in_vrf(sk) ? SANX_WIRE_APART : SANX_WIRE_KERNEL;
+	return sanx_wire_welcome(l->lnet, &ask, node) &&
+	       offer_room(l, &ask.remote, *node);
 }
 
 static void listen_take(struct tlink_listener *l, struct socket *sock)
 {
 	struct tlink *tl = NULL;
+	u32 node;
 
-	if (offer_welcome(l, sock->sk))
+	if (offer_welcome(l, sock->sk, &node))
 		tl = tlink_alloc(false);
 	if (!tl) {
 		listen_detach(sock->sk);
@@ -227,6 +239,7 @@ static void listen_take(struct tlink_listener *l, struct socket *sock)
 	tlink_tune(sock->sk);
 	tl->sock = sock;
 	tl->since = jiffies;
+	tl->asker = node;
 	list_add_tail(&tl->node, &l->offers);
 }
 

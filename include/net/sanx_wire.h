@@ -383,12 +383,14 @@ void sanx_wire_unregister(const struct sanx_wire_ops *ops);
  *	address and the port; only a key proves who asks
  * @SANX_WIRE_PROGRAM: perhaps a program of that node without privileges
  * @SANX_WIRE_FORGED: the request does not come from the address that it names
+ * @SANX_WIRE_APART: somebody in a VRF, where an address may be another node's
  */
 enum sanx_wire_origin {
 	SANX_WIRE_KERNEL,
 	SANX_WIRE_ANYONE,
 	SANX_WIRE_PROGRAM,
 	SANX_WIRE_FORGED,
+	SANX_WIRE_APART,
 };
 
 /**
@@ -414,7 +416,7 @@ struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask);
 bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
-		       bool *known);
+		       u32 *node);
 void sanx_wire_request_put(struct sanx_link *link);
 __le32 sanx_wire_refusal(int err);
 int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,

@@ -101,7 +101,18 @@ vrf() {
 	node1 'ip link del red'
 }
 
-if [ "$KERNEL" = um ]; then plan 26; else plan 29; fi
+# Who comes in by a VRF is not the node that has this address outside of it.
+vrf_rail() {
+	remember 1
+	node1 'echo 1 >/proc/sys/net/ipv4/tcp_l3mdev_accept
+		ip link add red type vrf table 10 && ip link set red up && ip link set eth0 master red'
+	node2 'timeout 10 nc -w 5 -p 700 10.77.0.1 658 </dev/null' || true
+	check "who comes in by a VRF is refused" eventually 30 "at_least 1 links_refused 1"
+	check "and the log says why" node1 "dmesg | tail -n 20 | grep -q 'comes in by a VRF'"
+	node1 'ip link del red; echo 0 >/proc/sys/net/ipv4/tcp_l3mdev_accept'
+}
+
+if [ "$KERNEL" = um ]; then plan 26; else plan $((29 + ${#RAIL} * 2 / 3)); fi
 load_verbs
 addresses
 serve 1 5001 both 100000 end
@@ -110,3 +121,4 @@ strong
 moved_away
 false_source
 [ "$KERNEL" = um ] || vrf
+[ "$KERNEL" = um ] || [ -z "$RAIL" ] || vrf_rail
