@@ -191,7 +191,8 @@ int tlink_send_setup(struct socket *sock, enum tlink_setup_type type, u32 qpn,
 		     const void *body, u32 len);
 int tlink_read_setup(struct tlink *tl);
 bool tlink_setup_ok(const struct tlink_setup *s);
-int tlink_bind(struct socket *sock, const struct in6_addr *src);
+int tlink_dial(struct net *net, const struct in6_addr *src,
+	       const struct in6_addr *dst, long timeo, struct socket **res);
 void tlink_watch(struct tlink *tl);
 void tlink_ignore(struct tlink *tl);
 struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net);
@@ -199,8 +200,6 @@ int tlink_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path);
 void tlink_quiesce(struct sanx_wire_link *wl);
 void tlink_stop(struct sanx_wire_link *wl);
 void tlink_free(struct sanx_wire_link *wl);
-void tlink_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
-		    u16 port);
 u16 tlink_addrs(const struct sock *sk, struct in6_addr *local,
 		struct in6_addr *remote);
 void tlink_tune(struct sock *sk);

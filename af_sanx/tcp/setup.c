@@ -21,30 +21,6 @@
 static void tlink_setup_work(struct work_struct *work);
 
 /**
- * tlink_sockaddr() - fill a socket address
- * @ss: filled
- * @addr: IPv6, or IPv4 as v4-mapped
- * @port: the port
- */
-void tlink_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
-		    u16 port)
-{
-	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (ipv6_addr_v4mapped(addr)) {
-		sin->sin_family = AF_INET;
-		sin->sin_port = htons(port);
-		sin->sin_addr.s_addr = addr->s6_addr32[3];
-	} else {
-		sin6->sin6_family = AF_INET6;
-		sin6->sin6_port = htons(port);
-		sin6->sin6_addr = *addr;
-	}
-}
-
-/**
  * tlink_addrs() - the ends of a TCP connection
  * @sk: its sock
  * @local: set to our address
@@ -403,32 +379,93 @@ struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net)
 	return &tl->wl;
 }
 
+/* @addr: IPv4 as v4-mapped.  Return: bytes of the socket address in @ss. */
+static int dial_addr(struct sockaddr_storage *ss, const struct in6_addr *addr,
+		     u16 port)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (ipv6_addr_v4mapped(addr)) {
+		sin->sin_family = AF_INET;
+		sin->sin_port = htons(port);
+		sin->sin_addr.s_addr = addr->s6_addr32[3];
+		return sizeof(*sin);
+	}
+	sin6->sin6_family = AF_INET6;
+	sin6->sin6_port = htons(port);
+	sin6->sin6_addr = *addr;
+	return sizeof(*sin6);
+}
+
+/* Return: 0; -EADDRINUSE if another socket keeps the port for itself; or -errno. */
+static int dial_bind(struct socket *sock, const struct in6_addr *src, u16 port)
+{
+	struct sockaddr_storage ss;
+	int len = dial_addr(&ss, src, port);
+
+	/* Links to other peers may have the same port. */
+	sock->sk->sk_reuse = SK_CAN_REUSE;
+	return kernel_bind(sock, (struct sockaddr *)&ss, len);
+}
+
+/*
+ * Return: 0; -EINPROGRESS; -EADDRINUSE if there is such a connection already, or was, until
+ * its TIME-WAIT is over; or -errno.
+ */
+static int dial_connect(struct socket *sock, const struct in6_addr *dst,
+			long timeo)
+{
+	struct sockaddr_storage ss;
+	int len = dial_addr(&ss, dst, tcp_rail_port);
+	int err;
+
+	tlink_tune(sock->sk);
+	if (timeo)
+		sock->sk->sk_sndtimeo = timeo;
+	err = kernel_connect(sock, (struct sockaddr *)&ss, len,
+			     timeo ? 0 : O_NONBLOCK);
+	if (err == -EADDRNOTAVAIL)
+		return -EADDRINUSE;
+	return timeo && err == -EINPROGRESS ? -ETIMEDOUT : err;
+}
+
 /**
- * tlink_bind() - take a reserved port
- * @sock: a new socket
- * @src: our address, or the unspecified one of its family
+ * tlink_dial() - connect from a reserved port
+ * @net: the namespace
+ * @src: our address, or the unspecified one of the family of @dst
+ * @dst: the peer's
+ * @timeo: how long to wait for the peer's TCP, in jiffies; 0 for not at all
+ * @res: set to the socket, which the caller releases; or to NULL
  *
- * Each time the next port: one that was used may be in TIME-WAIT.  Links to other peers
- * may have the same one.
+ * Each time the next port, and one that is taken is passed over.
  *
  * Context: process, may sleep.
- * Return: 0 or -errno.
+ * Return: 0; -EINPROGRESS, for a @timeo of 0; or -errno.
  */
-int tlink_bind(struct socket *sock, const struct in6_addr *src)
+int tlink_dial(struct net *net, const struct in6_addr *src,
+	       const struct in6_addr *dst, long timeo, struct socket **res)
 {
 	static atomic_t next;
-	struct sockaddr_storage ss;
+	struct socket *sock;
 	int i, err = -EADDRINUSE;
-	u32 n;
+	u16 port;
 
-	sock->sk->sk_reuse = SK_CAN_REUSE;
+	*res = NULL;
 	for (i = 0; i < RESVPORTS && err == -EADDRINUSE; i++) {
-		n = (u32)atomic_inc_return(&next) % RESVPORTS;
-		tlink_sockaddr(&ss, src, RESVPORT_MIN + n);
-		err = kernel_bind(sock, (struct sockaddr *)&ss,
-				  ipv6_addr_v4mapped(src) ?
-				  sizeof(struct sockaddr_in) :
-				  sizeof(struct sockaddr_in6));
+		port = RESVPORT_MIN + (u32)atomic_inc_return(&next) % RESVPORTS;
+		err = sock_create_kern(net, ipv6_addr_v4mapped(dst) ?
+				       AF_INET : AF_INET6, SOCK_STREAM,
+				       IPPROTO_TCP, &sock);
+		if (err)
+			return err;
+		err = dial_bind(sock, src, port) ?:
+		      dial_connect(sock, dst, timeo);
+		if (err && err != -EINPROGRESS)
+			sock_release(sock);
+		else
+			*res = sock;
 	}
 	return err;
 }
@@ -444,24 +481,14 @@ int tlink_bind(struct socket *sock, const struct in6_addr *src)
 int tlink_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 {
 	struct tlink *tl = tlink_of(wl);
-	bool v4 = ipv6_addr_v4mapped(&path->dst);
-	struct sockaddr_storage dst;
-	int err;
+	int err = tlink_dial(tl->net, &path->src, &path->dst, 0, &tl->sock);
 
-	err = sock_create_kern(tl->net, v4 ? AF_INET : AF_INET6, SOCK_STREAM,
-			       IPPROTO_TCP, &tl->sock);
-	if (err)
+	if (err && err != -EINPROGRESS)
 		return err;
-	tlink_tune(tl->sock->sk);
 	tlink_watch(tl);
-	err = tlink_bind(tl->sock, &path->src);
-	if (err)
-		return err;
-	tlink_sockaddr(&dst, &path->dst, tcp_rail_port);
-	err = kernel_connect(tl->sock, (struct sockaddr *)&dst,
-			     v4 ? sizeof(struct sockaddr_in) :
-				  sizeof(struct sockaddr_in6), O_NONBLOCK);
-	return err == -EINPROGRESS ? 0 : err;
+	/* TCP may have had something to tell before. */
+	queue_work(tlink_wq, &tl->setup);
+	return 0;
 }
 
 /**

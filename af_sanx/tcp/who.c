@@ -14,26 +14,6 @@
 /* How long connecting and the answer may take, each; in jiffies. */
 #define WHO_TIME	HZ
 
-static int who_connect(struct socket *sock, const struct in6_addr *addr)
-{
-	bool v4 = ipv6_addr_v4mapped(addr);
-	struct in6_addr any = in6addr_any;
-	struct sockaddr_storage dst;
-	int err;
-
-	if (v4)
-		ipv6_addr_set_v4mapped(htonl(INADDR_ANY), &any);
-	sock->sk->sk_sndtimeo = WHO_TIME;
-	sock->sk->sk_rcvtimeo = WHO_TIME;
-	err = tlink_bind(sock, &any);
-	if (err)
-		return err;
-	tlink_sockaddr(&dst, addr, tcp_rail_port);
-	return kernel_connect(sock, (struct sockaddr *)&dst,
-			      v4 ? sizeof(struct sockaddr_in) :
-				   sizeof(struct sockaddr_in6), 0);
-}
-
 static int who_answered(struct socket *sock, struct sanx_seek *s)
 {
 	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
@@ -57,6 +37,7 @@ static int who_exchange(struct socket *sock, struct sanx_seek *s)
 	u8 question[SANX_WIRE_HELLO];
 	int len;
 
+	sock->sk->sk_rcvtimeo = WHO_TIME;
 	tlink_addrs(sock->sk, &local, &remote);
 	len = sanx_wire_question(s, &local, question);
 	if (len < 0)
@@ -77,13 +58,15 @@ static int who_exchange(struct socket *sock, struct sanx_seek *s)
 int tlink_who(struct net *net, const struct in6_addr *addr, struct sanx_seek *s)
 {
 	unsigned int noio = memalloc_noio_save();
+	struct in6_addr any = in6addr_any;
 	struct socket *sock;
 	int err;
 
-	err = sock_create_kern(net, ipv6_addr_v4mapped(addr) ? AF_INET : AF_INET6,
-			       SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (ipv6_addr_v4mapped(addr))
+		ipv6_addr_set_v4mapped(htonl(INADDR_ANY), &any);
+	err = tlink_dial(net, &any, addr, WHO_TIME, &sock);
 	if (!err) {
-		err = who_connect(sock, addr) ?: who_exchange(sock, s);
+		err = who_exchange(sock, s);
 		/* A kernel's socket that is released sends its FIN only once. */
 		sock_no_linger(sock->sk);
 		sock_release(sock);
