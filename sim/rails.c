@@ -612,21 +612,6 @@ static u64 moves(void)
 	return total_moves;
 }
 
-/**
- * sim_rails_moved() - have connections of a node come to another rail?
- * @node: the node
- */
-bool sim_rails_moved(int node)
-{
-	const struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[node].net);
-	const struct sanx_group *g;
-
-	list_for_each_entry(g, &lnet->groups, node)
-		if (g->moves)
-			return true;
-	return false;
-}
-
 static bool show(struct sim_node *n, const struct sanx_group *g)
 {
 	const struct sanx_link *link;

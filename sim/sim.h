@@ -265,7 +265,6 @@ void sim_rails_disturb(void);
 void sim_rails_settle(void);
 void sim_rails_check(void);
 bool sim_rails_busy(void);
-bool sim_rails_moved(int node);
 
 /* check.c */
 void sim_check(void);

@@ -709,17 +709,9 @@ bool sanx_lock_sock_soon(struct sock *sk)
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_lock_sock_soon);
 
-/**
- * sanx_conn_busy() - the listener's backlog is full: retry later
- * @conn: a CONNECTING connection
- *
- * When TCP would give up, the connection is reset with ETIMEDOUT.
- *
- * Context: any.
- */
-void sanx_conn_busy(struct sanx_conn *conn)
+/* When TCP would give up, the connection is reset with ETIMEDOUT. */
+static void conn_retry_in(struct sanx_conn *conn, unsigned int ms)
 {
-	unsigned int ms = min(1U << min(conn->tries++, 10U), RETRY_MAX_MS + 0U);
 	u32 past = (u32)jiffies - READ_ONCE(conn->tx_time);
 	unsigned long most;
 	struct sock *sk;
@@ -736,6 +728,28 @@ void sanx_conn_busy(struct sanx_conn *conn)
 	if (conn->state == SANX_CONN_CONNECTING && !conn->detached)
 		sanx_conn_work_queue(&conn->retry, min(msecs_to_jiffies(ms), most - past));
 	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * sanx_conn_busy() - the listener's backlog is full: retry later
+ * @conn: a CONNECTING connection
+ *
+ * Context: any.
+ */
+void sanx_conn_busy(struct sanx_conn *conn)
+{
+	conn_retry_in(conn, min(1U << min(conn->tries++, 10U), RETRY_MAX_MS + 0U));
+}
+
+/**
+ * sanx_conn_again() - the way to the peer was lost before its answer: retry by another
+ * @conn: a CONNECTING connection
+ *
+ * Context: any.
+ */
+void sanx_conn_again(struct sanx_conn *conn)
+{
+	conn_retry_in(conn, 0);
 }
 
 static void conn_retry_work(struct kthread_work *work)

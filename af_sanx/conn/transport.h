@@ -406,9 +406,9 @@ struct sanx_transport_ops {
 	 *
 	 * @conn is CONNECTING, its endpoints are set, and conn->rx_max is the
 	 * size of the ring that the program wants.  The transport answers by
-	 * calling exactly one of sanx_conn_established(), sanx_conn_refused()
-	 * and sanx_conn_busy(), in this call or later, in any context.  After
-	 * sanx_conn_busy(), connect() is called again.  close() may be called
+	 * calling exactly one of sanx_conn_established(), sanx_conn_refused(),
+	 * sanx_conn_busy() and sanx_conn_again(), in this call or later, in any
+	 * context.  After the last two, connect() is called again.  close() may be called
 	 * before there is an answer, and a port rule may have refused it.
 	 *
 	 * Context: process, lock_sock() held; must not wait for the peer.
@@ -741,6 +741,7 @@ void sanx_conn_put(struct sanx_conn *conn);
 int sanx_conn_established(struct sanx_conn *conn);
 void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why);
 void sanx_conn_busy(struct sanx_conn *conn);
+void sanx_conn_again(struct sanx_conn *conn);
 int sanx_conn_arrive(struct sanx_conn *conn, u64 offset, u32 len);
 bool sanx_conn_readable(const struct sanx_conn *conn, const struct sock *sk, u32 avail);
 void sanx_conn_rx_ready(struct sanx_conn *conn);

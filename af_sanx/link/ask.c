@@ -8,6 +8,9 @@
  * TCP, which has retries and an error of its own for a node that does not
  * answer.
  *
+ * A link on which the peer acknowledges nothing may be lost, which is found out soon where
+ * there is another rail (failover_ms).  So that is waited for.
+ *
  * The peer may still be working on the OPEN.  So an OPEN that was posted keeps
  * its connection, and counts towards SANX_OPENS_MAX, until it is answered or
  * the link ends.  An OPEN_ACK that comes late is answered with a reset.
@@ -90,26 +93,60 @@ static void ask_give_up(struct sanx_lconn *lc)
 }
 
 /*
+ * Does what we send arrive?  What a peer that is well has received, it acknowledges sooner
+ * than this, whatever becomes of OPENs.
+ */
+static bool ask_arrives(struct sanx_link *link, unsigned long failover)
+{
+	const struct sanx_slot *slot = sanx_ack_oldest(link);
+
+	return !slot || time_before(jiffies, slot->at + failover / 4);
+}
+
+/*
+ * How long to wait for the answer to an OPEN, from now on, in jiffies.  If the whole link
+ * seems to be lost, and there is an @other rail, link_beat() decides: once it is lost, the
+ * connection is asked for on the other one.
+ */
+static unsigned long ask_wait(struct sanx_link *link,
+			      const struct sanx_lconn *lc, bool other)
+{
+	unsigned long failover = msecs_to_jiffies(READ_ONCE(failover_ms));
+	unsigned long end = lc->asked +
+			    msecs_to_jiffies(READ_ONCE(link_timeout_ms));
+
+	lockdep_assert_held(&link->tx_lock);
+	if (time_before(jiffies, end))
+		return end - jiffies;
+	if (!other || ask_arrives(link, failover) ||
+	    time_after_eq(jiffies, end + 2 * failover))
+		return 0;
+	sanx_link_ask(link);
+	return failover / 4 + 1;
+}
+
+/*
  * Takes the next late OPEN off the list.  If there is none that is late yet,
  * the work is queued again for the oldest one.
  * Return: its connection, with a reference, or NULL.
  */
-static struct sanx_lconn *ask_next(struct sanx_link *link)
+static struct sanx_lconn *ask_next(struct sanx_link *link, bool other)
 {
-	unsigned long limit = msecs_to_jiffies(READ_ONCE(link_timeout_ms));
 	struct sanx_lconn *lc;
+	unsigned long wait;
 
 	spin_lock_bh(&link->tx_lock);
 	lc = list_first_entry_or_null(&link->asking, struct sanx_lconn, ask);
-	if (lc && time_before(jiffies, lc->asked + limit)) {
-		ask_arm(link, lc->asked + limit - jiffies);
+	wait = lc ? ask_wait(link, lc, other) : 0;
+	if (wait) {
+		ask_arm(link, wait);
 		lc = NULL;
 	}
 	if (lc) {
 		sanx_conn_get(&lc->conn);
 		ask_give_up(lc);
 	}
-	spin_unlock_bh(&link->tx_lock);
+	sanx_xmit_unlock(link);
 	return lc;
 }
 
@@ -124,9 +161,10 @@ void sanx_ask_work(struct work_struct *work)
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, open_timeout);
 	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool other = sanx_rail_has_other(link);
 	struct sanx_lconn *lc;
 
-	while ((lc = ask_next(link))) {
+	while ((lc = ask_next(link, other))) {
 		/* No effect if the connection was closed meanwhile. */
 		sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
 		sanx_conn_put(&lc->conn);

@@ -197,17 +197,50 @@ void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 	sanx_xmit_run(link);
 }
 
+/*
+ * Moves a connection that is adrift to another link: sanx_lconn_lock() returns that from
+ * here on.
+ * Return: false if the program has closed it.
+ */
+static bool attach_switch(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	struct sanx_link *old = sanx_lconn_lock(lc);
+	bool adrift = sanx_lconn_is_adrift(&lc->state);
+
+	if (adrift) {
+		kref_get(&link->refs);
+		/* Pairs with sanx_lconn_lock() and sanx_lconn_frame(). */
+		smp_store_release(&lc->link, link);
+	}
+	spin_unlock_bh(&old->tx_lock);
+	if (adrift)
+		sanx_link_put(old);
+	return adrift;
+}
+
+static bool attach_permitted(const struct sanx_lconn *lc,
+			     const struct sanx_link *link)
+{
+	return link->state == SANX_LINK_UP &&
+	       (lc->state.phase == SANX_LCONN_NEW ||
+		sanx_lconn_is_adrift(&lc->state));
+}
+
 static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
 			  enum sanx_lconn_phase phase)
 {
 	int err = -ENOTCONN;
 
+	if (lc->link && !attach_switch(lc, link))
+		return err;
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SANX_LINK_UP && sanx_lconn_pin(lc, link->wire)) {
+	if (attach_permitted(lc, link) && sanx_lconn_pin(lc, link->wire)) {
 		lc->acked_at = jiffies;
 		lc->resume_key = link->auth.resume;
-		kref_get(&link->refs);
-		WRITE_ONCE(lc->link, link);
+		if (!lc->link) {
+			kref_get(&link->refs);
+			WRITE_ONCE(lc->link, link);
+		}
 		sanx_lconn_set_phase(lc, phase);
 		sanx_conn_get(&lc->conn);
 		refcount_inc(&link->users);
@@ -288,23 +321,29 @@ int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link)
 }
 
 /**
- * sanx_lconn_reopen() - request a connection again, after the peer was busy
- * @lc: the connection
+ * sanx_lconn_reopen() - request a connection again
+ * @lc: the connection, to which the peer was busy, or whose link was lost
+ *
+ * A link that is going down takes its connections off, and then has the core ask again.
  *
  * Context: process, lock_sock() held.
- * Return: 0, and the answer will come; or -EHOSTUNREACH if the link is gone.
+ * Return: 0, and the answer will come, or another call; -EAGAIN if it is on no link, and
+ * can be attached to any; -EHOSTUNREACH if its link has ended for good.
  */
 int sanx_lconn_reopen(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	int err = -EHOSTUNREACH;
+	int err = 0;
 
-	if (link->state == SANX_LINK_UP &&
-	    lc->state.phase == SANX_LCONN_IDLE) {
+	if (sanx_lconn_is_adrift(&lc->state)) {
+		if (list_empty(&lc->node))
+			err = -EAGAIN;
+	} else if (lc->state.phase != SANX_LCONN_IDLE) {
+		err = -EHOSTUNREACH;
+	} else if (link->state == SANX_LINK_UP) {
 		sanx_lconn_set_phase(lc, SANX_LCONN_OPENING);
 		sanx_ask_begin(lc);
 		sanx_xmit_request(lc);
-		err = 0;
 	}
 	sanx_xmit_unlock(link);
 	return err;
@@ -366,6 +405,44 @@ void sanx_lconn_abort(struct sanx_lconn *lc)
 	sanx_lconn_check_over(lc);
 }
 
+/* The peer may use its id for another connection from here on. */
+static void release_id(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	xa_erase_bh(&link->group->ids, lc->id);
+	sanx_bounds_conn_del(link->group);
+	/*
+	 * The worker may wait for memory for a ring, with a reference.  Nobody
+	 * needs a ring now, and the namespace may be gone by then.
+	 */
+	if (cancel_delayed_work(&lc->grow))
+		sanx_conn_put(&lc->conn);
+}
+
+static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	if (lc->resume_req)
+		sanx_request_queue(lc->resume_req);
+	sanx_long_drop(lc);
+	sanx_rings_unmap(lc);
+	sanx_lring_unmap(&lc->sndbuf);
+	/* One that is adrift begins anew. */
+	if (sanx_lconn_is_adrift(&lc->state))
+		sanx_rings_destroy(lc);
+	spin_lock_bh(&link->tx_lock);
+	list_del_init(&lc->pend);
+	list_del_init(&lc->ask);
+	list_del_init(&lc->room);
+	list_del_init(&lc->node);
+	if (lc->acked != lc->posted)
+		sanx_ack_forget(lc);
+	WRITE_ONCE(link->n_conns, link->n_conns - 1);
+	/* Other frames may have waited for its mapping. */
+	sanx_xmit_run(link);
+	sanx_xmit_unlock(link);
+	sanx_link_user_put(link);
+	sanx_conn_put(&lc->conn);
+}
+
 /**
  * sanx_lconn_release() - detach a connection from its link
  * @lc: a connection that the caller has marked RELEASED; called once
@@ -381,37 +458,12 @@ void sanx_lconn_release(struct sanx_lconn *lc)
 	bool attached = !list_empty(&lc->node);
 
 	spin_unlock_bh(&link->tx_lock);
-	xa_erase_bh(&link->group->ids, lc->id);
-	sanx_bounds_conn_del(link->group);
-	/*
-	 * The worker may wait for memory for a ring, with a reference.  Nobody
-	 * needs a ring now, and the namespace may be gone by then.
-	 */
-	if (cancel_delayed_work(&lc->grow))
-		sanx_conn_put(&lc->conn);
+	release_id(lc, link);
 	/* One that is suspended is on no link. */
-	if (!attached) {
+	if (attached)
+		release_attached(lc, link);
+	else
 		sanx_suspend_release(lc);
-		return;
-	}
-	if (lc->resume_req)
-		sanx_request_queue(lc->resume_req);
-	sanx_long_drop(lc);
-	sanx_rings_unmap(lc);
-	sanx_lring_unmap(&lc->sndbuf);
-	spin_lock_bh(&link->tx_lock);
-	list_del_init(&lc->pend);
-	list_del_init(&lc->ask);
-	list_del_init(&lc->room);
-	list_del_init(&lc->node);
-	if (lc->acked != lc->posted)
-		sanx_ack_forget(lc);
-	WRITE_ONCE(link->n_conns, link->n_conns - 1);
-	/* Other frames may have waited for its mapping. */
-	sanx_xmit_run(link);
-	sanx_xmit_unlock(link);
-	sanx_link_user_put(link);
-	sanx_conn_put(&lc->conn);
 }
 
 /**
@@ -430,12 +482,47 @@ bool sanx_lconn_survives(const struct sanx_lconn *lc)
 	       sanx_lconn_may_survive(&lc->state);
 }
 
+/* Would another link to the peer serve as well, for a connection that is not open yet? */
+static bool fail_asks_again(const struct sanx_lconn *lc)
+{
+	enum sanx_link_end why = lc->link->why;
+
+	return (why == SANX_END_LOST || why == SANX_END_RESTARTED) &&
+	       sanx_lconn_may_ask_again(&lc->state);
+}
+
+/**
+ * enum fate - what becomes of a connection whose link ends
+ * @FATE_SUSPENDED: it continues on another link
+ * @FATE_ADRIFT: it is not open yet, and is asked for on another link
+ * @FATE_ENDS: it ends
+ */
+enum fate {
+	FATE_SUSPENDED,
+	FATE_ADRIFT,
+	FATE_ENDS,
+};
+
+static enum fate fail_fate(struct sanx_lconn *lc)
+{
+	if (sanx_lconn_survives(lc))
+		return FATE_SUSPENDED;
+	lc->pending = 0;
+	if (!fail_asks_again(lc)) {
+		conn_set_released(lc);
+		return FATE_ENDS;
+	}
+	sanx_lconn_set_phase(lc, SANX_LCONN_ADRIFT);
+	list_del_init(&lc->reg);
+	return FATE_ADRIFT;
+}
+
 /*
- * Finds the next connection of a link that is not RELEASED.  One that cannot
- * survive is marked RELEASED for the caller.
+ * Finds the next connection of a link that is not RELEASED.  If it does not survive, it is
+ * for the caller to release.
  * Return: the connection with a reference, or NULL.
  */
-static struct sanx_lconn *fail_next(struct sanx_link *link, bool *survives,
+static struct sanx_lconn *fail_next(struct sanx_link *link, enum fate *fate,
 				    struct sanx_lconn_state *before)
 {
 	struct sanx_lconn *lc;
@@ -445,11 +532,7 @@ static struct sanx_lconn *fail_next(struct sanx_link *link, bool *survives,
 		if (lc->state.phase == SANX_LCONN_RELEASED)
 			continue;
 		*before = lc->state;
-		*survives = sanx_lconn_survives(lc);
-		if (!*survives) {
-			lc->pending = 0;
-			conn_set_released(lc);
-		}
+		*fate = fail_fate(lc);
 		sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
 		return lc;
@@ -465,7 +548,7 @@ static void fail_conn(struct sanx_lconn *lc,
 
 	if (sanx_lconn_is_closed(before))
 		;	/* closed: no program to inform */
-	else if (sanx_lconn_is_asking(before))
+	else if (sanx_lconn_may_ask_again(before))
 		sanx_conn_refused(conn, SANX_FALLBACK_LINK);
 	else if (sanx_lconn_was_open(before) &&
 		 before->rx != SANX_LCONN_RX_CLOSED)
@@ -473,8 +556,15 @@ static void fail_conn(struct sanx_lconn *lc,
 	sanx_lconn_release(lc);
 }
 
+static void fail_adrift(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	release_id(lc, link);
+	release_attached(lc, link);
+	sanx_conn_again(&lc->conn);
+}
+
 /**
- * sanx_lconn_fail_all() - suspend or end all connections of a link
+ * sanx_lconn_fail_all() - take all connections off a link
  * @link: a link whose wire has stopped and whose slots are free
  *
  * Context: process, may sleep.
@@ -483,14 +573,16 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 {
 	struct sanx_lconn_state before;
 	struct sanx_lconn *lc;
-	bool survives;
+	enum fate fate;
 
-	while ((lc = fail_next(link, &survives, &before))) {
+	while ((lc = fail_next(link, &fate, &before))) {
 		/* If it no longer survives, it is found again and fails. */
-		if (!survives)
-			fail_conn(lc, &before, -sanx_link_errno(link));
-		else
+		if (fate == FATE_SUSPENDED)
 			sanx_suspend_take(lc, link);
+		else if (fate == FATE_ADRIFT)
+			fail_adrift(lc, link);
+		else
+			fail_conn(lc, &before, -sanx_link_errno(link));
 		sanx_conn_put(&lc->conn);
 	}
 }
@@ -554,6 +646,12 @@ static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (sanx_lconn_is_closed(&lc->state))
 		return;
+	/* It is on no link, or link_end() takes it off. */
+	if (sanx_lconn_is_adrift(&lc->state)) {
+		sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
+		sanx_lconn_set_phase(lc, SANX_LCONN_RELEASED);
+		return;
+	}
 	if (close_count(lc) || (tx == SANX_LCONN_TX_LAST && !close_has_last(lc)))
 		tx = SANX_LCONN_TX_RESET;
 	sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
@@ -688,7 +786,8 @@ void sanx_lconn_close(struct sanx_conn *conn, bool reset)
 	struct sanx_link *link;
 
 	/* sanx_group_link_up() may attach a waiting connection at any time. */
-	if (!READ_ONCE(lc->link) && sanx_group_cancel(lc))
+	if ((!READ_ONCE(lc->link) || sanx_lconn_is_adrift(&lc->state)) &&
+	    sanx_group_cancel(lc))
 		return;
 	if (!READ_ONCE(lc->link))
 		return;

@@ -398,6 +398,13 @@ static unsigned int lanes_wanted(const struct sanx_group *first)
 	return min(n, SANX_LANES_MAX);
 }
 
+/* Does a link take connections?  One that was lost stays group.out for a moment. */
+static bool group_linked(const struct sanx_group *g)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	return g->out && READ_ONCE(g->out->state) == SANX_LINK_UP;
+}
+
 /*
  * Finds the link with the fewest connections in one of @lanes; among equals, the one
  * of this CPU.
@@ -414,7 +421,7 @@ static struct sanx_link *lanes_best(const struct sanx_group *first, u32 lanes_se
 	for (i = 0; i < SANX_LANES_MAX; i++) {
 		n = (start + i) % SANX_LANES_MAX;
 		g = first->lanes[n];
-		if (!g || !g->out || !(lanes_set & BIT(n)))
+		if (!g || !group_linked(g) || !(lanes_set & BIT(n)))
 			continue;
 		if (sanx_ask_unanswered(g->out))
 			unanswered = true;
@@ -558,6 +565,17 @@ static int group_connect(struct sanx_lnet *lnet, const struct sanx_node_info *pe
 	return group_wait(g, lc);
 }
 
+/* A link that is lost just now is no reason for TCP: there may be another. */
+static int group_open(struct sanx_lconn *lc, struct sanx_link *link)
+{
+	int err = sanx_lconn_open(lc, link);
+
+	if (err != -ENOTCONN)
+		return err;
+	sanx_conn_again(&lc->conn);
+	return 0;
+}
+
 /**
  * sanx_group_connect() - sanx_transport_ops.connect
  * @lc: the connection; after the first attempt it may still be attached
@@ -573,17 +591,21 @@ int sanx_group_connect(struct sanx_lconn *lc)
 	struct sanx_link *out = NULL;
 	int err;
 
-	if (lc->link)
-		return sanx_lconn_reopen(lc);
-	/* It may have been refused before. */
-	sanx_lconn_init(lc);
+	if (lc->link) {
+		err = sanx_lconn_reopen(lc);
+		if (err != -EAGAIN)
+			return err;
+	} else {
+		/* It may have been refused before. */
+		sanx_lconn_init(lc);
+	}
 	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
 		return -EHOSTUNREACH;
 	mutex_lock(&lnet->lock);
 	err = group_connect(lnet, &info, lc, &out);
 	mutex_unlock(&lnet->lock);
 	if (out) {
-		err = sanx_lconn_open(lc, out);
+		err = group_open(lc, out);
 		sanx_link_put(out);
 	}
 	return err;
@@ -620,7 +642,7 @@ static void group_try_next(struct sanx_group *g)
 {
 	lockdep_assert_held(&g->lnet->lock);
 	/* It was for another rail; what waited did not want that of the link. */
-	if (g->out) {
+	if (group_linked(g)) {
 		if (!list_empty(&g->waiters))
 			group_refuse(g);
 		return;
@@ -849,7 +871,7 @@ void sanx_group_link_up(struct sanx_link *link)
 	 * attached.
 	 */
 	while ((lc = group_pop_waiter(g))) {
-		if (sanx_lconn_open(lc, link))
+		if (group_open(lc, link))
 			sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
 		sanx_conn_put(&lc->conn);
 	}

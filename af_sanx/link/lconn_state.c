@@ -11,6 +11,7 @@
 static const char * const phase_names[__SANX_LCONN_PHASES] = {
 	[SANX_LCONN_NEW]		= "new",
 	[SANX_LCONN_IDLE]		= "idle",
+	[SANX_LCONN_ADRIFT]		= "adrift",
 	[SANX_LCONN_OPENING]		= "opening",
 	[SANX_LCONN_OPEN_SENT]		= "open sent",
 	[SANX_LCONN_ACCEPTING]		= "accepting",

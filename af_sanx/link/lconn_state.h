@@ -14,6 +14,7 @@
  *
  *	connector		NEW -> OPENING -> OPEN_SENT -> OPEN
  *	the peer is busy	OPEN_SENT -> IDLE -> OPENING
+ *	its link is lost	OPENING, OPEN_SENT or IDLE -> ADRIFT -> OPENING
  *	acceptor		NEW -> ACCEPTING -> ADMITTED -> OPEN
  *	the link is lost	OPEN -> SUSPENDED
  *	connector resumes	SUSPENDED -> RESUMING -> RESUME_SENT -> OPEN
@@ -40,6 +41,8 @@
  * enum sanx_lconn_phase - what the two nodes know of each other
  * @SANX_LCONN_NEW: not attached to a link yet
  * @SANX_LCONN_IDLE: the peer was busy; the core asks again later
+ * @SANX_LCONN_ADRIFT: the link was lost before the peer's answer; not attached, or about
+ *	to be detached; the core asks again, on any link
  * @SANX_LCONN_OPENING: OPEN is pending
  * @SANX_LCONN_OPEN_SENT: OPEN was posted, and is not answered
  * @SANX_LCONN_ACCEPTING: the peer's OPEN is being served
@@ -57,6 +60,7 @@
 enum sanx_lconn_phase {
 	SANX_LCONN_NEW,
 	SANX_LCONN_IDLE,
+	SANX_LCONN_ADRIFT,
 	SANX_LCONN_OPENING,
 	SANX_LCONN_OPEN_SENT,
 	SANX_LCONN_ACCEPTING,
@@ -150,10 +154,15 @@ static inline bool sanx_lconn_phase_may(u8 from, u8 to)
 		[SANX_LCONN_NEW]	= BIT(SANX_LCONN_OPENING) |
 					  BIT(SANX_LCONN_ACCEPTING),
 		[SANX_LCONN_IDLE]	= BIT(SANX_LCONN_OPENING) |
+					  BIT(SANX_LCONN_ADRIFT) |
+					  SANX_LCONN_ENDS,
+		[SANX_LCONN_ADRIFT]	= BIT(SANX_LCONN_OPENING) |
 					  SANX_LCONN_ENDS,
 		[SANX_LCONN_OPENING]	= BIT(SANX_LCONN_OPEN_SENT) |
+					  BIT(SANX_LCONN_ADRIFT) |
 					  SANX_LCONN_ENDS,
 		[SANX_LCONN_OPEN_SENT]	= BIT(SANX_LCONN_IDLE) |
+					  BIT(SANX_LCONN_ADRIFT) |
 					  BIT(SANX_LCONN_OPEN) |
 					  SANX_LCONN_ENDS,
 		[SANX_LCONN_ACCEPTING]	= BIT(SANX_LCONN_ADMITTED) |
@@ -274,6 +283,29 @@ static inline bool sanx_lconn_is_asking(const struct sanx_lconn_state *s)
 {
 	return s->phase == SANX_LCONN_OPENING ||
 	       s->phase == SANX_LCONN_OPEN_SENT;
+}
+
+/**
+ * sanx_lconn_may_ask_again() - could the connection be opened on another link?
+ * @s: the state
+ *
+ * Return: true if the peer has not answered, and our program still waits for that.
+ */
+static inline bool sanx_lconn_may_ask_again(const struct sanx_lconn_state *s)
+{
+	return (s->phase == SANX_LCONN_IDLE || sanx_lconn_is_asking(s)) &&
+	       s->close == SANX_LCONN_USED;
+}
+
+/**
+ * sanx_lconn_is_adrift() - is the connection on no link, and to be opened on another?
+ * @s: the state
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_is_adrift(const struct sanx_lconn_state *s)
+{
+	return READ_ONCE(s->phase) == SANX_LCONN_ADRIFT;
 }
 
 /**
