@@ -194,7 +194,7 @@ static void plan(unsigned int nodes, unsigned int absent, unsigned int rails)
 
 	sim_plan = (struct sim_plan){
 		.nodes = nodes, .absent = absent, .rails = rails, .safe = -1,
-		.imm = true, .lend = true, .map_max = 1 << 20, .clock = 1024,
+		.imm = true, .lend = true, .map_max = { 1 << 20, 1 << 20 }, .clock = 1024,
 	};
 	for (r = 0; r < rails; r++)
 		sim_plan.kind[r] = r && r == rails - 1 ? SANX_WIRE_TCP :

@@ -142,6 +142,8 @@ static struct sim_pair *pair_new(int from, int to)
 		p->excuse = "a node is not mapped";
 	if (sim_nodes[from].denied == to || sim_nodes[to].denied == from)
 		p->excuse = "a port rule";
+	if (sim_rails_differ() && !sim_rails_strict())
+		p->excuse = "a rail has no room for a ring";
 	list_add_tail(&p->list, &sim_pairs);
 	n_pairs++;
 	return p;

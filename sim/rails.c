@@ -116,6 +116,18 @@ static void plan_times(struct sim_plan *p)
 	heartbeat_ms = ONE_OF(50, 200, 1000);
 }
 
+/*
+ * Rings that grow over TCP are too large for RDMA then.  Their connections can stay where
+ * they are as long as there is TCP.
+ */
+static void plan_maps(struct sim_plan *p)
+{
+	if (p->strict && p->kind[p->safe] == SANX_WIRE_RDMA)
+		return;
+	p->map_max[SANX_WIRE_RDMA] = 65536;
+	p->map_max[SANX_WIRE_TCP] = 4 << 20;
+}
+
 /**
  * sim_rails_plan() - decide which rails a world has, and what happens to them
  * @p: the plan, with everything else
@@ -145,6 +157,17 @@ void sim_rails_plan(struct sim_plan *p)
 	plan_times(p);
 	if (!sim_chance(4))
 		plan_strict(p);
+	if (sim_chance(2))
+		plan_maps(p);
+}
+
+/**
+ * sim_rails_differ() - does TCP map larger rings than RDMA?
+ */
+bool sim_rails_differ(void)
+{
+	return sim_plan.map_max[SANX_WIRE_RDMA] !=
+	       sim_plan.map_max[SANX_WIRE_TCP];
 }
 
 /**

@@ -66,7 +66,7 @@
  * @enable_alone: see &struct sanx_wire_caps
  * @lend: devices read pages of programs
  * @sync: the CPU does not see writes of devices before sync()
- * @map_max: largest mapping
+ * @map_max: largest mapping, by the kind of the wire
  */
 struct sim_plan {
 	unsigned int	nodes;
@@ -114,7 +114,7 @@ struct sim_plan {
 	bool		enable_alone;
 	bool		lend;
 	bool		sync;
-	u32		map_max;
+	u32		map_max[__SANX_WIRES];
 };
 
 /**
@@ -260,6 +260,7 @@ void sim_rails_start(void);
 void sim_rails_stop(void);
 void sim_rails_fill(struct sanx_nodemap_entry *e, int id, u32 which);
 bool sim_rails_pass(int from, int rail, int to, int to_rail);
+bool sim_rails_differ(void);
 bool sim_rails_strict(void);
 void sim_rails_disturb(void);
 void sim_rails_settle(void);

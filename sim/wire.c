@@ -21,22 +21,18 @@ static void ev_sent(struct sim_entry *en);
 static void ev_arrive(struct sim_entry *en);
 static void ev_fail(struct sim_entry *en);
 
-/*
- * TCP maps as much as RDMA: rings do not shrink, so one that a device cannot map ends a
- * connection that comes there.
- */
 static struct sanx_wire_caps wire_caps(enum sanx_wire_kind kind)
 {
 	if (kind == SANX_WIRE_TCP)
 		return (struct sanx_wire_caps){
 			.device		= "tcp0",
-			.map_max	= sim_plan.map_max,
+			.map_max	= sim_plan.map_max[kind],
 			.lend_max	= SANX_WIRE_PAYLOAD_MAX,
 			.imm		= true,
 		};
 	return (struct sanx_wire_caps){
 		.device		= "sim0",
-		.map_max	= sim_plan.map_max,
+		.map_max	= sim_plan.map_max[kind],
 		.lend_max	= sim_plan.lend ? 65536 : 0,
 		.imm		= sim_plan.imm,
 		.enable_alone	= sim_plan.enable_alone,

@@ -55,7 +55,8 @@ static void plan_wire(struct sim_plan *p)
 	p->imm = sim_chance(2);
 	p->lend = sim_chance(2);
 	p->sync = sim_chance(3);
-	p->map_max = PICK(262144, 1 << 20, 1 << 20);
+	p->map_max[SANX_WIRE_RDMA] = PICK(262144, 1 << 20, 1 << 20);
+	p->map_max[SANX_WIRE_TCP] = p->map_max[SANX_WIRE_RDMA];
 }
 
 static void plan_trouble(struct sim_plan *p)

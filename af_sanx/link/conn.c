@@ -335,12 +335,14 @@ int sanx_lconn_reopen(struct sanx_lconn *lc)
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	int err = 0;
 
+	/* A retry that was due before may come late. */
 	if (sanx_lconn_is_adrift(&lc->state)) {
 		if (list_empty(&lc->node))
 			err = -EAGAIN;
-	} else if (lc->state.phase != SANX_LCONN_IDLE) {
+	} else if (!sanx_lconn_may_ask_again(&lc->state)) {
 		err = -EHOSTUNREACH;
-	} else if (link->state == SANX_LINK_UP) {
+	} else if (lc->state.phase == SANX_LCONN_IDLE &&
+		   link->state == SANX_LINK_UP) {
 		sanx_lconn_set_phase(lc, SANX_LCONN_OPENING);
 		sanx_ask_begin(lc);
 		sanx_xmit_request(lc);

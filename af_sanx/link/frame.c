@@ -359,9 +359,11 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 	info->lane = h.lane;
 	info->rail = h.rail;
 	info->keys = le16_to_cpu(h.keys);
+	info->features = le16_to_cpu(h.features);
 	info->instance = le64_to_cpu(h.instance);
 	info->nonce = le64_to_cpu(h.nonce);
-	if (!info->from || !info->to || !info->instance || h.features ||
+	if (!info->from || !info->to || !info->instance ||
+	    info->features & ~SANX_HELLO_F_TRIAL ||
 	    info->lane >= SANX_LANES_ALL || info->keys > SANX_PROOFS ||
 	    info->recvs < SANX_RECVS_MIN ||
 	    info->inline_max > SANX_INLINE_MAX)
@@ -390,6 +392,7 @@ void sanx_hello_build(struct sanx_hello *hello,
 		.lane		= info->lane,
 		.rail		= info->rail,
 		.keys		= cpu_to_le16(info->keys),
+		.features	= cpu_to_le16(info->features),
 	};
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_hello_build);

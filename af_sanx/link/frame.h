@@ -243,7 +243,7 @@ static_assert(sizeof(struct sanx_resume) == 32);
  *	reply
  * @rail: number of the rail that the link runs over; the same in request and
  *	reply
- * @features: 0 in this version
+ * @features: SANX_HELLO_F_*; 0 in a reply
  * @keys: keys that the sender has proofs of, at most SANX_PROOFS; in a reply at
  *	most 1
  * @proof: in a request one of 8 bytes for each key, in a reply one of
@@ -266,6 +266,12 @@ struct sanx_hello {
 	__le16	keys;
 	u8	proof[SANX_PROOF_LEN];
 };
+
+/*
+ * The sender has a link in this lane that works.  It moves its connections to the new one
+ * when that has shown that it works, too.
+ */
+#define SANX_HELLO_F_TRIAL	BIT(0)
 
 static_assert(sizeof(struct sanx_hello) == 56);
 static_assert(offsetof(struct sanx_hello, instance) == 16);
@@ -317,6 +323,7 @@ struct sanx_window_info {
  * @lane: number of the lane, below SANX_LANES_ALL
  * @rail: number of the rail
  * @keys: number of keys that it has proofs of, at most SANX_PROOFS
+ * @features: SANX_HELLO_F_*
  * @instance: tells a restarted peer from the one before, not 0
  * @nonce: tells this hello from all others
  */
@@ -328,6 +335,7 @@ struct sanx_hello_info {
 	u16	lane;
 	u16	rail;
 	u16	keys;
+	u16	features;
 	u64	instance;
 	u64	nonce;
 };

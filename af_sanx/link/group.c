@@ -224,6 +224,13 @@ void sanx_group_refused(struct sanx_link *link, bool never)
 		sanx_suspend_refused(g, never);
 }
 
+/* Does a link take connections?  One that was lost stays group.out for a moment. */
+static bool group_linked(const struct sanx_group *g)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	return g->out && READ_ONCE(g->out->state) == SANX_LINK_UP;
+}
+
 /* Starts an attempt on the best rail that was not tried yet; @waits: for a connection. */
 static int group_try(struct sanx_group *g, bool waits)
 {
@@ -242,6 +249,8 @@ static int group_try(struct sanx_group *g, bool waits)
 	if (!link)
 		return -ENOMEM;
 	link->rail = g->rail;
+	if (group_linked(g) || sanx_group_standby(g))
+		link->use = SANX_LINK_TRIAL;
 	g->tried |= BIT(g->rail);
 	kref_get(&link->refs);
 	g->trying = link;
@@ -303,7 +312,8 @@ static bool group_accepting(const struct sanx_group *g)
 	list_for_each_entry(link, &g->links, node) {
 		state = READ_ONCE(link->state);
 		if (state == SANX_LINK_ACCEPTING ||
-		    (state == SANX_LINK_UP && !link->active && !link->taken))
+		    (state == SANX_LINK_UP && !link->active &&
+		     READ_ONCE(link->use) != SANX_LINK_TAKEN))
 			return true;
 	}
 	return false;
@@ -313,7 +323,8 @@ static bool group_accepting(const struct sanx_group *g)
 static bool group_replacing(const struct sanx_group *g)
 {
 	return group_accepting(g) ||
-	       (g->trying && READ_ONCE(g->trying->state) == SANX_LINK_UP);
+	       (g->trying && READ_ONCE(g->trying->state) == SANX_LINK_UP &&
+		READ_ONCE(g->trying->use) != SANX_LINK_TRIAL);
 }
 
 /**
@@ -396,13 +407,6 @@ static unsigned int lanes_wanted(const struct sanx_group *first)
 		n = roundup(n, max(rails, 1U));
 	}
 	return min(n, SANX_LANES_MAX);
-}
-
-/* Does a link take connections?  One that was lost stays group.out for a moment. */
-static bool group_linked(const struct sanx_group *g)
-{
-	lockdep_assert_held(&g->lnet->lock);
-	return g->out && READ_ONCE(g->out->state) == SANX_LINK_UP;
 }
 
 /*
@@ -547,6 +551,9 @@ static int group_connect(struct sanx_lnet *lnet, const struct sanx_node_info *pe
 	lockdep_assert_held(&lnet->lock);
 	if (!lnet->running)
 		return -ENETDOWN;
+	/* A retry that was due before may come late. */
+	if (lc->waiting)
+		return 0;
 	g = group_get(lnet, peer->id, 0);
 	if (!g)
 		return -ENOMEM;
@@ -781,6 +788,8 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 		link = ERR_PTR(-ENOMEM);
 		goto out;
 	}
+	if (hello->features & SANX_HELLO_F_TRIAL || sanx_group_standby(g))
+		link->use = SANX_LINK_TRIAL;
 	/* If map or keys change from here on, sanx_group_revalidate() follows. */
 	link->self = hello->to;
 	link->local = ask->local;
@@ -837,9 +846,82 @@ static void group_replace(struct sanx_group *g, struct sanx_link *link)
 	sanx_rails_care(g);
 }
 
+/* A peer has one link of that kind in a lane, or it could have any number. */
+static void group_end_other_trials(struct sanx_group *g, const struct sanx_link *link)
+{
+	struct sanx_link *other;
+
+	list_for_each_entry(other, &g->links, node)
+		if (other != link && !other->active && other != g->out &&
+		    READ_ONCE(other->state) == SANX_LINK_UP)
+			sanx_link_kill(other, SANX_END_LOST);
+}
+
+/*
+ * Does a link have to show first that it works?  Not if there is none that does, or if the
+ * peer has restarted.
+ */
+static bool group_on_trial(const struct sanx_group *g, const struct sanx_link *link)
+{
+	if (READ_ONCE(link->use) != SANX_LINK_TRIAL)
+		return false;
+	return sanx_group_standby(g) ||
+	       (group_linked(g) && g->instance == link->instance);
+}
+
+/* Can the wire of a link map what a connection has mapped now? */
+static bool group_fits_conn(const struct sanx_lconn *lc, u32 most)
+{
+	return (!lc->ring.buf || lc->ring.size <= most) &&
+	       (!lc->sndbuf.buf || lc->sndbuf.size <= most);
+}
+
+/**
+ * sanx_group_fits() - could a link carry the connections of its lane?
+ * @link: a link that is prepared, on trial
+ *
+ * Context: process, may sleep; takes lnet.lock, tx_lock.
+ * Return: false if one has a ring that the wire cannot map.
+ */
+bool sanx_group_fits(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+	u32 most = sanx_lring_max(link);
+	const struct sanx_lconn *lc;
+	bool fits = true;
+
+	mutex_lock(&g->lnet->lock);
+	if (g->out) {
+		spin_lock_bh(&g->out->tx_lock);
+		list_for_each_entry(lc, &g->out->conns, node)
+			fits &= group_fits_conn(lc, most);
+		spin_unlock_bh(&g->out->tx_lock);
+	}
+	mutex_unlock(&g->lnet->lock);
+	return fits;
+}
+
+/**
+ * sanx_group_heard() - a link on trial has shown that it works
+ * @link: the link
+ *
+ * Context: softirq; takes tx_lock.
+ */
+void sanx_group_heard(struct sanx_link *link)
+{
+	spin_lock_bh(&link->tx_lock);
+	if (link->use == SANX_LINK_TRIAL)
+		WRITE_ONCE(link->use, SANX_LINK_READY);
+	/* link_end() cancels this work after the state has changed. */
+	if (link->state == SANX_LINK_UP)
+		queue_work(sanx_link_wq, &link->up);
+	spin_unlock_bh(&link->tx_lock);
+}
+
 /**
  * sanx_group_link_up() - let a link take connections
- * @link: a link that came up; nothing happens if this was called before
+ * @link: a link that came up, or has shown that it works; nothing happens if it has taken
+ *	them before
  *
  * On return, the peer's instance was compared with that of the existing
  * connections.  Those that a restarted peer has forgotten were reset, or their
@@ -854,15 +936,20 @@ void sanx_group_link_up(struct sanx_link *link)
 	struct sanx_lconn *lc;
 
 	/* Pairs with smp_store_release() below. */
-	if (smp_load_acquire(&link->taken))
+	if (smp_load_acquire(&link->use) == SANX_LINK_TAKEN)
 		return;
 	mutex_lock(&lnet->lock);
-	if (link->taken || READ_ONCE(link->state) != SANX_LINK_UP ||
+	if (link->use == SANX_LINK_TAKEN ||
+	    READ_ONCE(link->state) != SANX_LINK_UP ||
 	    (group_self(g) && !link->active))
 		goto out;
 	/* Its rail may have been taken out of service meanwhile. */
 	if (!sanx_rail_stays(link)) {
 		sanx_link_kill(link, SANX_END_LOST);
+		goto out;
+	}
+	if (group_on_trial(g, link)) {
+		group_end_other_trials(g, link);
 		goto out;
 	}
 	group_replace(g, link);
@@ -875,8 +962,11 @@ void sanx_group_link_up(struct sanx_link *link)
 			sanx_conn_refused(&lc->conn, SANX_FALLBACK_LINK);
 		sanx_conn_put(&lc->conn);
 	}
+	/* sanx_group_heard() must not change it any more. */
+	spin_lock_bh(&link->tx_lock);
 	/* Pairs with smp_load_acquire() above, which runs without lnet.lock. */
-	smp_store_release(&link->taken, true);
+	smp_store_release(&link->use, SANX_LINK_TAKEN);
+	spin_unlock_bh(&link->tx_lock);
 out:
 	mutex_unlock(&lnet->lock);
 }
@@ -887,6 +977,18 @@ static bool link_key_valid(const struct sanx_link *link)
 
 	return !link->auth.key ||
 	       sanx_key_valid(g->lnet->net, g->peer, link->auth.key);
+}
+
+/* A link on trial is the best that there is. */
+static void group_take_trial(struct sanx_group *g)
+{
+	struct sanx_link *link;
+
+	lockdep_assert_held(&g->lnet->lock);
+	list_for_each_entry(link, &g->links, node)
+		if (READ_ONCE(link->state) == SANX_LINK_UP &&
+		    READ_ONCE(link->use) != SANX_LINK_TAKEN)
+			sanx_group_heard(link);
 }
 
 /**
@@ -910,6 +1012,7 @@ void sanx_group_link_ends(struct sanx_link *link)
 			sanx_rail_lost(link);
 		group_drop_out(g);
 		sanx_rails_care(g);
+		group_take_trial(g);
 		/* The attempt at a better rail is one for any rail now. */
 		if (g->trying) {
 			group_set_deadline(g);

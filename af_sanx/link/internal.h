@@ -327,6 +327,20 @@ enum sanx_link_state {
 };
 
 /**
+ * enum sanx_link_use - what its lane has of a link
+ * @SANX_LINK_TRIAL: it takes the place of group.out once it has shown that it works: to the
+ *	active end by a frame of the peer, to the passive end by a request.  A standby link
+ *	shows it by any frame
+ * @SANX_LINK_READY: it takes that place as soon as it is up
+ * @SANX_LINK_TAKEN: sanx_group_link_up() has finished for it
+ */
+enum sanx_link_use {
+	SANX_LINK_TRIAL,
+	SANX_LINK_READY,
+	SANX_LINK_TAKEN,
+};
+
+/**
  * enum sanx_link_end - why a link ends
  * @SANX_END_LOST: the peer cannot be reached, or is silent.  Open connections are
  *	suspended; in all other cases they are reset
@@ -450,9 +464,8 @@ struct sanx_request {
  * @rail: number of the rail of the passive side that the link runs over, as the
  *	active side's node map has it
  * @yields: gives way to the peer's attempt; lnet.lock
- * @taken: sanx_group_link_up() has finished for this link; written under
- *	lnet.lock with release semantics, read without it with acquire
- *	semantics, both in sanx_group_link_up()
+ * @use: changes to READY under tx_lock, and to TAKEN under lnet.lock with release
+ *	semantics; sanx_group_link_up() reads it without a lock with acquire semantics
  * @self: our node id when the link was allocated
  * @local: our address; lnet.lock
  * @remote: the peer's address; lnet.lock
@@ -540,7 +553,7 @@ struct sanx_link {
 	bool			active;
 	unsigned int		rail;
 	bool			yields;
-	bool			taken;
+	enum sanx_link_use	use;
 	u32			self;
 	struct in6_addr		local;
 	struct in6_addr		remote;
@@ -856,6 +869,8 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_hello_info *hello,
 				    const struct sanx_auth *auth,
 				    struct sanx_wire_link *wl);
+bool sanx_group_fits(const struct sanx_link *link);
+void sanx_group_heard(struct sanx_link *link);
 void sanx_group_link_up(struct sanx_link *link);
 void sanx_group_link_ends(struct sanx_link *link);
 void sanx_group_link_gone(struct sanx_link *link);
@@ -889,6 +904,7 @@ unsigned int sanx_rail_of(const struct sanx_link *link);
 void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s);
 bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s);
 bool sanx_rail_has_other(const struct sanx_link *link);
+bool sanx_rail_may_leave(const struct sanx_link *link);
 bool sanx_rail_stays(const struct sanx_link *link);
 bool sanx_rail_takes(const struct sanx_group *g, u32 self,
 		     const struct sanx_wire_ask *ask);
@@ -1006,6 +1022,7 @@ void sanx_lconn_fin(struct sanx_conn *conn);
 /* suspend.c */
 void sanx_suspend_save(struct sanx_link *link);
 void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link);
+void sanx_suspend_serve(struct sanx_lconn *lc);
 void sanx_suspend_release(struct sanx_lconn *lc);
 void sanx_suspend_reset(struct sanx_lconn *lc, int err);
 void sanx_suspend_reset_all(struct sanx_group *g, int err);
@@ -1015,7 +1032,7 @@ void sanx_suspend_link_up(struct sanx_group *g, struct sanx_link *link);
 void sanx_suspend_work(struct work_struct *work);
 
 /* resume.c */
-int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link);
+void sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link);
 int sanx_resume_serve(struct sanx_request *o);
 int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f);
 int sanx_resume_refused(struct sanx_lconn *lc);

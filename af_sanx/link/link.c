@@ -422,6 +422,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	link->kind = wire->kind;
 	link->active = active;
 	link->state = active ? SANX_LINK_CONNECTING : SANX_LINK_ACCEPTING;
+	link->use = SANX_LINK_READY;
 	link->self = sanx_node_self(g->lnet->net);
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);

@@ -153,6 +153,7 @@ static void look_at_lane(const struct sanx_group *g, const struct sanx_group *la
 
 	list_for_each_entry(link, &lane->links, node)
 		if (READ_ONCE(link->state) == SANX_LINK_UP &&
+		    READ_ONCE(link->use) == SANX_LINK_TAKEN &&
 		    rail_of(&s->peer, link) < RAILS_MAX)
 			s->view.well |= BIT(rail_of(&s->peer, link));
 	if (sanx_group_standby(lane))
@@ -203,6 +204,24 @@ bool sanx_rail_has_other(const struct sanx_link *link)
 
 	return sanx_rails_see(g->lnet->net, link->self, g->peer, &s) &&
 	       s.view.usable & ~BIT(rail_of(&s.peer, link));
+}
+
+/**
+ * sanx_rail_may_leave() - is there a rail to which the connections of a link could go?
+ * @link: the link
+ *
+ * Context: process, may sleep; lnet.lock held.
+ * Return: true if there is one that is usable, and has not failed lately.
+ */
+bool sanx_rail_may_leave(const struct sanx_link *link)
+{
+	const struct sanx_group *g = link->group;
+	struct sanx_rails_seen s;
+	u32 others;
+
+	sanx_rails_look(g, &s);
+	others = s.view.usable & ~s.view.drain & ~BIT(rail_of(&s.peer, link));
+	return rails_not_held(&g->first->rails, others, jiffies);
 }
 
 /**

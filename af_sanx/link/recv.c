@@ -118,6 +118,13 @@ static bool recv_state_ok(const struct sanx_link *link)
 	       (state == SANX_LINK_DYING && READ_ONCE(link->why) == SANX_END_LOST);
 }
 
+/* The peer's end has heard us if it asks for connections; else it answers perhaps nothing. */
+static bool recv_shows(const struct sanx_link *link, const struct sanx_frame *f)
+{
+	return link->active || sanx_group_standby(link->group) ||
+	       f->type == SANX_FRAME_OPEN || f->type == SANX_FRAME_RESUME;
+}
+
 static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
 {
 	struct sanx_frame f;
@@ -131,6 +138,9 @@ static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
 	if (err)
 		return err;
 	WRITE_ONCE(link->heard, jiffies);
+	if (unlikely(READ_ONCE(link->use) == SANX_LINK_TRIAL) &&
+	    recv_shows(link, &f))
+		sanx_group_heard(link);
 	spin_lock_bh(&link->tx_lock);
 	err = link_credit_granted(&link->credit, f.grant);
 	spin_unlock_bh(&link->tx_lock);

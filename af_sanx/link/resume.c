@@ -19,19 +19,42 @@
  */
 #include "internal.h"
 
+/**
+ * enum attached - how it went to attach a suspended connection to a link
+ * @ATTACHED: it is on the link
+ * @ATTACH_NO_LINK: the link is going down, or the connection is; it asks on the next one
+ * @ATTACH_NO_ROOM: for want of memory, or of what the device has, at present
+ * @ATTACH_NEVER: the device cannot map its rings
+ *
+ * Decided where the error arises; resume_stays() says what follows, at both ends.
+ */
+enum attached {
+	ATTACHED,
+	ATTACH_NO_LINK,
+	ATTACH_NO_ROOM,
+	ATTACH_NEVER,
+};
+
 static int resume_map_sndbuf(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	return sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
 }
 
-static int resume_map(struct sanx_lconn *lc, struct sanx_link *link)
+static enum attached resume_map_result(int err)
+{
+	if (!err)
+		return ATTACHED;
+	return err == -ENOMEM ? ATTACH_NO_ROOM : ATTACH_NEVER;
+}
+
+static enum attached resume_map(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	int err = sanx_rings_map(lc, link);
 
 	/* Pairs with the release in sanx_sndbuf_first(). */
 	if (!err && smp_load_acquire(&lc->sndbuf.buf))
 		err = resume_map_sndbuf(lc, link);
-	return err;
+	return resume_map_result(err);
 }
 
 static void resume_unmap(struct sanx_lconn *lc)
@@ -44,10 +67,10 @@ static void resume_unmap(struct sanx_lconn *lc)
  * Moves the connection to the new link: sanx_lconn_lock() returns it from here
  * on.
  */
-static int resume_switch(struct sanx_lconn *lc, struct sanx_link *link)
+static enum attached resume_switch(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	struct sanx_link *old = sanx_lconn_lock(lc);
-	int err = -ENOTCONN;
+	enum attached how = ATTACH_NO_LINK;
 
 	if (!sanx_lconn_is_over(&lc->state)) {
 		list_del_init(&lc->room);
@@ -58,44 +81,48 @@ static int resume_switch(struct sanx_lconn *lc, struct sanx_link *link)
 		 * sanx_lconn_frame().
 		 */
 		smp_store_release(&lc->link, link);
-		err = 0;
+		how = ATTACHED;
 	}
 	spin_unlock_bh(&old->tx_lock);
-	if (!err)
+	if (how == ATTACHED)
 		sanx_link_put(old);
-	return err;
+	return how;
 }
 
-/* Return: 0; -ENOTCONN; -EAGAIN if there is a send buffer now that is not mapped. */
-static int resume_publish(struct sanx_lconn *lc, struct sanx_link *link)
+/* @unmapped: set to whether there is a send buffer now that is not mapped. */
+static enum attached resume_publish(struct sanx_lconn *lc,
+				    struct sanx_link *link, bool *unmapped)
 {
-	int err = -ENOTCONN;
+	enum attached how = ATTACH_NO_LINK;
 
 	spin_lock_bh(&link->tx_lock);
-	if (lc->sndbuf.buf && !sanx_lring_mapped(&lc->sndbuf)) {
-		err = -EAGAIN;
-	} else if (link->state == SANX_LINK_UP && !sanx_lconn_is_over(&lc->state)) {
+	*unmapped = lc->sndbuf.buf && !sanx_lring_mapped(&lc->sndbuf);
+	if (!*unmapped && link->state == SANX_LINK_UP &&
+	    !sanx_lconn_is_over(&lc->state)) {
 		if (sanx_lconn_pin(lc, link->wire)) {
 			sanx_lconn_set_phase(lc, SANX_LCONN_RESUMING);
 			sanx_lconn_join(lc, link);
-			err = 0;
+			how = ATTACHED;
 		} else {
 			/* Its module is being removed, and the peer must ask again. */
 			sanx_link_kill_locked(link, SANX_END_LOST);
 		}
 	}
 	sanx_xmit_unlock(link);
-	return err;
+	return how;
 }
 
 /* A sender may have made the first send buffer since resume_map(). */
-static int resume_join(struct sanx_lconn *lc, struct sanx_link *link)
+static enum attached resume_join(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	int err = resume_publish(lc, link);
+	enum attached how;
+	bool unmapped;
 
-	if (err == -EAGAIN)
-		err = resume_map_sndbuf(lc, link) ?: resume_publish(lc, link);
-	return err;
+	how = resume_publish(lc, link, &unmapped);
+	if (!unmapped)
+		return how;
+	how = resume_map_result(resume_map_sndbuf(lc, link));
+	return how == ATTACHED ? resume_publish(lc, link, &unmapped) : how;
 }
 
 /*
@@ -103,51 +130,73 @@ static int resume_join(struct sanx_lconn *lc, struct sanx_link *link)
  * stays suspended.  If it was RELEASED meanwhile, sanx_suspend_release() takes
  * it off the list once it gets lnet.lock.
  */
-static int resume_attach(struct sanx_lconn *lc, struct sanx_link *link)
+static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	struct sanx_group *g = link->group;
-	int err;
+	enum attached how;
 
 	lockdep_assert_held(&g->lnet->lock);
 	if (!refcount_inc_not_zero(&link->users))
-		return -ENOTCONN;
-	err = resume_map(lc, link);
-	if (!err)
-		err = resume_switch(lc, link);
-	if (!err)
-		err = resume_join(lc, link);
-	if (err) {
+		return ATTACH_NO_LINK;
+	how = resume_map(lc, link);
+	if (how == ATTACHED)
+		how = resume_switch(lc, link);
+	if (how == ATTACHED)
+		how = resume_join(lc, link);
+	if (how != ATTACHED) {
 		resume_unmap(lc);
 		sanx_link_user_put(link);
-		return err;
+		return how;
 	}
 	list_del_init(&lc->wait);
 	g->n_suspended--;
 	sanx_rings_resumed(lc);
-	return 0;
+	return how;
+}
+
+/*
+ * A connection could not be attached.  Where there is another rail that may serve, the lane
+ * leaves this one: the link counts as lost.  Else the connection waits, or ends if that
+ * is in vain.
+ * Return: true if it stays suspended.
+ */
+static bool resume_stays(struct sanx_lconn *lc, struct sanx_link *link,
+			 enum attached how)
+{
+	if (how == ATTACH_NO_LINK)
+		return true;
+	if (sanx_rail_may_leave(link)) {
+		sanx_link_kill(link, SANX_END_LOST);
+		return true;
+	}
+	if (how == ATTACH_NO_ROOM)
+		return true;
+	sanx_suspend_reset(lc, ECONNRESET);
+	return false;
 }
 
 /**
  * sanx_resume_ask() - ask the peer to continue a connection that we opened
- * @lc: a suspended connection
+ * @lc: a suspended connection; valid until lnet.lock is released
  * @link: a link that is up
  *
+ * Afterwards the peer will answer, or the connection is still suspended, or has ended.
+ *
  * Context: process, may sleep; lnet.lock held; takes tx_lock.
- * Return: 0, and the peer will answer; or -errno, and the connection is still
- * suspended.
  */
-int sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
+void sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	struct sanx_conn *conn = sanx_conn_get(&lc->conn);
-	int err = resume_attach(lc, link);
+	enum attached how = resume_attach(lc, link);
 
-	if (!err) {
+	if (how == ATTACHED) {
 		spin_lock_bh(&link->tx_lock);
 		sanx_xmit_request(lc);
 		sanx_xmit_unlock(link);
+	} else {
+		resume_stays(lc, link, how);
 	}
 	sanx_conn_put(conn);
-	return err;
 }
 
 /*
@@ -357,21 +406,40 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 	return err;
 }
 
-static int serve_attach(struct sanx_lconn *lc, const struct sanx_request *o)
+/* The request waits for memory, and sanx_suspend_work() has it served again. */
+static int serve_later(struct sanx_lconn *lc, struct sanx_request *o)
+{
+	struct sanx_link *link = sanx_lconn_lock(lc);
+
+	lc->resume_req = o;
+	spin_unlock_bh(&link->tx_lock);
+	return -EINPROGRESS;
+}
+
+/*
+ * A link that is going down carries no refusal.  The peer asks again on the next one, so
+ * the connection stays.
+ */
+static int serve_unattached(struct sanx_lconn *lc, struct sanx_request *o,
+			    enum attached how)
+{
+	if (resume_stays(lc, o->link, how) &&
+	    READ_ONCE(o->link->state) == SANX_LINK_UP && how == ATTACH_NO_ROOM)
+		return serve_later(lc, o);
+	return SANX_REJECT_DENIED;
+}
+
+static int serve_attach(struct sanx_lconn *lc, struct sanx_request *o)
 {
 	struct sanx_link *link = o->link;
-	int err;
+	enum attached how;
+	int err = 0;
 
-	/*
-	 * -ENOTCONN: the link is going down and carries no refusal.  The peer
-	 * asks again on the next link, so the connection stays.
-	 */
-	err = resume_attach(lc, link);
-	if (err) {
-		if (err != -ENOTCONN)
-			sanx_suspend_reset(lc, ECONNRESET);
-		return SANX_REJECT_DENIED;
-	}
+	/* One that has waited came by an earlier link. */
+	sanx_suspend_serve(lc);
+	how = resume_attach(lc, link);
+	if (how != ATTACHED)
+		return serve_unattached(lc, o, how);
 	spin_lock_bh(&link->tx_lock);
 	/* The link may have ended meanwhile, and the connection with it. */
 	if (lc->state.phase == SANX_LCONN_RESUMING)

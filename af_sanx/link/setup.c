@@ -102,8 +102,9 @@ static int setup_answer(struct sanx_link *link, const struct sanx_hello *h)
  * @link: a link that is prepared; its addresses are set
  * @hello: SANX_WIRE_HELLO bytes, filled
  *
- * Context: process, may sleep.
- * Return: 0 or -errno.
+ * Context: process, may sleep; takes lnet.lock.
+ * Return: 0 or -errno; -ENOSPC if the link is for connections whose rings its wire cannot
+ * map, which stay where they are.
  */
 int sanx_wire_hello(struct sanx_link *link, void *hello)
 {
@@ -114,6 +115,8 @@ int sanx_wire_hello(struct sanx_link *link, void *hello)
 		.inline_max	= SANX_INLINE_MAX,
 		.lane		= link->group->lane,
 		.rail		= link->rail,
+		.features	= link->active && link->use == SANX_LINK_TRIAL ?
+				  SANX_HELLO_F_TRIAL : 0,
 		.instance	= setup_instance(link->group),
 		.nonce		= get_random_u64(),
 	};
@@ -121,6 +124,8 @@ int sanx_wire_hello(struct sanx_link *link, void *hello)
 	struct sanx_hello h;
 	int err;
 
+	if (link->use == SANX_LINK_TRIAL && !sanx_group_fits(link))
+		return -ENOSPC;
 	sanx_hello_build(&h, &info);
 	err = link->active ? setup_ask(link, &h) : setup_answer(link, &h);
 	/* @hello is bytes of the wire, of any alignment. */
@@ -185,7 +190,8 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 	if (err)
 		return err;
 	if (info.from != link->group->peer || info.to != link->self ||
-	    info.lane != link->group->lane || info.rail != link->rail)
+	    info.lane != link->group->lane || info.rail != link->rail ||
+	    info.features)
 		return -EPROTO;
 	memcpy(&h, data, sizeof(h));
 	err = setup_proven(link, &h);

@@ -215,6 +215,22 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 }
 
 /**
+ * sanx_suspend_serve() - have a request that waits in lc->resume_req served
+ * @lc: a suspended connection; one without such a request is left alone
+ *
+ * Context: process, may sleep; lnet.lock held; takes tx_lock.
+ */
+void sanx_suspend_serve(struct sanx_lconn *lc)
+{
+	struct sanx_link *link = sanx_lconn_lock(lc);
+
+	if (lc->resume_req)
+		sanx_request_queue(lc->resume_req);
+	lc->resume_req = NULL;
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/**
  * sanx_suspend_release() - take a suspended connection off the list, for good
  * @lc: a connection that the caller has marked RELEASED
  *
@@ -233,6 +249,7 @@ void sanx_suspend_release(struct sanx_lconn *lc)
 	mutex_lock(&g->lnet->lock);
 	list_del_init(&lc->wait);
 	g->n_suspended--;
+	sanx_suspend_serve(lc);
 	mutex_unlock(&g->lnet->lock);
 	sanx_conn_put(&lc->conn);
 }
@@ -303,18 +320,6 @@ void sanx_suspend_stop(struct sanx_group *g)
 }
 
 /*
- * Asks the peer to continue a connection.  Without a link or without memory, a
- * later attempt may succeed; other errors end the connection.
- */
-static void suspend_ask(struct sanx_lconn *lc, struct sanx_link *link)
-{
-	int err = sanx_resume_ask(lc, link);
-
-	if (err && err != -ENOTCONN && err != -ENOMEM)
-		sanx_suspend_reset(lc, ECONNRESET);
-}
-
-/*
  * Has the connector had its time to resume?  There is a link.  Its request may have to
  * wait behind others (sanx_bounds_request()).
  */
@@ -340,6 +345,8 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 {
 	bool closed = sanx_lconn_is_closed(&lc->state);
 
+	sanx_suspend_serve(lc);
+
 	/*
 	 * The liveness timer has to run: the program may have set options, or
 	 * sent.
@@ -349,7 +356,7 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 	if (closed && time_after(jiffies, lc->lost + CLOSED_MAX))
 		sanx_suspend_reset(lc, ETIMEDOUT);
 	else if (g->out && !sanx_lconn_accepted(lc))
-		suspend_ask(lc, g->out);
+		sanx_resume_ask(lc, g->out);
 	else if (g->out && suspend_expired(g, lc))
 		sanx_suspend_reset(lc, ECONNRESET);
 }
