@@ -31,6 +31,11 @@ static const struct step phase_steps[] = {
 	/* the peer is busy, and is asked again */
 	{ SANX_LCONN_OPEN_SENT, SANX_LCONN_IDLE },
 	{ SANX_LCONN_IDLE, SANX_LCONN_OPENING },
+	/* the link is lost before the answer, and another one is asked */
+	{ SANX_LCONN_OPENING, SANX_LCONN_ADRIFT },
+	{ SANX_LCONN_OPEN_SENT, SANX_LCONN_ADRIFT },
+	{ SANX_LCONN_IDLE, SANX_LCONN_ADRIFT },
+	{ SANX_LCONN_ADRIFT, SANX_LCONN_OPENING },
 	/* the peer's OPEN */
 	{ SANX_LCONN_NEW, SANX_LCONN_ACCEPTING },
 	{ SANX_LCONN_ACCEPTING, SANX_LCONN_ADMITTED },
@@ -143,8 +148,13 @@ static void check_state(struct kunit *test, const struct sanx_lconn_state *s)
 	/* A connection is before its beginning, in use or at its end. */
 	KUNIT_EXPECT_EQ(test, 1, over + known +
 			(sanx_lconn_is_asking(s) ||
+			 sanx_lconn_is_adrift(s) ||
 			 s->phase == SANX_LCONN_NEW ||
 			 s->phase == SANX_LCONN_IDLE));
+	/* What the peer may know of is not asked for twice. */
+	if (sanx_lconn_may_ask_again(s))
+		KUNIT_EXPECT_TRUE(test, !known && !over && !closed &&
+				  sanx_lconn_phase_may(s->phase, SANX_LCONN_ADRIFT));
 	/* The peer is heard only where it knows our id and we its. */
 	if (sanx_lconn_hears(s))
 		KUNIT_EXPECT_TRUE(test, sanx_lconn_is_open(s));

@@ -18,7 +18,7 @@
 
 /* The bytes of a good one of each. */
 static const u8 good_hello[56] = {
-	0x31, 0x58, 0x4e, 0x53, 0x06, 0x00, 0xc0, 0x00,
+	0x31, 0x58, 0x4e, 0x53, 0x07, 0x00, 0xc0, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a,
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
 	0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe,
@@ -71,10 +71,10 @@ static const struct wrong_case hello_cases[] = {
 	{ "version 1", 4, 2, 1, -EPROTONOSUPPORT },
 	{ "version 2", 4, 2, 2, -EPROTONOSUPPORT },
 	{ "version 3", 4, 2, 3, -EPROTONOSUPPORT },
-	{ "version 5", 4, 2, 5, -EPROTONOSUPPORT },
-	{ "version 7", 4, 2, 7, -EPROTONOSUPPORT },
-	{ "version 6 in the wrong byte", 4, 2, 0x600, -EPROTONOSUPPORT },
-	{ "version 6 and more", 4, 2, 0x106, -EPROTONOSUPPORT },
+	{ "version 6", 4, 2, 6, -EPROTONOSUPPORT },
+	{ "version 8", 4, 2, 8, -EPROTONOSUPPORT },
+	{ "version 7 in the wrong byte", 4, 2, 0x700, -EPROTONOSUPPORT },
+	{ "version 7 and more", 4, 2, 0x107, -EPROTONOSUPPORT },
 	{ "inline 0", 6, 2, 0, 0 },
 	{ "inline 256", 6, 2, 256, 0 },
 	{ "inline 257", 6, 2, 257, -EPROTO },
@@ -102,7 +102,9 @@ static const struct wrong_case hello_cases[] = {
 	{ "lane 255", 34, 1, 255, -EPROTO },
 	{ "rail 0", 35, 1, 0, 0 },
 	{ "rail 255", 35, 1, 255, 0 },
-	{ "a feature, the first", 36, 2, 1, -EPROTO },
+	{ "on trial", 36, 2, 1, 0 },
+	{ "a feature, the second", 36, 2, 2, -EPROTO },
+	{ "on trial and a feature", 36, 2, 3, -EPROTO },
 	{ "a feature, the last", 36, 2, 1U << 15, -EPROTO },
 	{ "no key", 38, 2, 0, 0 },
 	{ "two keys", 38, 2, 2, 0 },
@@ -125,6 +127,7 @@ static void expect_hello(struct kunit *test, const struct sanx_hello_info *i,
 	KUNIT_EXPECT_EQ(test, i->recvs, get_unaligned_le16(buf + 32));
 	KUNIT_EXPECT_EQ(test, i->lane, buf[34]);
 	KUNIT_EXPECT_EQ(test, i->rail, buf[35]);
+	KUNIT_EXPECT_EQ(test, i->features, get_unaligned_le16(buf + 36));
 	KUNIT_EXPECT_EQ(test, i->keys, get_unaligned_le16(buf + 38));
 }
 

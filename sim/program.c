@@ -185,6 +185,9 @@ static void end_failed(struct sim_end *e, int err)
 	/* The link was lost before the answer came, and the client uses TCP. */
 	if (e->side && !p->connected)
 		excuse_pair(p, "the client had no answer");
+	/* HALF_END of conn/listener.c: no link has lived long enough to say it. */
+	if (p->connected && !p->accepted && sim_now - p->since > 60 * NSEC_PER_SEC)
+		excuse_pair(p, "it was half-open for too long");
 	if (!p->excuse)
 		sim_fail("connection %u: errno %d at node %d without a reason",
 			 p->id, -err, e->node);
@@ -462,6 +465,7 @@ static void client(void *arg)
 	sim_note("connect returns: connection, result", p->id, err);
 	if (!err) {
 		p->connected = true;
+		p->since = sim_now;
 		sim_counts.conns++;
 		end_run(e);
 	} else {

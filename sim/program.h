@@ -91,6 +91,7 @@ struct sim_end {
  * @refs: tasks that use it
  * @excuse: why calls may fail, or NULL
  * @connected: the client's connect() has succeeded
+ * @since: when, in ns
  * @fell_back: the client's socket has become TCP
  * @accepted: accept() has found it
  * @end: the client, the server
@@ -102,6 +103,7 @@ struct sim_pair {
 	int			refs;
 	const char		*excuse;
 	bool			connected;
+	u64			since;
 	bool			fell_back;
 	bool			accepted;
 	struct sim_end		end[2];

@@ -644,6 +644,22 @@ bool sanx_group_cancel(struct sanx_lconn *lc)
 	return waited;
 }
 
+/* Does no connection wait for a link? */
+static bool group_unwanted(const struct sanx_group *g)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	return list_empty(&g->waiters) && !g->n_suspended;
+}
+
+/* Are there rails that the attempt has not come to? */
+static bool group_untried(const struct sanx_group *g)
+{
+	struct sanx_rails_seen s;
+
+	sanx_rails_look(g, &s);
+	return s.view.usable & ~g->tried;
+}
+
 /* After a failed attempt: tries the next rail, if there is one and time. */
 static void group_try_next(struct sanx_group *g)
 {
@@ -654,8 +670,10 @@ static void group_try_next(struct sanx_group *g)
 			group_refuse(g);
 		return;
 	}
-	if (!g->lnet->running ||
-	    (list_empty(&g->waiters) && !g->n_suspended) ||
+	/* Whoever connects next tries the others. */
+	if (g->lnet->running && group_unwanted(g) && group_untried(g))
+		return;
+	if (!g->lnet->running || group_unwanted(g) ||
 	    !time_before(jiffies, g->deadline) || group_try(g, true)) {
 		group_refuse(g);
 		return;

@@ -1829,7 +1829,7 @@ static const struct test tests[] = {
 	HELLO("inline", MAGIC, 7, 0, US, THEM, RECVS, 257, 0, 99),
 	HELLO("instance-0", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 0),
 	HELLO("rail", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
-	HELLO("feature", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .features = 1),
+	HELLO("feature", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .features = 2),
 	HELLO("key", MAGIC, 7, 1, US, THEM, RECVS, 256, 0, 99),
 	HELLO("keys-3", MAGIC, 7, 3, US, THEM, RECVS, 256, 0, 99),
 	HELLO("proof", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ASK),
