@@ -575,6 +575,9 @@ static bool on_best(struct sim_node *n, const struct sanx_group *g)
 	well = count_lanes(g->first, load);
 	if (well != BIT(info->n_rails) - 1)
 		return false;
+	/* What has grown over TCP stays there. */
+	if (sim_rails_differ())
+		return true;
 	for (i = 0; i < info->n_rails; i++) {
 		if (i && !(spread && info->kind[i] == info->kind[0])) {
 			if (load[i])

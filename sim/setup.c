@@ -165,9 +165,14 @@ static void join(struct wire_end *a, struct wire_end *p)
 {
 	if (a->stopped || a->broken)
 		return;
+	/* What the link is for may be too large for it. */
+	if (sanx_wire_hello(p->wl.link, a->hello)) {
+		sim_assert(sim_rails_differ());
+		next_step(a, WIRE_LOST, sim_rnd(100000));
+		return;
+	}
 	a->peer = p;
 	p->peer = a;
-	sim_assert(!sanx_wire_hello(p->wl.link, a->hello));
 	sim_hostile_hello(p, a->hello);
 	a->wl.peer_qpn = p->wl.qpn;
 	next_step(a, WIRE_ACCEPTED, sim_rnd(100000));

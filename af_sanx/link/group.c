@@ -1065,6 +1065,7 @@ static void group_note_failure(struct sanx_group *g)
 	bool waits = !g->out && !sanx_group_standby(g);
 
 	if (READ_ONCE(link->why) == SANX_END_LOST ||
+	    READ_ONCE(link->why) == SANX_END_UNFIT ||
 	    (!waits && g->refused & BIT(g->rail)))
 		sanx_rail_failed(g, g->rail);
 	else if (!waits && !link->yields)

@@ -345,6 +345,7 @@ enum sanx_link_use {
  * @SANX_END_LOST: the peer cannot be reached, or is silent.  Open connections are
  *	suspended; in all other cases they are reset
  * @SANX_END_REFUSED: the peer has refused it, or it yields to the peer's attempt
+ * @SANX_END_UNFIT: it could not carry the connections of its lane, which stay on another
  * @SANX_END_FAULT: one of the two nodes did what it must not
  * @SANX_END_RESTARTED: the peer is another instance and has forgotten it
  * @SANX_END_CONFIG: the node map does not have it any more, or the namespace
@@ -353,6 +354,7 @@ enum sanx_link_use {
 enum sanx_link_end {
 	SANX_END_LOST,
 	SANX_END_REFUSED,
+	SANX_END_UNFIT,
 	SANX_END_FAULT,
 	SANX_END_RESTARTED,
 	SANX_END_CONFIG,

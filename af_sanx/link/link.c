@@ -24,6 +24,7 @@ static const char *const state_names[__SANX_LINK_STATES] = {
 static const char *const end_names[__SANX_ENDS] = {
 	[SANX_END_LOST]		= "the peer was lost",
 	[SANX_END_REFUSED]	= "refused",
+	[SANX_END_UNFIT]	= "it cannot map the rings of its lane",
 	[SANX_END_FAULT]	= "a fault of one of the nodes",
 	[SANX_END_RESTARTED]	= "the peer has restarted",
 	[SANX_END_CONFIG]	= "configuration",
@@ -78,7 +79,7 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 /**
  * sanx_link_kill_locked() - start to end a link, in any state
  * @link: the link
- * @why: the cause; any but SANX_END_LOST counts even if the link was lost before
+ * @why: the cause; the first counts that is not SANX_END_LOST
  *
  * link_end() does the rest.
  *
@@ -87,7 +88,7 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why)
 {
 	lockdep_assert_held(&link->tx_lock);
-	if (why != SANX_END_LOST || link->state < SANX_LINK_DYING)
+	if (link->state < SANX_LINK_DYING || link->why == SANX_END_LOST)
 		WRITE_ONCE(link->why, why);
 	if (link->state >= SANX_LINK_DYING)
 		return;

@@ -104,7 +104,7 @@ static int setup_answer(struct sanx_link *link, const struct sanx_hello *h)
  *
  * Context: process, may sleep; takes lnet.lock.
  * Return: 0 or -errno; -ENOSPC if the link is for connections whose rings its wire cannot
- * map, which stay where they are.
+ * map, which stay where they are.  The link ends then.
  */
 int sanx_wire_hello(struct sanx_link *link, void *hello)
 {
@@ -124,8 +124,10 @@ int sanx_wire_hello(struct sanx_link *link, void *hello)
 	struct sanx_hello h;
 	int err;
 
-	if (link->use == SANX_LINK_TRIAL && !sanx_group_fits(link))
+	if (link->use == SANX_LINK_TRIAL && !sanx_group_fits(link)) {
+		sanx_link_kill(link, SANX_END_UNFIT);
 		return -ENOSPC;
+	}
 	sanx_hello_build(&h, &info);
 	err = link->active ? setup_ask(link, &h) : setup_answer(link, &h);
 	/* @hello is bytes of the wire, of any alignment. */
