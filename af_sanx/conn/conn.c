@@ -1117,7 +1117,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	}
 	if (err == ECONNRESET && conn_close_wait(conn))
 		err = EPIPE;
-	counted = sanx_conn_open(conn);
+	/* Before accept() may find it, it is what a request is for TCP. */
+	counted = sanx_conn_open(conn) && !READ_ONCE(conn->deferred);
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
