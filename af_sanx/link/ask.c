@@ -94,13 +94,17 @@ static void ask_give_up(struct sanx_lconn *lc)
 
 /*
  * Does what we send arrive?  What a peer that is well has received, it acknowledges sooner
- * than this, whatever becomes of OPENs.
+ * than this, and a PING it answers, whatever becomes of OPENs.
  */
 static bool ask_arrives(struct sanx_link *link, unsigned long failover)
 {
 	const struct sanx_slot *slot = sanx_ack_oldest(link);
+	unsigned long soon = jiffies - failover / 4;
 
-	return !slot || time_before(jiffies, slot->at + failover / 4);
+	if (time_before(READ_ONCE(link->heard), link->asked) &&
+	    time_before_eq(link->asked, soon))
+		return false;
+	return !slot || time_after(slot->at, soon);
 }
 
 /*

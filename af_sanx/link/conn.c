@@ -27,6 +27,8 @@
 #define UNREAD_MAX	(15 * 60 * HZ)
 /* The same for one that is LAST: its peer makes no ring, and does not read. */
 #define LAST_MAX	(2 * HZ)
+/* Links that a connection is asked for on, one after the other. */
+#define ASKS_MAX	8
 /* The longest time between two calls of sanx_lconn_sweep(), in jiffies. */
 #define SWEEP_EVERY	(60 * HZ)
 
@@ -192,7 +194,7 @@ void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 	list_add_tail(&lc->node, &link->conns);
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
 	if (unlikely(sanx_conn_reserves(&lc->conn)))
-		WRITE_ONCE(link->reserves, true);
+		sanx_link_set_reserves(link);
 	sanx_xmit_enable(lc);
 	sanx_xmit_run(link);
 }
@@ -339,7 +341,7 @@ int sanx_lconn_reopen(struct sanx_lconn *lc)
 	if (sanx_lconn_is_adrift(&lc->state)) {
 		if (list_empty(&lc->node))
 			err = -EAGAIN;
-	} else if (!sanx_lconn_may_ask_again(&lc->state)) {
+	} else if (sanx_lconn_is_over(&lc->state)) {
 		err = -EHOSTUNREACH;
 	} else if (lc->state.phase == SANX_LCONN_IDLE &&
 		   link->state == SANX_LINK_UP) {
@@ -484,12 +486,16 @@ bool sanx_lconn_survives(const struct sanx_lconn *lc)
 	       sanx_lconn_may_survive(&lc->state);
 }
 
-/* Would another link to the peer serve as well, for a connection that is not open yet? */
+/*
+ * Would another link to the peer serve as well, for a connection that is not open yet?  Not
+ * if it was tried too often: then it may be the OPEN itself that ends links.
+ */
 static bool fail_asks_again(const struct sanx_lconn *lc)
 {
 	enum sanx_link_end why = lc->link->why;
 
-	return (why == SANX_END_LOST || why == SANX_END_RESTARTED) &&
+	return lc->asks < ASKS_MAX &&
+	       (why == SANX_END_LOST || why == SANX_END_RESTARTED) &&
 	       sanx_lconn_may_ask_again(&lc->state);
 }
 
@@ -515,6 +521,7 @@ static enum fate fail_fate(struct sanx_lconn *lc)
 		return FATE_ENDS;
 	}
 	sanx_lconn_set_phase(lc, SANX_LCONN_ADRIFT);
+	lc->asks++;
 	list_del_init(&lc->reg);
 	return FATE_ADRIFT;
 }

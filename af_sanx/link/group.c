@@ -665,7 +665,7 @@ static void group_try_next(struct sanx_group *g)
 {
 	lockdep_assert_held(&g->lnet->lock);
 	/* It was for another rail; what waited did not want that of the link. */
-	if (group_linked(g)) {
+	if (group_linked(g) || (g->out && group_unwanted(g))) {
 		if (!list_empty(&g->waiters))
 			group_refuse(g);
 		return;
@@ -887,6 +887,28 @@ static bool group_on_trial(const struct sanx_group *g, const struct sanx_link *l
 	       (group_linked(g) && g->instance == link->instance);
 }
 
+/**
+ * sanx_group_trial() - is a link still on trial?
+ * @link: a link that is being set up
+ *
+ * Context: process, may sleep; takes lnet.lock, tx_lock.
+ * Return: false if there is no other by now, and then it takes connections at once.
+ */
+bool sanx_group_trial(struct sanx_link *link)
+{
+	struct sanx_group *g = link->group;
+	bool trial;
+
+	if (READ_ONCE(link->use) != SANX_LINK_TRIAL)
+		return false;
+	mutex_lock(&g->lnet->lock);
+	trial = group_linked(g) || sanx_group_standby(g);
+	if (!trial)
+		sanx_group_heard(link);
+	mutex_unlock(&g->lnet->lock);
+	return trial;
+}
+
 /* Can the wire of a link map what a connection has mapped now? */
 static bool group_fits_conn(const struct sanx_lconn *lc, u32 most)
 {
@@ -1020,6 +1042,8 @@ void sanx_group_link_ends(struct sanx_link *link)
 	struct sanx_group *g = link->group;
 
 	mutex_lock(&g->lnet->lock);
+	/* Requests of the link that wait for memory hold it. */
+	sanx_suspend_serve_all(g);
 	if (g->out == link) {
 		/*
 		 * With another key it may do.  The peer may have ended it because
@@ -1062,7 +1086,7 @@ static void group_note_failure(struct sanx_group *g)
 {
 	const struct sanx_link *link = g->trying;
 
-	bool waits = !g->out && !sanx_group_standby(g);
+	bool waits = !g->out && !sanx_group_standby(g) && !group_unwanted(g);
 
 	if (READ_ONCE(link->why) == SANX_END_LOST ||
 	    READ_ONCE(link->why) == SANX_END_UNFIT ||

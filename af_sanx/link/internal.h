@@ -256,6 +256,8 @@ struct sanx_rails_seen {
  * @ids: &struct sanx_lconn by our id, attached or suspended; written under the
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
+ * @reserves: of lane 0: a connection to the node is, or was, for memory reclaim itself; set
+ *	only, no lock
  *
  * lnet.lock guards all fields but @refs, @first, @memory, @setups, @requests, @conns,
  * @half_open, @ids and @next_id.
@@ -306,6 +308,7 @@ struct sanx_group {
 	u64			instance;
 	struct xarray		ids;
 	u32			next_id;
+	bool			reserves;
 };
 
 /**
@@ -468,6 +471,7 @@ struct sanx_request {
  * @yields: gives way to the peer's attempt; lnet.lock
  * @use: changes to READY under tx_lock, and to TAKEN under lnet.lock with release
  *	semantics; sanx_group_link_up() reads it without a lock with acquire semantics
+ * @up_at: when it came up, in jiffies
  * @self: our node id when the link was allocated
  * @local: our address; lnet.lock
  * @remote: the peer's address; lnet.lock
@@ -556,6 +560,7 @@ struct sanx_link {
 	unsigned int		rail;
 	bool			yields;
 	enum sanx_link_use	use;
+	unsigned long		up_at;
 	u32			self;
 	struct in6_addr		local;
 	struct in6_addr		remote;
@@ -685,6 +690,7 @@ struct sanx_lring {
  * @passed: links that have come up since, on which it was not resumed; lnet.lock
  * @id: our id
  * @peer_id: the peer's id
+ * @asks: links that were lost before the peer's answer; tx_lock
  * @resume_key: &struct sanx_auth.resume of the link that it was opened on
  * @txgen: the generation of the peer's ring that we write; written under
  *	tx_lock, the size of its window is also read without it
@@ -762,6 +768,7 @@ struct sanx_lconn {
 	unsigned int		passed;
 	u32			id;
 	u32			peer_id;
+	u32			asks;
 	siphash_key_t		resume_key;
 	struct sanx_txgen	txgen;
 	struct sanx_rxgen	rxgen;
@@ -871,6 +878,7 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_hello_info *hello,
 				    const struct sanx_auth *auth,
 				    struct sanx_wire_link *wl);
+bool sanx_group_trial(struct sanx_link *link);
 bool sanx_group_fits(const struct sanx_link *link);
 void sanx_group_heard(struct sanx_link *link);
 void sanx_group_link_up(struct sanx_link *link);
@@ -958,6 +966,7 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
 void sanx_link_ask(struct sanx_link *link);
 bool sanx_link_quiet(const struct sanx_link *link);
+void sanx_link_set_reserves(struct sanx_link *link);
 void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why);
 int sanx_link_errno(const struct sanx_link *link);
 void sanx_link_kill(struct sanx_link *link, enum sanx_link_end why);
@@ -1025,6 +1034,7 @@ void sanx_lconn_fin(struct sanx_conn *conn);
 void sanx_suspend_save(struct sanx_link *link);
 void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link);
 void sanx_suspend_serve(struct sanx_lconn *lc);
+void sanx_suspend_serve_all(struct sanx_group *g);
 void sanx_suspend_release(struct sanx_lconn *lc);
 void sanx_suspend_reset(struct sanx_lconn *lc, int err);
 void sanx_suspend_reset_all(struct sanx_group *g, int err);

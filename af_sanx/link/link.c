@@ -159,6 +159,21 @@ bool sanx_wire_ending(const struct sanx_link *link)
 EXPORT_SYMBOL_GPL(sanx_wire_ending);
 
 /**
+ * sanx_link_set_reserves() - a link carries a connection for memory reclaim itself
+ * @link: the link
+ *
+ * Links to that node that are made later may be for that connection, too: the next one has
+ * to come up while there is no memory but the reserves.
+ *
+ * Context: any.
+ */
+void sanx_link_set_reserves(struct sanx_link *link)
+{
+	WRITE_ONCE(link->reserves, true);
+	WRITE_ONCE(link->group->first->reserves, true);
+}
+
+/**
  * sanx_wire_reserves() - does memory reclaim wait for what a link carries?
  * @link: the link
  *
@@ -201,6 +216,7 @@ void sanx_link_came_up(struct sanx_link *link)
 	if (link->state < SANX_LINK_UP) {
 		sanx_link_set_state(link, SANX_LINK_UP);
 		WRITE_ONCE(link->heard, jiffies);
+		link->up_at = jiffies;
 		/*
 		 * Before the first frame: if it cannot be posted, the link ends,
 		 * and link_end() cancels this work without tx_lock.
@@ -310,6 +326,20 @@ static bool link_silent(const struct sanx_link *link, bool other)
 	return time_after_eq(jiffies, READ_ONCE(link->heard) + most);
 }
 
+/*
+ * Has the peer asked for a link on trial, and does not use it?  Meanwhile the lane cannot
+ * move.  As long as set-up and loss of a link may take together, it may have its reasons.
+ */
+static bool link_unused(const struct sanx_link *link)
+{
+	unsigned long most = 2 * msecs_to_jiffies(READ_ONCE(link_timeout_ms)) +
+			     msecs_to_jiffies(READ_ONCE(failover_ms));
+
+	return !link->active && READ_ONCE(link->state) == SANX_LINK_UP &&
+	       READ_ONCE(link->use) == SANX_LINK_TRIAL &&
+	       time_after(jiffies, link->up_at + most);
+}
+
 /* PINGs between two beats have to be answered before link_silent() counts. */
 static unsigned long link_beat_time(bool other)
 {
@@ -341,7 +371,7 @@ static void link_beat(struct work_struct *work)
 	bool cov = sanx_cov_start(link->group->lnet->net);
 	unsigned long heard = READ_ONCE(link->heard);
 
-	if (link_silent(link, other)) {
+	if (link_silent(link, other) || link_unused(link)) {
 		sanx_link_kill(link, SANX_END_LOST);
 		sanx_cov_stop(cov);
 		return;
@@ -424,6 +454,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	link->active = active;
 	link->state = active ? SANX_LINK_CONNECTING : SANX_LINK_ACCEPTING;
 	link->use = SANX_LINK_READY;
+	link->reserves = READ_ONCE(g->first->reserves);
 	link->self = sanx_node_self(g->lnet->net);
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);

@@ -44,7 +44,10 @@ static enum attached resume_map_result(int err)
 {
 	if (!err)
 		return ATTACHED;
-	return err == -ENOMEM ? ATTACH_NO_ROOM : ATTACH_NEVER;
+	/* Drivers also say that the device has no more of something, at present. */
+	if (err == -ENOMEM || err == -EAGAIN || err == -EBUSY)
+		return ATTACH_NO_ROOM;
+	return ATTACH_NEVER;
 }
 
 static enum attached resume_map(struct sanx_lconn *lc, struct sanx_link *link)
@@ -165,7 +168,9 @@ static bool resume_stays(struct sanx_lconn *lc, struct sanx_link *link,
 {
 	if (how == ATTACH_NO_LINK)
 		return true;
-	if (sanx_rail_may_leave(link)) {
+	/* Others that are there are not to pay for what this one lacks at present. */
+	if ((how == ATTACH_NEVER || !READ_ONCE(link->n_conns)) &&
+	    sanx_rail_may_leave(link)) {
 		sanx_link_kill(link, SANX_END_LOST);
 		return true;
 	}
@@ -387,9 +392,8 @@ static int serve_check(struct sanx_lconn *lc, struct sanx_request *o)
 		err = SANX_REJECT_DENIED;
 	} else if (o->token != sanx_lconn_token(lc, o->link, false)) {
 		err = -EPROTO;
-	} else if (!suspended &&
-		   (link == o->link ||
-		    (lc->resume_req && lc->resume_req->link == o->link))) {
+	} else if ((!suspended && link == o->link) ||
+		   (lc->resume_req && lc->resume_req->link == o->link)) {
 		err = -EPROTO;
 	} else if (!suspended) {
 		/*

@@ -138,7 +138,7 @@ static void send_reserves(struct sanx_lconn *lc)
 	rcu_read_lock();
 	link = READ_ONCE(lc->link);
 	if (!READ_ONCE(link->reserves) && sanx_conn_reserves(&lc->conn))
-		WRITE_ONCE(link->reserves, true);
+		sanx_link_set_reserves(link);
 	rcu_read_unlock();
 }
 

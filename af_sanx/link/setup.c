@@ -108,6 +108,7 @@ static int setup_answer(struct sanx_link *link, const struct sanx_hello *h)
  */
 int sanx_wire_hello(struct sanx_link *link, void *hello)
 {
+	bool trial = sanx_group_trial(link);
 	struct sanx_hello_info info = {
 		.from		= link->self,
 		.to		= link->group->peer,
@@ -115,8 +116,7 @@ int sanx_wire_hello(struct sanx_link *link, void *hello)
 		.inline_max	= SANX_INLINE_MAX,
 		.lane		= link->group->lane,
 		.rail		= link->rail,
-		.features	= link->active && link->use == SANX_LINK_TRIAL ?
-				  SANX_HELLO_F_TRIAL : 0,
+		.features	= link->active && trial ? SANX_HELLO_F_TRIAL : 0,
 		.instance	= setup_instance(link->group),
 		.nonce		= get_random_u64(),
 	};
@@ -124,7 +124,7 @@ int sanx_wire_hello(struct sanx_link *link, void *hello)
 	struct sanx_hello h;
 	int err;
 
-	if (link->use == SANX_LINK_TRIAL && !sanx_group_fits(link)) {
+	if (trial && !sanx_group_fits(link)) {
 		sanx_link_kill(link, SANX_END_UNFIT);
 		return -ENOSPC;
 	}

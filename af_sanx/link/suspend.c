@@ -231,6 +231,21 @@ void sanx_suspend_serve(struct sanx_lconn *lc)
 }
 
 /**
+ * sanx_suspend_serve_all() - likewise for all suspended connections of a group
+ * @g: the group
+ *
+ * Context: process, may sleep; lnet.lock held; takes tx_lock.
+ */
+void sanx_suspend_serve_all(struct sanx_group *g)
+{
+	struct sanx_lconn *lc;
+
+	lockdep_assert_held(&g->lnet->lock);
+	list_for_each_entry(lc, &g->suspended, wait)
+		sanx_suspend_serve(lc);
+}
+
+/**
  * sanx_suspend_release() - take a suspended connection off the list, for good
  * @lc: a connection that the caller has marked RELEASED
  *
@@ -321,17 +336,17 @@ void sanx_suspend_stop(struct sanx_group *g)
 
 /*
  * Has the connector had its time to resume?  There is a link.  Its request may have to
- * wait behind others (sanx_bounds_request()).
+ * wait behind others (sanx_bounds_request()), or has waited for memory (@asked).
  */
 static bool suspend_expired(const struct sanx_group *g,
-			    const struct sanx_lconn *lc)
+			    const struct sanx_lconn *lc, bool asked)
 {
 	const struct sanx_patience p = {
 		.lost	= lc->lost,
 		.up	= g->resumed,
 		.heard	= READ_ONCE(g->out->heard),
 		.links	= lc->passed,
-		.asking	= !list_empty_careful(&g->out->requests),
+		.asking	= asked || !list_empty_careful(&g->out->requests),
 	};
 
 	return sanx_patience_over(&p, jiffies);
@@ -344,6 +359,7 @@ static bool suspend_expired(const struct sanx_group *g,
 static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 {
 	bool closed = sanx_lconn_is_closed(&lc->state);
+	bool asked = lc->resume_req;
 
 	sanx_suspend_serve(lc);
 
@@ -357,7 +373,7 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 		sanx_suspend_reset(lc, ETIMEDOUT);
 	else if (g->out && !sanx_lconn_accepted(lc))
 		sanx_resume_ask(lc, g->out);
-	else if (g->out && suspend_expired(g, lc))
+	else if (g->out && suspend_expired(g, lc, asked))
 		sanx_suspend_reset(lc, ECONNRESET);
 }
 

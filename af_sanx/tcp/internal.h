@@ -193,6 +193,7 @@ int tlink_read_setup(struct tlink *tl);
 bool tlink_setup_ok(const struct tlink_setup *s);
 int tlink_dial(struct net *net, const struct in6_addr *src,
 	       const struct in6_addr *dst, long timeo, struct socket **res);
+void tlink_use_reserves(struct tlink *tl);
 void tlink_watch(struct tlink *tl);
 void tlink_ignore(struct tlink *tl);
 struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net);

@@ -102,6 +102,25 @@ static void tlink_state_change(struct sock *sk)
 }
 
 /**
+ * tlink_use_reserves() - let TCP use the memory reserves if memory reclaim waits for a link
+ * @tl: the link
+ *
+ * Without SOCK_MEMALLOC, the TCP connection would drop packets that came while there was
+ * no memory but the reserves, and memory reclaim may wait for these very packets.
+ *
+ * Context: process, may sleep; the lock of the sock held.
+ */
+void tlink_use_reserves(struct tlink *tl)
+{
+	struct sock *sk = tl->sock->sk;
+
+	if (sock_flag(sk, SOCK_MEMALLOC) || !sanx_wire_reserves(tl->wl.link))
+		return;
+	pr_debug("link to node %u: for memory reclaim\n", sanx_wire_peer(tl->wl.link));
+	sk_set_memalloc(sk);
+}
+
+/**
  * tlink_watch() - let TCP call us about a link
  * @tl: the link
  *
@@ -115,6 +134,7 @@ void tlink_watch(struct tlink *tl)
 	struct sock *sk = tl->sock->sk;
 
 	lock_sock(sk);
+	tlink_use_reserves(tl);
 	sk->sk_user_data = tl;
 	sk->sk_data_ready = tlink_data_ready;
 	sk->sk_write_space = tlink_write_space;

@@ -322,20 +322,6 @@ void tlink_tx_space(struct tlink *tl)
 	}
 }
 
-/*
- * Without SOCK_MEMALLOC, the TCP connection would drop packets that came while there was
- * no memory but the reserves, and memory reclaim may wait for these very packets.
- */
-static void tx_reserves(struct tlink *tl)
-{
-	struct sock *sk = tl->sock->sk;
-
-	if (sock_flag(sk, SOCK_MEMALLOC) || !sanx_wire_reserves(tl->wl.link))
-		return;
-	pr_debug("link to node %u: for memory reclaim\n", sanx_wire_peer(tl->wl.link));
-	sk_set_memalloc(sk);
-}
-
 static void tx_locked(struct tlink *tl, bool more)
 {
 	unsigned int noio = memalloc_noio_save(), was = 0;
@@ -343,7 +329,7 @@ static void tx_locked(struct tlink *tl, bool more)
 	bool reserves;
 
 	lock_sock(sk);
-	tx_reserves(tl);
+	tlink_use_reserves(tl);
 	reserves = sock_flag(sk, SOCK_MEMALLOC);
 	if (unlikely(reserves))
 		was = memalloc_noreclaim_save();

@@ -61,7 +61,7 @@ reserved() {
 
 # says_reserves, after watch_reserves: node 2's TCP rail knows that reclaim waits for it.
 watch_reserves() {
-	node2 "echo 'func tx_reserves +p' >/proc/dynamic_debug/control; dmesg -C" </dev/null
+	node2 "echo 'func tlink_use_reserves +p' >/proc/dynamic_debug/control; dmesg -C" </dev/null
 }
 says_reserves() {
 	node2 "dmesg | grep -q 'node 1: for memory reclaim'" </dev/null

@@ -68,6 +68,7 @@ declare -A LOG
 plan $((2 * CUTS + 4))
 at_exit clean_up
 make_rails
+# shellcheck disable=SC2119
 map_cables
 nodes "insmod '$MODULES/sanx_verbs.ko'"
 nodes "echo $((500 * SLOW)) >/sys/module/af_sanx/parameters/rail_hold_ms"
