@@ -595,8 +595,14 @@ static bool is_settled(struct sim_node *n, const struct sanx_group *g)
 {
 	const struct sanx_link *link;
 
-	if (g->lnet->lock.l.owner || g->n_suspended || g->trying ||
-	    !on_best(n, g))
+	/* A rail that has no room for connections is tried again and again. */
+	if (g->lnet->lock.l.owner)
+		return sim_rails_differ();
+	if (g->n_suspended || !on_best(n, g))
+		return false;
+	if (sim_rails_differ())
+		return true;
+	if (g->trying)
 		return false;
 	list_for_each_entry(link, &g->links, node)
 		if (link != g->out)
