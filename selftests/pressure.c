@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_VARIANTS "tcp4 loop verbs4 fallback4"
+#define DEFAULT_VARIANTS "tcp4 loop fallback4"
 
 #include "sanx_test.h"
 
