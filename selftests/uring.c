@@ -102,6 +102,35 @@ SANX_TEST(connect_refused)
 	self->fallbacks = 1;
 }
 
+/* The socket becomes TCP, whose peer is busy: only TCP knows when that has an end. */
+SANX_TEST(connect_waits_as_tcp)
+{
+	int l = stream_socket(false, variant->family), first, fd, res;
+	struct io_uring ring;
+	struct address a;
+
+	address_make(&a, variant_address(variant), 0);
+	ASSERT_EQ(0, rc(bind(l, &a.sa, a.len)));
+	ASSERT_EQ(0, rc(listen(l, 0)));
+	ASSERT_EQ(0, local_address(l, &a));
+	/* With one that waits for accept(), the next SYN is dropped. */
+	first = stream_socket(false, variant->family);
+	ASSERT_EQ(0, rc(connect(first, &a.sa, a.len)));
+	ASSERT_EQ(POLLIN, poll_one(l, POLLIN, SOON));
+	fd = client_socket(variant);
+	ring_make(_metadata, &ring);
+	PREP(&ring, 1, connect, fd, &a.sa, a.len);
+	ASSERT_EQ(1, io_uring_submit(&ring));
+	EXPECT_TRUE(no_result(&ring));
+	close(accept(l, NULL, NULL));
+	EXPECT_EQ(1, result(&ring, &res));
+	EXPECT_EQ(0, res);
+	self->fallbacks = 1;
+	close(fd);
+	close(first);
+	close(l);
+}
+
 /* A request that is cancelled takes nothing from the stream. */
 SANX_TEST(cancel)
 {

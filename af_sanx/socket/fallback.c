@@ -271,6 +271,22 @@ static bool fall_back_late(struct sanx_conn *conn, struct sock *sk,
 }
 
 /*
+ * Wakes a blocking connect(), which finds that the socket is TCP, and waits there.  Who
+ * polls is told by TCP, later: for a wake-up without an event, io_uring calls connect()
+ * again, and takes EALREADY for the result (6.1).  Nobody polls for EPOLLMSG.
+ */
+static void news_of_connecting(struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLMSG);
+	rcu_read_unlock();
+}
+
+/*
  * Wakes those who wait for the end of connect(): poll(), and a blocking
  * connect(), which finds that the socket is TCP.
  *
@@ -280,6 +296,11 @@ static bool fall_back_late(struct sanx_conn *conn, struct sock *sk,
  */
 static void news_of_tcp(struct sock *sk)
 {
+	/* If it ends just now, TCP wakes all. */
+	if ((1 << READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV)) {
+		news_of_connecting(sk);
+		return;
+	}
 	if (READ_ONCE(sk->sk_err))
 		sk_error_report(sk);
 	sk->sk_state_change(sk);
