@@ -153,11 +153,11 @@ void wire_setup_stop(struct wire_end *e)
 	mutex_unlock(&e->handler);
 }
 
-static void refuse(struct wire_end *e, int err)
+static void refuse(struct wire_end *e, enum sanx_refusal why)
 {
-	e->has_word = err;
-	if (err)
-		e->word = sanx_wire_refusal(err);
+	e->has_word = why != SANX_REFUSED_ABSENT;
+	if (e->has_word)
+		e->word = sanx_wire_refusal(why);
 	next_step(e, WIRE_REFUSED, sim_rnd(100000));
 }
 
@@ -196,21 +196,22 @@ static void ask_unproven(struct wire_listener *l, struct wire_end *e,
 	if (ask->origin == SANX_WIRE_ANYONE)
 		return;
 	unproven.origin = SANX_WIRE_ANYONE;
-	sim_assert(IS_ERR(sanx_wire_request(l->lnet, &e->wl, &unproven)));
+	sim_assert(sanx_wire_request(l->lnet, &e->wl, &unproven) != SANX_REFUSED_NOT);
 }
 
-/* The passive side takes a request.  Return: 0 or -errno. */
-static int take_request(struct wire_listener *l, struct wire_request *r)
+/* The passive side takes a request. */
+static enum sanx_refusal take_request(struct wire_listener *l, struct wire_request *r)
 {
 	struct wire_end *a = r->from, *e = wire_end_new(l->node, l->kind, false);
 	struct sanx_wire_ask ask = {
 		.kind = l->kind, .origin = origin(a->node, l->node),
 		.data = r->hello, .len = sizeof(r->hello),
 	};
+	enum sanx_refusal how;
 	struct sanx_link *link;
 
 	if (!e)
-		return -ENOMEM;
+		return SANX_REFUSED_LATER;
 	e->to = a->node;
 	e->rail = a->to_rail;
 	e->to_rail = a->rail;
@@ -220,14 +221,15 @@ static int take_request(struct wire_listener *l, struct wire_request *r)
 	ask_unproven(l, e, &ask);
 	/* quiesce() waits until the request is answered. */
 	mutex_lock(&e->handler);
-	link = sanx_wire_request(l->lnet, &e->wl, &ask);
-	if (IS_ERR(link)) {
+	how = sanx_wire_request(l->lnet, &e->wl, &ask);
+	if (how != SANX_REFUSED_NOT) {
 		mutex_unlock(&e->handler);
 		wire_end_put(e);
-		return PTR_ERR(link);
+		return how;
 	}
+	link = e->wl.link;
 	if (wire_prepare(e)) {
-		refuse(a, -ENOMEM);
+		refuse(a, SANX_REFUSED_LATER);
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
 	} else {
 		e->live = true;
@@ -235,7 +237,7 @@ static int take_request(struct wire_listener *l, struct wire_request *r)
 	}
 	mutex_unlock(&e->handler);
 	sanx_wire_request_put(link);
-	return 0;
+	return SANX_REFUSED_NOT;
 }
 
 static void request_arrives(struct sim_entry *en)
@@ -246,22 +248,22 @@ static void request_arrives(struct sim_entry *en)
 	struct sim_node *n = &sim_nodes[a->to];
 	struct wire_listener *l = n->listener[a->kind];
 	unsigned int noio = memalloc_noio_save();
-	int err;
+	enum sanx_refusal how;
 
 	if (a->stopped || !wire_path_out(a)) {
 		next_step(a, WIRE_LOST, a->path.route_ms * NSEC_PER_MSEC);
 	} else if (n->deaf) {
-		refuse(a, 0);
+		refuse(a, SANX_REFUSED_ABSENT);
 	} else if (!n->net || !l) {
 		/* A node without memory for it seems to have no AF_SANX. */
 		if (!sim_rails_strict())
 			sim_excuse(a->node, a->to, "nobody listened for links");
-		refuse(a, 0);
+		refuse(a, SANX_REFUSED_ABSENT);
 	} else {
 		l->running++;
-		err = take_request(l, r);
-		if (err)
-			refuse(a, err);
+		how = take_request(l, r);
+		if (how != SANX_REFUSED_NOT)
+			refuse(a, how);
 		l->running--;
 		sim_wake(&l->idle);
 	}

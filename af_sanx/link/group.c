@@ -744,67 +744,45 @@ static bool half_open_full(struct sanx_lnet *lnet, u32 peer)
 	       atomic_read(&lnet->half_open) >= READ_ONCE(sn->half_open);
 }
 
-/**
- * sanx_group_accept() - decide on a request of a peer for a link
- * @lnet: the namespace
- * @ask: the request
- * @hello: the peer's hello, checked by itself and against the node map
- * @auth: what it proves; copied, with a reference of its key
- * @wl: the wire's part; on success the link owns it
- *
- * Context: process, in an upcall of the wire.
- * Return: a link that is accepting, with a reference for the caller; or an
- * error pointer: -EALREADY if our attempt has precedence, -EACCES if the
- * node map has changed, -EKEYREJECTED if the key is not valid any more,
- * -EBUSY if too many links are half open, -EUSERS if the peer asks too often,
- * -ESHUTDOWN if the administrator keeps the rail free, -ENETDOWN, -ENOMEM.
- */
-struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
-				    const struct sanx_wire_ask *ask,
-				    const struct sanx_hello_info *hello,
-				    const struct sanx_auth *auth,
-				    struct sanx_wire_link *wl)
+/* Is a request of what the node map has now? */
+static bool accept_mapped(struct net *net, const struct sanx_wire_ask *ask,
+			  const struct sanx_hello_info *hello)
 {
-	struct sanx_link *link = ERR_PTR(-ENETDOWN);
-	const struct sanx_wire_ops *wire;
-	struct sanx_group *g;
+	return sanx_node_has_rail(net, hello->from, ask->kind, &ask->remote) &&
+	       sanx_node_self(net) == hello->to;
+}
 
-	mutex_lock(&lnet->lock);
-	wire = sanx_link_wire(lnet, ask->kind);
-	if (!lnet->running || !wire)
-		goto out;
-	link = ERR_PTR(-EACCES);
-	if (!sanx_node_has_rail(lnet->net, hello->from, ask->kind,
-				&ask->remote) ||
-	    sanx_node_self(lnet->net) != hello->to)
-		goto out;
-	link = ERR_PTR(-EKEYREJECTED);
-	if (!sanx_key_valid(lnet->net, hello->from, auth->key))
-		goto out;
-	link = ERR_PTR(-EBUSY);
-	if (half_open_full(lnet, hello->from))
-		goto out;
-	link = ERR_PTR(-ENOMEM);
-	g = group_get(lnet, hello->from, hello->lane);
-	if (!g)
-		goto out;
-	link = ERR_PTR(-EUSERS);
-	if (!sanx_bounds_link(g))
-		goto out;
-	link = ERR_PTR(-ESHUTDOWN);
+/* May the peer have a link in this lane?  As sanx_group_accept(). */
+static enum sanx_refusal accept_check(struct sanx_group *g,
+				      const struct sanx_wire_ask *ask,
+				      const struct sanx_hello_info *hello,
+				      const char **why)
+{
+	if (!sanx_bounds_link(g)) {
+		*why = "it asks too often: net.sanx.setups_peer is reached";
+		return SANX_REFUSED_LATER;
+	}
 	if (!sanx_rail_takes(g, hello->to, ask))
-		goto out;
+		return SANX_REFUSED_LATER;
+	if (g->trying && !group_self(g) && hello->to < hello->from)
+		return SANX_REFUSED_TIE;
+	return SANX_REFUSED_NOT;
+}
+
+/* Return: a link that is accepting, with the one reference that is its own; or NULL. */
+static struct sanx_link *accept_link(struct sanx_group *g,
+				     const struct sanx_wire_ops *wire,
+				     const struct sanx_wire_ask *ask,
+				     const struct sanx_hello_info *hello,
+				     const struct sanx_auth *auth)
+{
+	struct sanx_link *link = sanx_link_alloc(g, wire, false);
+
+	if (!link)
+		return NULL;
 	if (g->trying && !group_self(g)) {
-		link = ERR_PTR(-EALREADY);
-		if (hello->to < hello->from)
-			goto out;
 		g->trying->yields = true;
 		sanx_link_kill(g->trying, SANX_END_REFUSED);
-	}
-	link = sanx_link_alloc(g, wire, false);
-	if (!link) {
-		link = ERR_PTR(-ENOMEM);
-		goto out;
 	}
 	if (hello->features & SANX_HELLO_F_TRIAL || sanx_group_standby(g))
 		link->use = SANX_LINK_TRIAL;
@@ -814,12 +792,61 @@ struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
 	link->remote = ask->remote;
 	link->auth = *auth;
 	sanx_key_get(link->auth.key);
+	return link;
+}
+
+/**
+ * sanx_group_accept() - decide on a request of a peer for a link
+ * @lnet: the namespace
+ * @ask: the request
+ * @hello: the peer's hello, checked by itself and against the node map
+ * @auth: what it proves; copied, with a reference of its key
+ * @wl: the wire's part; on success the link owns it, and it has the link
+ * @why: set to what the log has to say about a refusal, if it has
+ *
+ * Context: process, in an upcall of the wire.
+ * Return: SANX_REFUSED_NOT, and @wl->link is accepting, with a reference for the caller;
+ * else why there is none.
+ */
+enum sanx_refusal sanx_group_accept(struct sanx_lnet *lnet,
+				    const struct sanx_wire_ask *ask,
+				    const struct sanx_hello_info *hello,
+				    const struct sanx_auth *auth,
+				    struct sanx_wire_link *wl, const char **why)
+{
+	enum sanx_refusal how = SANX_REFUSED_NEVER;
+	const struct sanx_wire_ops *wire;
+	struct sanx_link *link;
+	struct sanx_group *g;
+
+	mutex_lock(&lnet->lock);
+	wire = sanx_link_wire(lnet, ask->kind);
+	if (!lnet->running || !wire || !accept_mapped(lnet->net, ask, hello))
+		goto out;
+	how = SANX_REFUSED_LATER;
+	if (!sanx_key_valid(lnet->net, hello->from, auth->key))
+		goto out;
+	if (half_open_full(lnet, hello->from)) {
+		*why = "net.sanx.half_open or half_open_peer is reached";
+		goto out;
+	}
+	g = group_get(lnet, hello->from, hello->lane);
+	if (!g)
+		goto out;
+	how = accept_check(g, ask, hello, why);
+	if (how != SANX_REFUSED_NOT)
+		goto out;
+	how = SANX_REFUSED_LATER;
+	link = accept_link(g, wire, ask, hello, auth);
+	if (!link)
+		goto out;
 	kref_get(&link->refs);
 	link->wl = wl;
 	wl->link = link;
+	how = SANX_REFUSED_NOT;
 out:
 	mutex_unlock(&lnet->lock);
-	return link;
+	return how;
 }
 
 /* Ends what is left in other lanes of a peer that has restarted. */

@@ -873,11 +873,11 @@ static inline void sanx_debug_hold_up(void)
 /* group.c */
 int sanx_group_connect(struct sanx_lconn *lc);
 bool sanx_group_cancel(struct sanx_lconn *lc);
-struct sanx_link *sanx_group_accept(struct sanx_lnet *lnet,
+enum sanx_refusal sanx_group_accept(struct sanx_lnet *lnet,
 				    const struct sanx_wire_ask *ask,
 				    const struct sanx_hello_info *hello,
 				    const struct sanx_auth *auth,
-				    struct sanx_wire_link *wl);
+				    struct sanx_wire_link *wl, const char **why);
 bool sanx_group_trial(struct sanx_link *link);
 bool sanx_group_fits(const struct sanx_link *link);
 void sanx_group_heard(struct sanx_link *link);
@@ -955,7 +955,7 @@ void sanx_seek_flush(void);
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);
 void sanx_setup_unproven(struct sanx_link *link);
-int sanx_setup_refusal(const void *data, size_t len);
+enum sanx_refusal sanx_setup_refusal(const void *data, size_t len);
 
 /* link.c */
 struct sanx_link *sanx_link_alloc(struct sanx_group *g,

@@ -127,12 +127,13 @@ EXPORT_SYMBOL_GPL(sanx_wire_question);
  */
 int sanx_wire_answered(struct sanx_seek *s, const void *data, size_t len)
 {
+	enum sanx_refusal why;
 	struct sanx_keys keys;
 	int err;
 
-	err = sanx_setup_refusal(data, len);
-	if (err)
-		return err;
+	why = sanx_setup_refusal(data, len);
+	if (why != SANX_REFUSED_ABSENT)
+		return why == SANX_REFUSED_LATER ? -EAGAIN : -EACCES;
 	if (len != sizeof(s->text.answer))
 		return -EPROTO;
 	memcpy(&s->text.answer, data, len);
@@ -412,68 +413,72 @@ static bool seek_answered(struct sanx_lnet *lnet, const struct in6_addr *addr)
 	return answered;
 }
 
-static int seek_answer(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
-		       struct sanx_who_text *text, bool known)
+static enum sanx_refusal seek_answer(struct sanx_lnet *lnet,
+				     const struct sanx_wire_ask *ask,
+				     struct sanx_who_text *text, bool known)
 {
 	const struct sanx_key *key;
 	struct sanx_node_info self;
 	struct sanx_keys keys;
 	int err;
 
-	err = seek_self(lnet->net, &ask->local, &self) ?:
-	      sanx_keys_get(lnet->net, 0, &keys);
-	if (err)
-		return err;
+	if (seek_self(lnet->net, &ask->local, &self))
+		return SANX_REFUSED_NEVER;
+	if (sanx_keys_get(lnet->net, 0, &keys))
+		return SANX_REFUSED_LATER;
 	text->addr[0] = ask->remote;
 	text->addr[1] = ask->local;
 	err = sanx_who_check_question(text, &keys, &key);
 	if (!err)
 		err = sanx_who_answer(text, key, &self, known);
 	sanx_keys_put(&keys);
-	return err;
+	if (err == -EPROTO) {
+		sanx_count_protocol_error(lnet->net);
+		return SANX_REFUSED_NEVER;
+	}
+	/* The administrator may be about to give both nodes the key. */
+	return err ? SANX_REFUSED_LATER : SANX_REFUSED_NOT;
 }
 
 /**
  * sanx_wire_who() - somebody asks who is here
  * @lnet: as passed to sanx_wire_ops.listen()
  * @ask: the question
- * @buf: SANX_WIRE_ANSWER bytes, filled
+ * @buf: SANX_WIRE_ANSWER bytes, filled with the answer
  *
  * Context: process, may sleep.
- * Return: bytes of the answer; or -errno for sanx_wire_refusal().
+ * Return: SANX_REFUSED_NOT; or what there is instead of an answer, for
+ * sanx_wire_refusal().
  */
-int sanx_wire_who(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
-		  void *buf)
+enum sanx_refusal sanx_wire_who(struct sanx_lnet *lnet,
+				const struct sanx_wire_ask *ask, void *buf)
 {
 	struct net *net = lnet->net;
 	struct sanx_who_text text = {};
+	enum sanx_refusal how;
 	bool mapped;
-	int err;
 
+	/* A wire may add zeroes. */
 	if (ask->origin != SANX_WIRE_KERNEL || !sanx_auto_on(net) ||
 	    (!sanx_node_by_addr(net, &ask->remote, NULL) &&
-	     !sanx_auto_covers(net, &ask->remote)))
-		return -EACCES;
-	/* A wire may add zeroes. */
-	if (ask->len < sizeof(text.question))
-		return -EPROTO;
+	     !sanx_auto_covers(net, &ask->remote)) ||
+	    ask->len < sizeof(text.question))
+		return SANX_REFUSED_NEVER;
 	if (sanx_rate_wait(&lnet->answers, ktime_get_ns(), ANSWERS_SECOND))
-		return -EAGAIN;
+		return SANX_REFUSED_LATER;
 	memcpy(&text.question, ask->data, sizeof(text.question));
 	mapped = seek_mapped(net, ask);
-	err = seek_answer(lnet, ask, &text,
+	how = seek_answer(lnet, ask, &text,
 			  mapped || seek_answered(lnet, &ask->remote));
-	if (err == -EPROTO)
-		sanx_count_protocol_error(net);
-	if (err)
-		return err;
+	if (how != SANX_REFUSED_NOT)
+		return how;
 	if (!mapped && !(text.question.flags & SANX_WHO_F_BACK)) {
 		/* Whatever it was, now it has AF_SANX. */
 		sanx_auto_forget(net, &ask->remote);
 		seek_start(lnet, &ask->remote, SEEK_BACK);
 	}
-	memcpy(buf, &text.answer, sizeof(text.answer));
-	return sizeof(text.answer);
+	memcpy(buf, &text.answer, SANX_WIRE_ANSWER);
+	return SANX_REFUSED_NOT;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_who);
 

@@ -22,12 +22,12 @@
 #include "config/cov.h"
 #include "internal.h"
 
-/* Reject word: wait for our own request, which is in progress. */
-#define REJECT_TIE	0x534e5854	/* "SNXT" */
-/* Reject word: refused for now, for example for lack of memory. */
-#define REJECT_LATER	0x534e584c	/* "SNXL" */
-/* Reject word: refused for good, for example because not in the node map. */
-#define REJECT_NEVER	0x534e584e	/* "SNXN" */
+/* What a peer is told. */
+static const u32 refusal_words[__SANX_REFUSALS] = {
+	[SANX_REFUSED_TIE]	= 0x534e5854,	/* "SNXT" */
+	[SANX_REFUSED_LATER]	= 0x534e584c,	/* "SNXL" */
+	[SANX_REFUSED_NEVER]	= 0x534e584e,	/* "SNXN" */
+};
 
 static_assert(sizeof(struct sanx_hello) == SANX_WIRE_HELLO);
 static_assert(SANX_FRAME_MAX <= SANX_WIRE_FRAME_MAX);
@@ -229,35 +229,26 @@ void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 }
 EXPORT_SYMBOL_GPL(sanx_wire_connected);
 
-/* Returns the peer's reject word, or 0. */
-static u32 reject_word(const void *data, size_t len)
-{
-	__le32 why;
-
-	if (!data || len < sizeof(why))
-		return 0;
-	memcpy(&why, data, sizeof(why));
-	return le32_to_cpu(why);
-}
-
 /**
- * sanx_setup_refusal() - is it a refusal that came in place of something else?
- * @data: what came
+ * sanx_setup_refusal() - read a refusal of AF_SANX
+ * @data: what came, or NULL
  * @len: its size in bytes
  *
  * Context: any.
- * Return: 0 if not; -EAGAIN if it is one for now; else -EACCES.
+ * Return: what it says; SANX_REFUSED_ABSENT if it is no refusal of AF_SANX.
  */
-int sanx_setup_refusal(const void *data, size_t len)
+enum sanx_refusal sanx_setup_refusal(const void *data, size_t len)
 {
-	switch (reject_word(data, len)) {
-	case REJECT_LATER:
-		return -EAGAIN;
-	case REJECT_NEVER:
-		return -EACCES;
-	default:
-		return 0;
-	}
+	enum sanx_refusal why;
+	__le32 word;
+
+	if (!data || len < sizeof(word))
+		return SANX_REFUSED_ABSENT;
+	memcpy(&word, data, sizeof(word));
+	for (why = SANX_REFUSED_TIE; why <= SANX_REFUSED_NEVER; why++)
+		if (word == sanx_wire_refusal(why))
+			return why;
+	return SANX_REFUSED_ABSENT;
 }
 
 /* Does a link show that the node is still the one that it was? */
@@ -286,21 +277,29 @@ static bool setup_linked(const struct sanx_group *g)
  */
 void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 {
-	u32 why = reject_word(data, len);
+	enum sanx_refusal why = sanx_setup_refusal(data, len);
 	struct sanx_group *g = link->group;
 	bool cov = sanx_cov_start(g->lnet->net);
-	bool doubt;
+	bool doubt = false;
 
 	mutex_lock(&g->lnet->lock);
-	/* It may be another node by now. */
-	doubt = why != REJECT_TIE && why != REJECT_LATER && link->active &&
-		!setup_linked(g);
-	/* Both sides tried, and the peer's request has precedence. */
-	if (why == REJECT_TIE)
+	switch (why) {
+	case SANX_REFUSED_TIE:
+		/* Both sides tried, and the peer's request has precedence. */
 		link->yields = true;
-	/* A peer that gives up its own attempt has AF_SANX. */
-	else if (why != REJECT_LATER && link->active)
-		sanx_group_refused(link, why == REJECT_NEVER);
+		break;
+	case SANX_REFUSED_NEVER:
+	case SANX_REFUSED_ABSENT:
+		/* A peer that gives up its own attempt has AF_SANX. */
+		if (!link->active)
+			break;
+		/* It may be another node by now. */
+		doubt = !setup_linked(g);
+		sanx_group_refused(link, why == SANX_REFUSED_NEVER);
+		break;
+	default:
+		break;
+	}
 	mutex_unlock(&g->lnet->lock);
 	if (doubt)
 		sanx_seek_again(g->lnet, g->peer);
@@ -403,13 +402,19 @@ static const char *setup_check(struct sanx_lnet *lnet,
 	return NULL;
 }
 
-/* Checks the proofs of a request, of which the rest was checked. */
+/*
+ * Checks the proofs of a request, of which the rest was checked.
+ * @why: set to why it is refused, for the log, or to NULL
+ * Return: 0 or -errno.
+ */
 static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
-			    const struct sanx_wire_ask *ask, u32 qpn, u32 peer)
+			    const struct sanx_wire_ask *ask, u32 qpn, u32 peer,
+			    const char **why)
 {
 	struct sanx_keys keys;
 	int err;
 
+	*why = NULL;
 	err = sanx_keys_get(lnet->net, peer, &keys);
 	if (err)
 		return err;
@@ -420,6 +425,10 @@ static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
 	else
 		err = sanx_auth_check_ask(auth, &keys);
 	sanx_keys_put(&keys);
+	if (err == -ENOKEY && ask->origin == SANX_WIRE_ANYONE)
+		*why = "any program on its fabric could have asked, so both nodes need a key";
+	else if (err == -ENOKEY || err == -EKEYREJECTED)
+		*why = setup_auth_fault(err, &auth->text.ask);
 	return err;
 }
 
@@ -442,36 +451,24 @@ void sanx_setup_unproven(struct sanx_link *link)
 		      "its first frame does not prove that it has the key");
 }
 
-/* Return: a link that is accepting, or an error pointer. */
-static struct sanx_link *setup_accept(struct sanx_lnet *lnet,
+/* Decides on a request that makes sense; as sanx_group_accept(). */
+static enum sanx_refusal setup_accept(struct sanx_lnet *lnet,
 				      struct sanx_wire_link *wl,
 				      const struct sanx_wire_ask *ask,
-				      const struct sanx_hello_info *hello)
+				      const struct sanx_hello_info *hello,
+				      const char **why)
 {
+	enum sanx_refusal how;
 	struct sanx_auth auth = {};
-	struct sanx_link *link;
-	int err;
 
-	err = setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from);
-	if (err == -ENOKEY && ask->origin == SANX_WIRE_ANYONE)
-		setup_refused(lnet, &ask->remote,
-			      "any program on its fabric could have asked, so both nodes need a key");
-	else if (err == -ENOKEY || err == -EKEYREJECTED)
-		setup_refused(lnet, &ask->remote,
-			      setup_auth_fault(err, &auth.text.ask));
-	if (err)
-		return ERR_PTR(err);
-	link = sanx_group_accept(lnet, ask, hello, &auth, wl);
+	/* The administrator may be about to give both nodes the key. */
+	if (setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from, why))
+		return SANX_REFUSED_LATER;
+	how = sanx_group_accept(lnet, ask, hello, &auth, wl, why);
 	sanx_auth_end(&auth);
-	if (!IS_ERR(link))
-		hello_take(link, hello);
-	else if (PTR_ERR(link) == -EBUSY)
-		setup_refused(lnet, &ask->remote,
-			      "net.sanx.half_open or half_open_peer is reached");
-	else if (PTR_ERR(link) == -EUSERS)
-		setup_refused(lnet, &ask->remote,
-			      "it asks too often: net.sanx.setups_peer is reached");
-	return link;
+	if (how == SANX_REFUSED_NOT)
+		hello_take(wl->link, hello);
+	return how;
 }
 
 /**
@@ -501,22 +498,22 @@ bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
 /**
  * sanx_wire_request() - a peer asks for a link
  * @lnet: as passed to sanx_wire_ops.listen()
- * @wl: the wire's part, with @wl->peer_qpn.  On success the link owns it, wl->link
- *	is set, and sanx_wire_ops.free() frees it
+ * @wl: the wire's part, with @wl->peer_qpn.  On success the link owns it, @wl->link is
+ *	set, and sanx_wire_ops.free() frees it
  * @ask: the request
  *
  * The wire accepts or refuses the request.  If it refuses after success, it
  * calls sanx_wire_failed() as well.
  *
  * Context: process, may sleep; NOIO; takes lnet.lock.
- * Return: the link, with its addresses, until sanx_wire_request_put(); or an
- * error pointer for sanx_wire_refusal().
+ * Return: SANX_REFUSED_NOT, and @wl->link is the link, with its addresses, until
+ * sanx_wire_request_put(); else what the peer is to be told, for sanx_wire_refusal().
  */
-struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
+enum sanx_refusal sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask)
 {
-	struct sanx_link *link = ERR_PTR(-EACCES);
+	enum sanx_refusal how = SANX_REFUSED_NEVER;
 	bool cov = sanx_cov_start(lnet->net);
 	struct sanx_hello_info info;
 	const char *why;
@@ -524,12 +521,12 @@ struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
 
 	parsed = sanx_hello_parse(&info, ask->data, ask->len);
 	why = setup_check(lnet, ask, &info, parsed);
+	if (!why)
+		how = setup_accept(lnet, wl, ask, &info, &why);
 	if (why)
 		setup_refused(lnet, &ask->remote, why);
-	else
-		link = setup_accept(lnet, wl, ask, &info);
 	sanx_cov_stop(cov);
-	return link;
+	return how;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request);
 
@@ -547,28 +544,13 @@ EXPORT_SYMBOL_GPL(sanx_wire_request_put);
 
 /**
  * sanx_wire_refusal() - what a peer is told whose request is refused
- * @err: -errno
+ * @why: why it is
  *
  * Context: any.
  * Return: 4 bytes, for sanx_wire_refused() of the peer.
  */
-__le32 sanx_wire_refusal(int err)
+__le32 sanx_wire_refusal(enum sanx_refusal why)
 {
-	switch (err) {
-	case -EALREADY:
-		return cpu_to_le32(REJECT_TIE);
-	case -ENOMEM:
-	case -EBUSY:
-	case -EUSERS:
-	case -EAGAIN:
-	/* The administrator may be about to give both nodes the key. */
-	case -ENOKEY:
-	case -EKEYREJECTED:
-	/* The administrator may be about to take the rail into service. */
-	case -ESHUTDOWN:
-		return cpu_to_le32(REJECT_LATER);
-	default:
-		return cpu_to_le32(REJECT_NEVER);
-	}
+	return cpu_to_le32(refusal_words[why]);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_refusal);

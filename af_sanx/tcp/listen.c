@@ -80,9 +80,9 @@ static void offer_last(struct tlink *tl, enum tlink_setup_type type,
 	tl->since = jiffies;
 }
 
-static void offer_refuse(struct tlink *tl, int err)
+static void offer_refuse(struct tlink *tl, enum sanx_refusal why)
 {
-	__le32 word = sanx_wire_refusal(err);
+	__le32 word = sanx_wire_refusal(why);
 
 	offer_last(tl, TLINK_REFUSE, &word, sizeof(word));
 }
@@ -125,15 +125,17 @@ static void offer_decide(struct tlink_listener *l, struct tlink *tl)
 		.data	= tl->hello.body,
 		.len	= le16_to_cpu(tl->hello.len),
 	};
+	enum sanx_refusal how;
 	struct sanx_link *link;
 
 	tlink_addrs(tl->sock->sk, &ask.local, &ask.remote);
 	tl->wl.peer_qpn = le32_to_cpu(tl->hello.qpn);
-	link = sanx_wire_request(l->lnet, &tl->wl, &ask);
-	if (IS_ERR(link)) {
-		offer_refuse(tl, PTR_ERR(link));
+	how = sanx_wire_request(l->lnet, &tl->wl, &ask);
+	if (how != SANX_REFUSED_NOT) {
+		offer_refuse(tl, how);
 		return;
 	}
+	link = tl->wl.link;
 	list_del_init(&tl->node);
 	listen_detach(tl->sock->sk);
 	if (offer_accept(tl))
@@ -153,14 +155,14 @@ static void offer_tell(struct tlink_listener *l, struct tlink *tl)
 		.len	= le16_to_cpu(tl->hello.len),
 	};
 	u8 answer[SANX_WIRE_ANSWER];
-	int len;
+	enum sanx_refusal how;
 
 	tlink_addrs(tl->sock->sk, &ask.local, &ask.remote);
-	len = sanx_wire_who(l->lnet, &ask, answer);
-	if (len < 0)
-		offer_refuse(tl, len);
+	how = sanx_wire_who(l->lnet, &ask, answer);
+	if (how != SANX_REFUSED_NOT)
+		offer_refuse(tl, how);
 	else
-		offer_last(tl, TLINK_HERE, answer, len);
+		offer_last(tl, TLINK_HERE, answer, sizeof(answer));
 }
 
 static void offer_look(struct tlink_listener *l, struct tlink *tl)

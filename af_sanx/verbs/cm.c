@@ -377,16 +377,16 @@ static int cm_accept(struct verbs_link *vl)
 	return cm_prepare(vl, &param, hello) ?: rdma_accept(vl->id, &param);
 }
 
-static int cm_reject(struct rdma_cm_id *id, int err)
+static int cm_reject(struct rdma_cm_id *id, enum sanx_refusal why)
 {
-	__le32 data = sanx_wire_refusal(err);
+	__le32 data = sanx_wire_refusal(why);
 
 	rdma_reject(id, &data, sizeof(data), IB_CM_REJ_CONSUMER_DEFINED);
 	return -ECONNREFUSED;
 }
 
 /* Offers the request to the engine; the link owns @id if it takes it. */
-static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
+static enum sanx_refusal cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 				  struct rdma_cm_id *id,
 				  const struct rdma_conn_param *p)
 {
@@ -396,18 +396,18 @@ static struct sanx_link *cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 		.data	= p->private_data,
 		.len	= p->private_data_len,
 	};
-	struct sanx_link *link;
+	enum sanx_refusal how;
 
 	vl->id = id;
 	vl->wl.peer_qpn = cm_qpn(id, p->qp_num);
 	verbs_addr(&ask.local, &id->route.addr.src_addr);
 	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
-	link = sanx_wire_request(lnet, &vl->wl, &ask);
-	if (!IS_ERR(link)) {
+	how = sanx_wire_request(lnet, &vl->wl, &ask);
+	if (how == SANX_REFUSED_NOT) {
 		id->context = vl;
 		id->event_handler = cm_link_event;
 	}
-	return link;
+	return how;
 }
 
 static bool cm_is_question(const struct rdma_conn_param *p)
@@ -429,14 +429,14 @@ static int cm_tell(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		.len	= p->private_data_len,
 	};
 	u8 answer[SANX_WIRE_ANSWER];
-	int len;
+	enum sanx_refusal how;
 
 	verbs_addr(&ask.local, &id->route.addr.src_addr);
 	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
-	len = sanx_wire_who(lnet, &ask, answer);
-	if (len < 0)
-		return cm_reject(id, len);
-	rdma_reject(id, answer, len, IB_CM_REJ_CONSUMER_DEFINED);
+	how = sanx_wire_who(lnet, &ask, answer);
+	if (how != SANX_REFUSED_NOT)
+		return cm_reject(id, how);
+	rdma_reject(id, answer, sizeof(answer), IB_CM_REJ_CONSUMER_DEFINED);
 	return -ECONNREFUSED;
 }
 
@@ -447,6 +447,7 @@ static int cm_tell(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 static int cm_request(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *p)
 {
+	enum sanx_refusal how;
 	struct verbs_link *vl;
 	struct sanx_link *link;
 
@@ -454,14 +455,15 @@ static int cm_request(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		return cm_tell(lnet, id, p);
 	vl = kzalloc(sizeof(*vl), GFP_KERNEL);
 	if (!vl)
-		return cm_reject(id, -ENOMEM);
-	link = cm_offer(lnet, vl, id, p);
-	if (IS_ERR(link)) {
+		return cm_reject(id, SANX_REFUSED_LATER);
+	how = cm_offer(lnet, vl, id, p);
+	if (how != SANX_REFUSED_NOT) {
 		kfree(vl);
-		return cm_reject(id, PTR_ERR(link));
+		return cm_reject(id, how);
 	}
+	link = vl->wl.link;
 	if (cm_accept(vl)) {
-		cm_reject(id, -ENOMEM);
+		cm_reject(id, SANX_REFUSED_LATER);
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
 	}
 	sanx_wire_request_put(link);

@@ -394,6 +394,29 @@ enum sanx_wire_origin {
 };
 
 /**
+ * enum sanx_refusal - why a request, or a question, is refused
+ * @SANX_REFUSED_NOT: it is taken
+ * @SANX_REFUSED_TIE: the peer is to wait for our own request, which is in progress
+ * @SANX_REFUSED_LATER: for now: for want of memory, or of a key that an administrator may
+ *	be about to give both nodes, beyond a limit, or as long as the rail is kept free
+ * @SANX_REFUSED_NEVER: as long as the two node maps are as they are, or because it makes
+ *	no sense
+ * @SANX_REFUSED_ABSENT: it is not AF_SANX that has refused
+ *
+ * Chosen where the reason arises.  What follows at the node that asks is decided in
+ * sanx_wire_refused().
+ */
+enum sanx_refusal {
+	SANX_REFUSED_NOT,
+	SANX_REFUSED_TIE,
+	SANX_REFUSED_LATER,
+	SANX_REFUSED_NEVER,
+	SANX_REFUSED_ABSENT,
+	/* private: */
+	__SANX_REFUSALS
+};
+
+/**
  * struct sanx_wire_ask - a request of a peer for a link
  * @kind: kind of the wire
  * @local: the address that it was sent to
@@ -412,13 +435,13 @@ struct sanx_wire_ask {
 };
 
 /* Set-up: setup.c */
-struct sanx_link *sanx_wire_request(struct sanx_lnet *lnet,
+enum sanx_refusal sanx_wire_request(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask);
 bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
 		       u32 *node);
 void sanx_wire_request_put(struct sanx_link *link);
-__le32 sanx_wire_refusal(int err);
+__le32 sanx_wire_refusal(enum sanx_refusal why);
 int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 		      void **frames);
 void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
@@ -431,8 +454,8 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len);
 int sanx_wire_question(struct sanx_seek *s, const struct in6_addr *local,
 		       void *buf);
 int sanx_wire_answered(struct sanx_seek *s, const void *data, size_t len);
-int sanx_wire_who(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
-		  void *buf);
+enum sanx_refusal sanx_wire_who(struct sanx_lnet *lnet,
+				const struct sanx_wire_ask *ask, void *buf);
 
 /* Traffic and end: wr.c, recv.c, link.c */
 void sanx_wire_sent(struct sanx_link *link, u32 slot);
