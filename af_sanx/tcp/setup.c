@@ -399,31 +399,11 @@ struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net)
 	return &tl->wl;
 }
 
-/* @addr: IPv4 as v4-mapped.  Return: bytes of the socket address in @ss. */
-static int dial_addr(struct sockaddr_storage *ss, const struct in6_addr *addr,
-		     u16 port)
-{
-	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (ipv6_addr_v4mapped(addr)) {
-		sin->sin_family = AF_INET;
-		sin->sin_port = htons(port);
-		sin->sin_addr.s_addr = addr->s6_addr32[3];
-		return sizeof(*sin);
-	}
-	sin6->sin6_family = AF_INET6;
-	sin6->sin6_port = htons(port);
-	sin6->sin6_addr = *addr;
-	return sizeof(*sin6);
-}
-
 /* Return: 0; -EADDRINUSE if another socket keeps the port for itself; or -errno. */
 static int dial_bind(struct socket *sock, const struct in6_addr *src, u16 port)
 {
 	struct sockaddr_storage ss;
-	int len = dial_addr(&ss, src, port);
+	int len = sanx_wire_sockaddr(&ss, src, port);
 
 	/* Links to other peers may have the same port. */
 	sock->sk->sk_reuse = SK_CAN_REUSE;
@@ -438,7 +418,7 @@ static int dial_connect(struct socket *sock, const struct in6_addr *dst,
 			long timeo)
 {
 	struct sockaddr_storage ss;
-	int len = dial_addr(&ss, dst, tcp_rail_port);
+	int len = sanx_wire_sockaddr(&ss, dst, tcp_rail_port);
 	int err;
 
 	tlink_tune(sock->sk);

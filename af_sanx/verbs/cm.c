@@ -54,30 +54,6 @@ struct verbs_listener {
 };
 
 /**
- * verbs_sockaddr() - fill a socket address
- * @ss: filled
- * @addr: IPv6, or IPv4 as v4-mapped
- * @port: the port
- */
-void verbs_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
-		    u16 port)
-{
-	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (ipv6_addr_v4mapped(addr)) {
-		sin->sin_family = AF_INET;
-		sin->sin_port = htons(port);
-		sin->sin_addr.s_addr = addr->s6_addr32[3];
-	} else {
-		sin6->sin6_family = AF_INET6;
-		sin6->sin6_port = htons(port);
-		sin6->sin6_addr = *addr;
-	}
-}
-
-/**
  * verbs_addr() - the address in a socket address
  * @addr: set to it, IPv4 as v4-mapped
  * @ss: the socket address
@@ -284,7 +260,7 @@ int verbs_bind(struct rdma_cm_id *id, const struct in6_addr *src)
 
 	for (i = 0; i < RESVPORT_TRIES && err == -EADDRINUSE; i++) {
 		n = (u32)atomic_inc_return(&next) % RESVPORTS;
-		verbs_sockaddr(&ss, src, RESVPORT_MIN + n);
+		sanx_wire_sockaddr(&ss, src, RESVPORT_MIN + n);
 		err = rdma_bind_addr(id, (struct sockaddr *)&ss);
 	}
 	return err;
@@ -307,7 +283,7 @@ int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 	struct sockaddr_storage dst;
 	int err;
 
-	verbs_sockaddr(&dst, &path->dst, service_port);
+	sanx_wire_sockaddr(&dst, &path->dst, service_port);
 	vl->route_ms = path->route_ms;
 	/* Some devices ignore this. */
 	rdma_set_ack_timeout(vl->id, ACK_TIMEOUT);

@@ -105,8 +105,6 @@ void verbs_cm_exit(void);
 int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener);
 void verbs_unlisten(void *listener);
 struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net);
-void verbs_sockaddr(struct sockaddr_storage *ss, const struct in6_addr *addr,
-		    u16 port);
 void verbs_addr(struct in6_addr *addr, const struct sockaddr_storage *ss);
 struct rdma_cm_id *verbs_create_id(struct net *net, rdma_cm_event_handler handler,
 				   void *context);

@@ -103,7 +103,7 @@ static int who_start(struct rdma_cm_id *id, const struct in6_addr *addr)
 
 	if (ipv6_addr_v4mapped(addr))
 		ipv6_addr_set_v4mapped(htonl(INADDR_ANY), &any);
-	verbs_sockaddr(&dst, addr, service_port);
+	sanx_wire_sockaddr(&dst, addr, service_port);
 	return verbs_bind(id, &any) ?:
 	       rdma_resolve_addr(id, NULL, (struct sockaddr *)&dst, STEP_MS);
 }

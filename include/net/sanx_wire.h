@@ -34,7 +34,9 @@
 #define _NET_SANX_WIRE_H
 
 #include <linux/in6.h>
+#include <linux/string.h>
 #include <linux/types.h>
+#include <net/ipv6.h>
 
 struct module;
 struct net;
@@ -120,6 +122,34 @@ struct sanx_wire_path {
 	unsigned int	addr_ms;
 	unsigned int	route_ms;
 };
+
+/**
+ * sanx_wire_sockaddr() - make the socket address of a rail's end
+ * @ss: filled
+ * @addr: IPv6, or IPv4 as v4-mapped
+ * @port: the port
+ *
+ * Context: any.
+ * Return: bytes of the address in @ss.
+ */
+static inline int sanx_wire_sockaddr(struct sockaddr_storage *ss,
+				     const struct in6_addr *addr, u16 port)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (ipv6_addr_v4mapped(addr)) {
+		sin->sin_family = AF_INET;
+		sin->sin_port = htons(port);
+		sin->sin_addr.s_addr = addr->s6_addr32[3];
+		return sizeof(*sin);
+	}
+	sin6->sin6_family = AF_INET6;
+	sin6->sin6_port = htons(port);
+	sin6->sin6_addr = *addr;
+	return sizeof(*sin6);
+}
 
 /**
  * struct sanx_wire_map - memory that is mapped for a link's device

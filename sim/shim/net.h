@@ -108,6 +108,24 @@ struct net {
 	struct list_head	list;
 };
 
+struct sockaddr_storage {
+	u16			ss_family;
+	u8			rest[126];
+};
+
+struct sockaddr_in {
+	u16			sin_family;
+	__be16			sin_port;
+	struct { __be32 s_addr; } sin_addr;
+};
+
+struct sockaddr_in6 {
+	u16			sin6_family;
+	__be16			sin6_port;
+	u32			sin6_flowinfo;
+	struct in6_addr		sin6_addr;
+};
+
 struct pernet_operations {
 	int			(*init)(struct net *net);
 	void			(*exit)(struct net *net);
