@@ -709,7 +709,7 @@ bool sanx_lock_sock_soon(struct sock *sk)
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_lock_sock_soon);
 
-/* When TCP would give up, the connection is reset with ETIMEDOUT. */
+/* Calls connect() of the transport again, or resets with ETIMEDOUT when TCP would give up. */
 static void conn_retry_in(struct sanx_conn *conn, unsigned int ms)
 {
 	u32 past = (u32)jiffies - READ_ONCE(conn->tx_time);
@@ -732,7 +732,7 @@ static void conn_retry_in(struct sanx_conn *conn, unsigned int ms)
 
 /**
  * sanx_conn_busy() - the listener's backlog is full: retry later
- * @conn: a CONNECTING connection
+ * @conn: a CONNECTING connection; reset with ETIMEDOUT when TCP would give up
  *
  * Context: any.
  */
@@ -743,7 +743,7 @@ void sanx_conn_busy(struct sanx_conn *conn)
 
 /**
  * sanx_conn_again() - the way to the peer was lost before its answer: retry by another
- * @conn: a CONNECTING connection
+ * @conn: a CONNECTING connection; reset with ETIMEDOUT when TCP would give up
  *
  * Context: any.
  */

@@ -422,8 +422,10 @@ static int dial_connect(struct socket *sock, const struct in6_addr *dst,
 	int err;
 
 	tlink_tune(sock->sk);
-	if (timeo)
+	if (timeo) {
 		sock->sk->sk_sndtimeo = timeo;
+		sock->sk->sk_rcvtimeo = timeo;
+	}
 	err = kernel_connect(sock, (struct sockaddr *)&ss, len,
 			     timeo ? 0 : O_NONBLOCK);
 	if (err == -EADDRNOTAVAIL)
@@ -436,7 +438,8 @@ static int dial_connect(struct socket *sock, const struct in6_addr *dst,
  * @net: the namespace
  * @src: our address, or the unspecified one of the family of @dst
  * @dst: the peer's
- * @timeo: how long to wait for the peer's TCP, in jiffies; 0 for not at all
+ * @timeo: how long to wait for the peer's TCP, and what is sent and received then, in
+ *	jiffies; 0 for not at all
  * @res: set to the socket, which the caller releases; or to NULL
  *
  * Each time the next port, and one that is taken is passed over.

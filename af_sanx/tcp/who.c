@@ -37,7 +37,6 @@ static int who_exchange(struct socket *sock, struct sanx_seek *s)
 	u8 question[SANX_WIRE_HELLO];
 	int len;
 
-	sock->sk->sk_rcvtimeo = WHO_TIME;
 	tlink_addrs(sock->sk, &local, &remote);
 	len = sanx_wire_question(s, &local, question);
 	if (len < 0)
