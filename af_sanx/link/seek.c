@@ -377,20 +377,22 @@ void sanx_seek_again(struct sanx_lnet *lnet, u32 id)
 		seek_start(lnet, &addr, SEEK_AGAIN);
 }
 
-/* Who we are at one of our addresses. */
-static int seek_self(struct net *net, const struct in6_addr *local,
-		     struct sanx_node_info *self)
+/* Who we are at one of our addresses; as sanx_wire_who(). */
+static enum sanx_refusal seek_self(struct net *net, const struct in6_addr *local,
+				   struct sanx_node_info *self)
 {
 	u32 id = sanx_node_self(net);
 	struct sanx_nodemap_entry e;
 
+	/* The node map may change in between. */
 	if (id && sanx_node_has_addr(net, id, local))
-		return sanx_node_by_addr(net, local, self) ? 0 : -EAGAIN;
+		return sanx_node_by_addr(net, local, self) ? SANX_REFUSED_NOT :
+							     SANX_REFUSED_LATER;
 	if (!sanx_auto_covers(net, local))
-		return -EACCES;
+		return SANX_REFUSED_NEVER;
 	sanx_auto_entry(&e, local, id ?: sanx_auto_self(net));
 	*self = e.node;
-	return self->id ? 0 : -EACCES;
+	return self->id ? SANX_REFUSED_NOT : SANX_REFUSED_NEVER;
 }
 
 /* Are the node that asks and the address of ours that it asks in the node map? */
@@ -419,11 +421,13 @@ static enum sanx_refusal seek_answer(struct sanx_lnet *lnet,
 {
 	const struct sanx_key *key;
 	struct sanx_node_info self;
+	enum sanx_refusal how;
 	struct sanx_keys keys;
 	int err;
 
-	if (seek_self(lnet->net, &ask->local, &self))
-		return SANX_REFUSED_NEVER;
+	how = seek_self(lnet->net, &ask->local, &self);
+	if (how != SANX_REFUSED_NOT)
+		return how;
 	if (sanx_keys_get(lnet->net, 0, &keys))
 		return SANX_REFUSED_LATER;
 	text->addr[0] = ask->remote;
