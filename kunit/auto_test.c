@@ -106,7 +106,7 @@ static void auto_no_doubles(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, now, 1));
 	for (i = 0; i < ARRAY_SIZE(secs); i++) {
-		sanx_no_add(nos, &a, now, 1);
+		sanx_no_add(nos, &a, now, 1, 0);
 		KUNIT_EXPECT_TRUE(test, sanx_no_holds(nos, &a, now, 1));
 		KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &b, now, 1));
 		now += secs[i] * SEC;
@@ -122,17 +122,34 @@ static void auto_no_forgotten(struct kunit *test)
 	struct sanx_nos *nos = make_nos(test);
 	struct in6_addr a = v4(10, 5, 0, 1);
 
-	sanx_no_add(nos, &a, 0, 1);
+	sanx_no_add(nos, &a, 0, 1, 0);
 	sanx_no_del(nos, &a);
 	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, 0, 1));
-	sanx_no_add(nos, &a, 0, 1);
-	sanx_no_add(nos, &a, 0, 1);
+	sanx_no_add(nos, &a, 0, 1, 0);
+	sanx_no_add(nos, &a, 0, 1, 0);
 	KUNIT_EXPECT_TRUE(test, sanx_no_holds(nos, &a, 19 * SEC, 1));
 	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, 0, 2));
 	/* It is gone, and not only passed over; it begins anew. */
 	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, 0, 1));
-	sanx_no_add(nos, &a, 0, 2);
+	sanx_no_add(nos, &a, 0, 2, 0);
 	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, 10 * SEC, 2));
+}
+
+/* An answer to a question from before all were forgotten does not count. */
+static void auto_no_late(struct kunit *test)
+{
+	struct sanx_nos *nos = make_nos(test);
+	struct in6_addr a = v4(10, 5, 0, 1), b = v4(10, 5, 0, 2);
+	u32 before = nos->round;
+
+	sanx_no_add(nos, &a, 0, 1, before);
+	KUNIT_EXPECT_TRUE(test, sanx_no_holds(nos, &a, 0, 1));
+	sanx_no_del_all(nos);
+	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, 0, 1));
+	sanx_no_add(nos, &a, 0, 1, before);
+	sanx_no_add(nos, &b, 0, 1, nos->round);
+	KUNIT_EXPECT_FALSE(test, sanx_no_holds(nos, &a, 0, 1));
+	KUNIT_EXPECT_TRUE(test, sanx_no_holds(nos, &b, 0, 1));
 }
 
 static void auto_no_bounded(struct kunit *test)
@@ -143,7 +160,7 @@ static void auto_no_bounded(struct kunit *test)
 
 	for (i = 0; i < SANX_NOS + 2; i++) {
 		a = v4(10, 5, i >> 8, i);
-		sanx_no_add(nos, &a, i * SEC / 100, 1);
+		sanx_no_add(nos, &a, i * SEC / 100, 1, 0);
 	}
 	/* The two that end first have made room. */
 	for (i = 0; i < SANX_NOS + 2; i++) {
@@ -281,6 +298,7 @@ static struct kunit_case auto_cases[] = {
 	KUNIT_CASE(auto_covers),
 	KUNIT_CASE(auto_no_doubles),
 	KUNIT_CASE(auto_no_forgotten),
+	KUNIT_CASE(auto_no_late),
 	KUNIT_CASE(auto_no_bounded),
 	KUNIT_CASE(auto_fault),
 	KUNIT_CASE(auto_carry),

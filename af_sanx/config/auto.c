@@ -108,15 +108,20 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_no_holds);
  * @addr: the address
  * @now: ktime_get_ns()
  * @route: sanx_route_genid() of the address, from before it was asked
+ * @round: nos.round from before it was asked
+ *
+ * If all were forgotten since, so is this: what was asked then may not hold now.
  *
  * Context: process.
  */
 void sanx_no_add(struct sanx_nos *nos, const struct in6_addr *addr, u64 now,
-		 u32 route)
+		 u32 route, u32 round)
 {
 	struct sanx_no *no;
 
 	spin_lock(&nos->lock);
+	if (nos->round != round)
+		goto out;
 	no = no_find(nos, addr);
 	if (!no) {
 		no = no_place(nos);
@@ -127,6 +132,7 @@ void sanx_no_add(struct sanx_nos *nos, const struct in6_addr *addr, u64 now,
 	no->until = now + min(NO_NS << no->times, NO_MAX_NS);
 	if (no->times < NO_DOUBLINGS)
 		no->times++;
+out:
 	spin_unlock(&nos->lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_no_add);
@@ -149,6 +155,21 @@ void sanx_no_del(struct sanx_nos *nos, const struct in6_addr *addr)
 	spin_unlock(&nos->lock);
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_no_del);
+
+/**
+ * sanx_no_del_all() - forget all addresses that are no nodes
+ * @nos: what is remembered
+ *
+ * Context: process.
+ */
+void sanx_no_del_all(struct sanx_nos *nos)
+{
+	spin_lock(&nos->lock);
+	memset(nos->no, 0, sizeof(nos->no));
+	nos->round++;
+	spin_unlock(&nos->lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_no_del_all);
 
 /**
  * sanx_auto_entry() - make an entry with the rails that a node has by itself
@@ -339,19 +360,41 @@ bool sanx_auto_wants(struct net *net, const struct in6_addr *addr)
 }
 
 /**
+ * sanx_auto_round() - for sanx_auto_no(), before an address is asked
+ * @net: the namespace
+ *
+ * Context: process.
+ * Return: how often all addresses that are no nodes were forgotten.
+ */
+u32 sanx_auto_round(struct net *net)
+{
+	struct sanx_nos *nos = auto_nos(net);
+	u32 round = 0;
+
+	if (nos) {
+		spin_lock(&nos->lock);
+		round = nos->round;
+		spin_unlock(&nos->lock);
+	}
+	return round;
+}
+
+/**
  * sanx_auto_no() - an address is no node
  * @net: the namespace
  * @addr: the address
  * @route: sanx_route_genid() of the address, from before it was asked
+ * @round: sanx_auto_round() from before it was asked
  *
  * Context: process.
  */
-void sanx_auto_no(struct net *net, const struct in6_addr *addr, u32 route)
+void sanx_auto_no(struct net *net, const struct in6_addr *addr, u32 route,
+		  u32 round)
 {
 	struct sanx_nos *nos = auto_nos(net);
 
 	if (nos)
-		sanx_no_add(nos, addr, ktime_get_ns(), route);
+		sanx_no_add(nos, addr, ktime_get_ns(), route, round);
 }
 
 /**
@@ -369,17 +412,29 @@ void sanx_auto_forget(struct net *net, const struct in6_addr *addr)
 		sanx_no_del(nos, addr);
 }
 
-/* Makes the table of nos, or empties it. */
+/**
+ * sanx_auto_forget_all() - what makes an address a node, or none, has changed
+ * @sn: the namespace
+ *
+ * The caller has made the change visible: who asks after this asks with it.
+ *
+ * Context: process.
+ */
+void sanx_auto_forget_all(struct sanx_net *sn)
+{
+	struct sanx_nos *nos = auto_nos(sn->net);
+
+	if (nos)
+		sanx_no_del_all(nos);
+}
+
+/* Makes the table of nos, if there is none. */
 static int auto_make_nos(struct sanx_net *sn)
 {
-	struct sanx_nos *nos = sn->nos;
+	struct sanx_nos *nos;
 
-	if (nos) {
-		spin_lock(&nos->lock);
-		memset(nos->no, 0, sizeof(nos->no));
-		spin_unlock(&nos->lock);
+	if (sn->nos)
 		return 0;
-	}
 	nos = kzalloc(sizeof(*nos), GFP_KERNEL_ACCOUNT);
 	if (!nos)
 		return -ENOMEM;

@@ -392,11 +392,14 @@ struct sanx_no {
 
 /**
  * struct sanx_nos - the addresses under auto that are no nodes
- * @lock: guards @no
+ * @lock: guards the others
+ * @round: how often all were forgotten; an answer to a question from before that does not
+ *	count
  * @no: in no order
  */
 struct sanx_nos {
 	spinlock_t	lock; /* guards: see above */
+	u32		round;
 	struct sanx_no	no[SANX_NOS];
 };
 
@@ -407,8 +410,9 @@ bool sanx_auto_has(const struct sanx_auto *autos, const struct in6_addr *addr);
 bool sanx_no_holds(struct sanx_nos *nos, const struct in6_addr *addr, u64 now,
 		   u32 route);
 void sanx_no_add(struct sanx_nos *nos, const struct in6_addr *addr, u64 now,
-		 u32 route);
+		 u32 route, u32 round);
 void sanx_no_del(struct sanx_nos *nos, const struct in6_addr *addr);
+void sanx_no_del_all(struct sanx_nos *nos);
 int sanx_nodemap_fault(const struct sanx_nodemap *map,
 		       const struct sanx_nodemap_entry *e);
 struct sanx_nodemap *sanx_nodemap_carry(const struct sanx_nodemap *old,
@@ -418,8 +422,11 @@ bool sanx_auto_on(struct net *net);
 bool sanx_auto_covers(struct net *net, const struct in6_addr *addr);
 bool sanx_auto_wants(struct net *net, const struct in6_addr *addr);
 u32 sanx_auto_self(struct net *net);
-void sanx_auto_no(struct net *net, const struct in6_addr *addr, u32 route);
+u32 sanx_auto_round(struct net *net);
+void sanx_auto_no(struct net *net, const struct in6_addr *addr, u32 route,
+		  u32 round);
 void sanx_auto_forget(struct net *net, const struct in6_addr *addr);
+void sanx_auto_forget_all(struct sanx_net *sn);
 int sanx_auto_load(struct sanx_net *sn, struct sanx_nodemap **map,
 		   const char **why);
 int sanx_auto_check(struct net *net, const struct sanx_nodemap_entry *e);

@@ -305,6 +305,7 @@ static void seek_work(struct work_struct *work)
 	struct sanx_seek *s = container_of(work, struct sanx_seek, work);
 	struct sanx_lnet *lnet = s->lnet;
 	u32 route = sanx_route_genid(lnet->net, &s->addr);
+	u32 round = sanx_auto_round(lnet->net);
 	bool cov = sanx_cov_start(lnet->net);
 	int err;
 
@@ -313,7 +314,7 @@ static void seek_work(struct work_struct *work)
 		seek_drop(s, err);
 	} else if (err) {
 		seek_refused(s, err);
-		sanx_auto_no(lnet->net, &s->addr, route);
+		sanx_auto_no(lnet->net, &s->addr, route, round);
 	}
 	spin_lock(&lnet->seek_lock);
 	list_del(&s->node);

@@ -219,6 +219,7 @@ void sanx_nl_map_changed(struct net *net)
 static void nodemap_replace(struct sanx_net *sn, struct sanx_nodemap *map)
 {
 	sanx_nodemap_publish(sn, map);
+	sanx_auto_forget_all(sn);
 	sanx_nl_map_changed(sn->net);
 }
 

@@ -139,6 +139,8 @@ nos() {
 	goes 1 10.77.0.2 fallback_asked "who asks is no no any more"
 	soon_goes 2 10.77.0.1 conns_tcp_rail "so it is found"
 
+	a_late_no
+
 	# A node that does not cover the other does not answer it.
 	nodes 'sanxctl nodemap flush'
 	map 1 "auto 10.88.0.0/16"
@@ -147,6 +149,30 @@ nos() {
 	goes 2 10.77.0.1 fallback_asked "who is not covered there"
 	soon_goes 2 10.77.0.1 fallback_unmapped "who is not covered there is not answered"
 	is "and finds nobody" "$(found 1)$(found 2)" ""
+}
+
+# rejected: node 1 has rejected a packet.
+rejected() {
+	node1 "nft list counter ip auto rejected" </dev/null | grep -q 'packets [1-9]'
+}
+
+# The map is loaded anew while nobody has answered yet; then somebody says no, to a
+# question of the time before.  (When it says no is counted where it is said.)
+a_late_no() {
+	nodes 'sanxctl nodemap flush'
+	deaf "tcp dport 658"
+	map 2 "auto 10.77.0.0/16"
+	goes 2 10.77.0.1 fallback_asked "nobody answers yet"
+	map 2 "auto 10.77.0.0/16"
+	node1 'nft delete table ip auto' </dev/null
+	deaf "tcp dport 658 counter name rejected" "counter rejected {}" "reject with tcp reset"
+	check "somebody says no" eventually 30 rejected
+	node1 'nft delete table ip auto' </dev/null
+	map 1 "auto 10.77.0.0/16"
+	remember 2
+	check "a no from before a new map: found" eventually 30 \
+		"peer 2 connect 10.77.0.1 5003 both 100000 shut end >/dev/null 2>&1 && finds 2 '10.77.0.1 10.77.0.2'"
+	is "a no from before a new map is none" "$(moved 2 fallback_unmapped)" 0
 }
 
 # asked_twice: a connection was made, and has come to its end, while nobody had said yet who
@@ -238,19 +264,19 @@ keys() {
 	soon_goes 2 10.77.0.1 fallback_unmapped "another key: not answered"
 	is "nobody was found without the key" "$(found 1)$(found 2)" ""
 	key 2 "$one"
-	map 2 "auto 10.77.0.0/16"
-	goes 2 10.77.0.1 fallback_asked "the key"
+	goes 2 10.77.0.1 fallback_asked "a no is forgotten with a new key"
 	soon_goes 2 10.77.0.1 conns_tcp_rail "the key: found"
 	nodes 'sanxctl key del default'
 }
 
-# deaf RULE: what matches does not come to node 1.
+# deaf RULE [OBJECT [VERDICT]]: what matches does not come to node 1, or has that verdict.
 deaf() {
 	node1 "nft -f - <<-END
 		table ip auto {
+			${2-}
 			chain in {
 				type filter hook input priority 0
-				$1 drop
+				$1 ${3-drop}
 			}
 		}
 		END" </dev/null
@@ -280,7 +306,7 @@ with_rdma() {
 	soon_goes 2 10.77.0.1 conns_verbs "RDMA: found, and used"
 }
 
-plan 95
+plan 100
 at_exit clean_up
 identity 1 1
 identity 2 2
