@@ -45,7 +45,8 @@
 /*
  * Makes a send buffer for a connection without one.  Payload that was sent in
  * frames is copied there, as if it had been sent from there.  Without memory
- * the connection becomes RESET, and so ends with its link.
+ * the connection becomes RESET, and so ends with its link; but a sender may have made the
+ * buffer meanwhile.
  */
 static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 {
@@ -54,10 +55,10 @@ static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
 
 	err = sanx_sndbuf_alloc(lc, link, &ring, sanx_sndbuf_size(lc, 0));
 	spin_lock_bh(&link->tx_lock);
-	if (err)
-		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
-	else
+	if (!err)
 		sanx_sndbuf_first(lc, &ring);
+	else if (!lc->sndbuf.buf)
+		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	spin_unlock_bh(&link->tx_lock);
 	sanx_lring_free(&ring);
 }
