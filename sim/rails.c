@@ -572,6 +572,9 @@ static bool on_best(struct sim_node *n, const struct sanx_group *g)
 
 	if (!g->out || (u32)n->id > g->peer || sanx_group_standby(g))
 		return true;
+	/* Users may have no memory for as many links. */
+	if (sim_plan.mem_mb)
+		return true;
 	well = count_lanes(g->first, load);
 	if (well != BIT(info->n_rails) - 1)
 		return false;
@@ -657,13 +660,16 @@ static bool show(struct sim_node *n, const struct sanx_group *g)
 
 /* An acceptor waits so long for a connector that has forgotten a connection. */
 #define SETTLE_SUSPENDED	(11 * NSEC_PER_SEC)
+/* A connector waits so long for an acceptor that refuses links: its user has no memory. */
+#define SETTLE_DENIED		(66 * NSEC_PER_SEC)
 
 static u64 settle_most(void)
 {
 	u64 hold = (u64)rail_hold_ms << RAILS_DOUBLE;
 
 	return ms(hold + hold / 4 + 20 * failover_ms + 6 * link_timeout_ms +
-		  20 * heartbeat_ms + 5000) + SETTLE_SUSPENDED;
+		  20 * heartbeat_ms + 5000) + SETTLE_SUSPENDED +
+	       (sim_plan.mem_mb ? SETTLE_DENIED : 0);
 }
 
 static void step(void)

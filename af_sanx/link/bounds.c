@@ -41,7 +41,7 @@ bool sanx_bounds_link(struct sanx_group *g)
 	const struct sanx_net *sn = sanx_net(g->lnet->net);
 
 	return !sanx_rate_wait(&g->first->setups, ktime_get_ns(),
-			       READ_ONCE(sn->setups_peer));
+			       READ_ONCE(sn->setups_peer)) && sanx_user_setup(g->user);
 }
 
 /**
@@ -106,21 +106,33 @@ static struct shares shares_of(const struct sanx_link *link)
 }
 
 /* Half is for those who have nothing yet. */
-static bool claim_both(struct sanx_link *link, u32 pages, enum sanx_claim what)
+static bool claim_all(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
+	u32 part = what == SANX_CLAIM_GROWN ? 2 : 1;
 	struct sanx_group *g = link->group;
 	struct shares s = shares_of(link);
 
-	if (what == SANX_CLAIM_GROWN) {
-		s.all /= 2;
-		s.peer /= 2;
-	}
-	if (!claim(&memory, pages, s.all))
+	if (!claim(&memory, pages, div_u64(s.all, part)))
 		return false;
-	if (claim(&g->first->memory, pages, s.peer))
-		return true;
+	if (!claim(&g->first->memory, pages, div_u64(s.peer, part)))
+		goto err_all;
+	/* A quarter is for links: without one, nobody gets rid of what waits. */
+	if (!sanx_user_claim(g->user, pages, what == SANX_CLAIM_GROWN ? 2 : 3))
+		goto err_peer;
+	return true;
+
+err_peer:
+	atomic_long_sub(pages, &g->first->memory);
+err_all:
 	atomic_long_sub(pages, &memory);
 	return false;
+}
+
+static void count(struct sanx_group *g, u32 pages)
+{
+	atomic_long_add(pages, &memory);
+	atomic_long_add(pages, &g->first->memory);
+	sanx_user_take(g->user, pages);
 }
 
 /**
@@ -140,11 +152,10 @@ bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
 	struct sanx_group *g = link->group;
 
 	if (what == SANX_CLAIM_LEAST) {
-		atomic_long_add(pages, &memory);
-		atomic_long_add(pages, &g->first->memory);
+		count(g, pages);
 		return true;
 	}
-	if (claim_both(link, pages, what))
+	if (claim_all(link, pages, what))
 		return true;
 	sanx_stat_add(g->lnet->net, SANX_STAT_MEMORY_REFUSED, 1);
 	/* Rings that do not grow are no news. */
@@ -163,6 +174,7 @@ bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
  */
 void sanx_bounds_memory_put(struct sanx_group *g, u32 pages)
 {
+	sanx_user_unclaim(g->user, pages);
 	atomic_long_sub(pages, &g->first->memory);
 	atomic_long_sub(pages, &memory);
 }
@@ -197,7 +209,8 @@ bool sanx_bounds_conn(struct sanx_link *link)
 	if (has >= READ_ONCE(sn->conns_peer))
 		return one_too_many(g, "net.sanx.conns_peer");
 	if ((has + 1) * CONN_PAGES > s.peer ||
-	    (atomic_long_read(&conns) + 1) * CONN_PAGES > s.all)
+	    (atomic_long_read(&conns) + 1) * CONN_PAGES > s.all ||
+	    sanx_user_full(g->user, CONN_PAGES))
 		return one_too_many(g, "net.sanx.mem_mb or mem_peer_percent");
 	return true;
 }
@@ -215,8 +228,7 @@ void sanx_bounds_conn_add(struct sanx_group *g)
 {
 	atomic_inc(&g->first->conns);
 	atomic_long_add(1, &conns);
-	atomic_long_add(CONN_PAGES, &g->first->memory);
-	atomic_long_add(CONN_PAGES, &memory);
+	count(g, CONN_PAGES);
 }
 
 /**

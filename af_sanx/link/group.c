@@ -31,6 +31,9 @@
 #include "config/cov.h"
 #include "internal.h"
 
+/* Pages that a lane takes. */
+#define GROUP_PAGES	DIV_ROUND_UP(sizeof(struct sanx_group), PAGE_SIZE)
+
 static void group_timeout(struct work_struct *work);
 
 /* Returns lane 0 of a peer, which has pointers to the others. */
@@ -40,19 +43,27 @@ static struct sanx_group *group_find(struct sanx_lnet *lnet, u32 peer)
 	return xa_load(&lnet->peers, peer);
 }
 
+/* Return: a lane; or an error pointer: -ENOMEM, or -EDQUOT if the user may have no more. */
 static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
 				      u32 lane)
 {
+	struct sanx_group *g;
+
+	lockdep_assert_held(&lnet->lock);
+	if (!sanx_user_claim(lnet->user, GROUP_PAGES, 4))
+		return ERR_PTR(-EDQUOT);
 	/*
 	 * No I/O: a connection that moves to another link needs lnet.lock, and
 	 * reclaim may wait for that connection.
 	 */
-	struct sanx_group *g = kzalloc(sizeof(*g), GFP_NOIO);
-
-	if (!g)
-		return NULL;
+	g = kzalloc(sizeof(*g), GFP_NOIO);
+	if (!g) {
+		sanx_user_unclaim(lnet->user, GROUP_PAGES);
+		return ERR_PTR(-ENOMEM);
+	}
 	kref_init(&g->refs);
 	g->lnet = lnet;
+	g->user = sanx_user_get(lnet->user);
 	g->peer = peer;
 	g->lane = lane;
 	INIT_LIST_HEAD(&g->links);
@@ -67,8 +78,8 @@ static struct sanx_group *group_alloc(struct sanx_lnet *lnet, u32 peer,
 }
 
 /*
- * Finds or makes a group.  Groups are freed only when the lnet stops, so there
- * is at most one for each node id and lane that was ever used.
+ * Finds or makes a group.  Groups are freed when the lnet stops, and when the node map
+ * changes and does not have their node.
  */
 static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
 {
@@ -76,15 +87,15 @@ static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
 
 	if (!first) {
 		first = group_alloc(lnet, peer, 0);
-		if (!first)
-			return NULL;
+		if (IS_ERR(first))
+			return first;
 		first->lanes[0] = first;
 		first->first = first;
 		sanx_rails_renumber(first);
 		if (xa_err(xa_store(&lnet->peers, peer, first, GFP_NOIO))) {
 			list_del(&first->node);
 			sanx_group_put(first);
-			return NULL;
+			return ERR_PTR(-ENOMEM);
 		}
 	}
 	return sanx_group_lane(first, lane);
@@ -96,18 +107,21 @@ static struct sanx_group *group_get(struct sanx_lnet *lnet, u32 peer, u32 lane)
  * @lane: number of the lane, below SANX_LANES_ALL
  *
  * Context: process, lnet.lock held.
- * Return: the lane, or NULL without memory.
+ * Return: the lane; or an error pointer: -ENOMEM, or -EDQUOT if the user may have no more.
  */
 struct sanx_group *sanx_group_lane(struct sanx_group *first, u32 lane)
 {
-	if (first->lanes[lane])
-		return first->lanes[lane];
-	first->lanes[lane] = group_alloc(first->lnet, first->peer, lane);
-	if (first->lanes[lane]) {
-		kref_get(&first->refs);
-		first->lanes[lane]->first = first;
-	}
-	return first->lanes[lane];
+	struct sanx_group *g = first->lanes[lane];
+
+	if (g)
+		return g;
+	g = group_alloc(first->lnet, first->peer, lane);
+	if (IS_ERR(g))
+		return g;
+	kref_get(&first->refs);
+	g->first = first;
+	first->lanes[lane] = g;
+	return g;
 }
 
 static void group_free(struct kref *refs)
@@ -119,6 +133,8 @@ static void group_free(struct kref *refs)
 	xa_destroy(&g->ids);
 	if (g->first != g)
 		sanx_group_put(g->first);
+	sanx_user_unclaim(g->user, GROUP_PAGES);
+	sanx_user_put(g->user);
 	kfree_rcu(g, rcu);
 }
 
@@ -246,8 +262,8 @@ static int group_try(struct sanx_group *g, bool waits)
 	if (!wire)
 		return -ENODEV;
 	link = sanx_link_alloc(g, wire, true);
-	if (!link)
-		return -ENOMEM;
+	if (IS_ERR(link))
+		return PTR_ERR(link);
 	link->rail = g->rail;
 	if (group_linked(g) || sanx_group_standby(g))
 		link->use = SANX_LINK_TRIAL;
@@ -510,7 +526,7 @@ void sanx_group_widen(struct sanx_group *first, bool all)
 		if (g && (g->out || g->trying || sanx_group_in_backoff(g)))
 			continue;
 		g = sanx_group_lane(first, i);
-		if (g)
+		if (!IS_ERR(g))
 			sanx_group_try(g);
 		if (!all)
 			return;
@@ -555,8 +571,8 @@ static int group_connect(struct sanx_lnet *lnet, const struct sanx_node_info *pe
 	if (lc->waiting)
 		return 0;
 	g = group_get(lnet, peer->id, 0);
-	if (!g)
-		return -ENOMEM;
+	if (IS_ERR(g))
+		return PTR_ERR(g);
 	best = group_best(g, peer->n_rails > 1 || sanx_rail_any_setting(lnet->net));
 	if (IS_ERR(best))
 		return PTR_ERR(best);
@@ -728,6 +744,7 @@ void sanx_group_half_open(const struct sanx_link *link, int n)
 		return;
 	atomic_add(n, &link->group->lnet->half_open);
 	atomic_add(n, &link->group->first->half_open);
+	sanx_user_half_open(link->group->user, n);
 }
 
 /*
@@ -741,7 +758,8 @@ static bool half_open_full(struct sanx_lnet *lnet, u32 peer)
 	unsigned int of_peer = first ? atomic_read(&first->half_open) : 0;
 
 	return of_peer >= READ_ONCE(sn->half_open_peer) ||
-	       atomic_read(&lnet->half_open) >= READ_ONCE(sn->half_open);
+	       atomic_read(&lnet->half_open) >= READ_ONCE(sn->half_open) ||
+	       sanx_user_half_open_full(lnet->user);
 }
 
 /* Is a request of what the node map has now? */
@@ -769,7 +787,13 @@ static enum sanx_refusal accept_check(struct sanx_group *g,
 	return SANX_REFUSED_NOT;
 }
 
-/* Return: a link that is accepting, with the one reference that is its own; or NULL. */
+/* What the user has may stay as it is, and the peer must not wait for ever. */
+static enum sanx_refusal accept_refusal(int err)
+{
+	return err == -EDQUOT ? SANX_REFUSED_NEVER : SANX_REFUSED_LATER;
+}
+
+/* Return: a link that is accepting, with its own reference only; or as sanx_link_alloc(). */
 static struct sanx_link *accept_link(struct sanx_group *g,
 				     const struct sanx_wire_ops *wire,
 				     const struct sanx_wire_ask *ask,
@@ -778,8 +802,8 @@ static struct sanx_link *accept_link(struct sanx_group *g,
 {
 	struct sanx_link *link = sanx_link_alloc(g, wire, false);
 
-	if (!link)
-		return NULL;
+	if (IS_ERR(link))
+		return link;
 	if (g->trying && !group_self(g)) {
 		g->trying->yields = true;
 		sanx_link_kill(g->trying, SANX_END_REFUSED);
@@ -831,15 +855,18 @@ enum sanx_refusal sanx_group_accept(struct sanx_lnet *lnet,
 		goto out;
 	}
 	g = group_get(lnet, hello->from, hello->lane);
-	if (!g)
+	if (IS_ERR(g)) {
+		how = accept_refusal(PTR_ERR(g));
 		goto out;
+	}
 	how = accept_check(g, ask, hello, why);
 	if (how != SANX_REFUSED_NOT)
 		goto out;
-	how = SANX_REFUSED_LATER;
 	link = accept_link(g, wire, ask, hello, auth);
-	if (!link)
+	if (IS_ERR(link)) {
+		how = accept_refusal(PTR_ERR(link));
 		goto out;
+	}
 	kref_get(&link->refs);
 	link->wl = wl;
 	wl->link = link;
@@ -1181,6 +1208,60 @@ static bool link_rail_valid(const struct sanx_link *link)
 				  &link->remote);
 }
 
+static bool lane_idle(const struct sanx_group *g, unsigned int refs)
+{
+	return kref_read(&g->refs) == refs && list_empty(&g->waiters) &&
+	       !g->n_suspended;
+}
+
+/* Are the lanes to a node in lists only?  Links, connections and rings have references. */
+static bool group_idle(const struct sanx_group *first)
+{
+	unsigned int i, refs = 1;
+
+	lockdep_assert_held(&first->lnet->lock);
+	for (i = 1; i < SANX_LANES_ALL; i++) {
+		if (!first->lanes[i])
+			continue;
+		if (!lane_idle(first->lanes[i], 1))
+			return false;
+		refs++;
+	}
+	return lane_idle(first, refs);
+}
+
+/* Moves the lanes to nodes that are not in the map, and idle, to @removed. */
+static void lanes_remove(struct sanx_lnet *lnet, struct list_head *removed)
+{
+	struct sanx_group *first;
+	unsigned long peer;
+	unsigned int i;
+
+	lockdep_assert_held(&lnet->lock);
+	xa_for_each(&lnet->peers, peer, first) {
+		if (sanx_node_by_id(lnet->net, peer, NULL) || !group_idle(first))
+			continue;
+		xa_erase(&lnet->peers, peer);
+		for (i = 0; i < SANX_LANES_ALL; i++)
+			if (first->lanes[i])
+				list_move_tail(&first->lanes[i]->node, removed);
+	}
+}
+
+/* Frees groups that are in no other list. */
+static void lanes_free(struct list_head *groups)
+{
+	struct sanx_group *g, *next;
+
+	list_for_each_entry_safe(g, next, groups, node) {
+		list_del_init(&g->node);
+		cancel_delayed_work_sync(&g->timer);
+		cancel_delayed_work_sync(&g->care);
+		cancel_delayed_work_sync(&g->retry);
+		sanx_group_put(g);
+	}
+}
+
 /**
  * sanx_group_revalidate() - apply a changed node map, or changed keys
  * @lnet: the namespace
@@ -1191,14 +1272,19 @@ static bool link_rail_valid(const struct sanx_link *link)
  * that is no longer in the map, with a key that is not valid any more, or without one
  * if there is one now, is taken for lost: its connections continue on another one.
  *
- * Context: process, may sleep.
+ * Frees what there is of nodes that are not in the map, once nothing uses it: at the latest
+ * at the change after the next, so a namespace has no more groups than its maps had nodes.
+ *
+ * Context: process, may sleep; lnet.ctl held.
  */
 void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable)
 {
 	struct sanx_group *g;
 	struct sanx_link *link;
+	LIST_HEAD(removed);
 	bool mapped;
 
+	lockdep_assert_held(&lnet->ctl);
 	mutex_lock(&lnet->lock);
 	list_for_each_entry(g, &lnet->groups, node) {
 		if (reachable)
@@ -1216,7 +1302,9 @@ void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable)
 				sanx_link_kill(link, SANX_END_LOST);
 		sanx_rails_care(g);
 	}
+	lanes_remove(lnet, &removed);
 	mutex_unlock(&lnet->lock);
+	lanes_free(&removed);
 }
 
 static void group_stop(struct sanx_group *g)
@@ -1240,7 +1328,7 @@ static void group_stop(struct sanx_group *g)
  */
 void sanx_group_stop(struct sanx_lnet *lnet)
 {
-	struct sanx_group *g, *next;
+	struct sanx_group *g;
 	LIST_HEAD(groups);
 	int kind;
 
@@ -1255,13 +1343,9 @@ void sanx_group_stop(struct sanx_lnet *lnet)
 	list_splice_init(&lnet->groups, &groups);
 	xa_destroy(&lnet->peers);
 	mutex_unlock(&lnet->lock);
-	list_for_each_entry_safe(g, next, &groups, node) {
-		list_del_init(&g->node);
+	list_for_each_entry(g, &groups, node)
 		sanx_suspend_stop(g);
-		cancel_delayed_work_sync(&g->timer);
-		cancel_delayed_work_sync(&g->care);
-		sanx_group_put(g);
-	}
+	lanes_free(&groups);
 }
 
 /**

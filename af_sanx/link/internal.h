@@ -11,6 +11,7 @@
  *	link	one link to that node			setup.c link.c recv.c
  *		who is at the other end			auth.c
  *		how much it may ask for			bounds.c rate.h
+ *		how much a user may have		user.c
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
  *		acknowledgments			ack.c
@@ -25,7 +26,7 @@
  *	lring	memory that a link's wire accesses	ring.c
  *
  * References go upwards: a lconn has one of its link, a link has one of its
- * group, and a group lives until its lnet stops.
+ * group, and a group lives until its lnet stops or the node map loses its node.
  *
  * A connection can outlive its link (suspend.c) and continue on another one
  * (resume.c).  lconn.link therefore changes.  Code that needs it takes
@@ -80,12 +81,13 @@
 /**
  * struct sanx_lnet - the engine in one network namespace
  * @net: the namespace
+ * @user: whose it is, with a reference, or NULL for the administrator's; constant
  * @ctl: guards @listener, @busy, @exiting and @idle_tries; changes of @running
  *	need @ctl and @lock
  * @lock: guards @groups, the groups as listed at &struct sanx_group, and reads
  *	of @running
- * @groups: &struct sanx_group, one for each lane to each node that was ever
- *	used
+ * @groups: &struct sanx_group, one for each lane to each node that was used, and is in the
+ *	node map or was before it last changed
  * @peers: lane 0 to each node of @groups, by node id; written under @lock
  * @all: in all_lnets
  * @listener: the listener of each kind of wire, or NULL
@@ -113,6 +115,7 @@
  */
 struct sanx_lnet {
 	struct net		*net;
+	struct sanx_user	*user;
 	struct mutex		ctl; /* guards: see above */
 	struct mutex		lock; /* guards: see above */
 	struct list_head	groups;
@@ -208,6 +211,7 @@ struct sanx_rails_seen {
  *	other lane has one, too
  * @rcu: frees the group
  * @lnet: the namespace
+ * @user: as there, with a reference of its own; constant
  * @node: in lnet.groups
  * @peer: node id
  * @lane: number of the lane; from SANX_LANES_MAX on it has a standby link, which
@@ -259,13 +263,14 @@ struct sanx_rails_seen {
  * @reserves: of lane 0: a connection to the node is, or was, for memory reclaim itself; set
  *	only, no lock
  *
- * lnet.lock guards all fields but @refs, @first, @memory, @setups, @requests, @conns,
- * @half_open, @ids and @next_id.
+ * lnet.lock guards all fields but @refs, @user, @first, @memory, @setups, @requests,
+ * @conns, @half_open, @ids, @next_id and @reserves.
  */
 struct sanx_group {
 	struct kref		refs;
 	struct rcu_head		rcu;
 	struct sanx_lnet	*lnet;
+	struct sanx_user	*user;
 	struct list_head	node;
 	u32			peer;
 	u32			lane;
@@ -943,6 +948,18 @@ void sanx_bounds_conn_del(struct sanx_group *g);
 bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what);
 void sanx_bounds_memory_put(struct sanx_group *g, u32 pages);
 void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
+
+/* user.c */
+struct sanx_user *sanx_user_find(const struct net *net);
+struct sanx_user *sanx_user_get(struct sanx_user *user);
+void sanx_user_put(struct sanx_user *user);
+bool sanx_user_full(const struct sanx_user *user, u32 pages);
+bool sanx_user_claim(struct sanx_user *user, u32 pages, u32 quarters);
+void sanx_user_take(struct sanx_user *user, u32 pages);
+void sanx_user_unclaim(struct sanx_user *user, u32 pages);
+void sanx_user_half_open(struct sanx_user *user, int n);
+bool sanx_user_half_open_full(const struct sanx_user *user);
+bool sanx_user_setup(struct sanx_user *user);
 
 /* seek.c */
 void sanx_seek_start(struct net *net, const struct in6_addr *addr);

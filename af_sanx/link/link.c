@@ -423,6 +423,46 @@ static void link_init_lists(struct sanx_link *link)
 
 static void link_end(struct work_struct *work);
 
+/* Pages that a link takes: its own, and what its wire receives frames in. */
+#define LINK_PAGES	DIV_ROUND_UP(sizeof(struct sanx_link) + \
+				     SANX_WIRE_SLOTS * (SANX_WIRE_STRIDE + \
+							sizeof(struct sanx_slot)) + \
+				     SANX_WIRE_RECVS * SANX_WIRE_STRIDE + \
+				     SANX_OPENS_MAX * sizeof(struct sanx_request), PAGE_SIZE)
+
+/*
+ * Connections that have lost their link, perhaps without our knowing it yet, get another one
+ * in any case: else they could neither go on nor end, and they are what takes the memory.
+ */
+static bool link_claim(struct sanx_group *g)
+{
+	if (g->n_suspended || (g->out && READ_ONCE(g->out->n_conns))) {
+		sanx_user_take(g->user, LINK_PAGES);
+		return true;
+	}
+	if (sanx_user_claim(g->user, LINK_PAGES, 4))
+		return true;
+	pr_notice_ratelimited("no memory for a link in a namespace of a user: net.sanx.mem_mb or mem_peer_percent is reached\n");
+	return false;
+}
+
+static struct sanx_link *link_alloc(struct sanx_group *g)
+{
+	struct sanx_link *link;
+
+	if (!link_claim(g))
+		return ERR_PTR(-EDQUOT);
+	/*
+	 * No I/O: a connection that moves to another link needs lnet.lock, and
+	 * reclaim may wait for that connection.
+	 */
+	link = kzalloc(sizeof(*link), GFP_NOIO);
+	if (link)
+		return link;
+	sanx_user_unclaim(g->user, LINK_PAGES);
+	return ERR_PTR(-ENOMEM);
+}
+
 /**
  * sanx_link_alloc() - allocate a link, without the resources of an end
  * @g: its group
@@ -430,8 +470,9 @@ static void link_end(struct work_struct *work);
  * @active: true for our attempt, false for the peer's
  *
  * Context: process, lnet.lock held.
- * Return: a link in @g; or NULL if there is no memory.  The link has one
- * reference, its own, which sanx_group_link_gone() puts after sanx_link_kill().
+ * Return: a link in @g; or an error pointer: -ENOMEM, or -EDQUOT if the user of the
+ * namespace may have no more.  The link has one reference, its own, which
+ * sanx_group_link_gone() puts after sanx_link_kill().
  */
 struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 				  const struct sanx_wire_ops *wire, bool active)
@@ -439,13 +480,9 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	struct sanx_link *link;
 
 	lockdep_assert_held(&g->lnet->lock);
-	/*
-	 * No I/O: a connection that moves to another link needs lnet.lock, and
-	 * reclaim may wait for that connection.
-	 */
-	link = kzalloc(sizeof(*link), GFP_NOIO);
-	if (!link)
-		return NULL;
+	link = link_alloc(g);
+	if (IS_ERR(link))
+		return link;
 	kref_init(&link->refs);
 	kref_get(&g->refs);
 	link->group = g;
@@ -628,6 +665,7 @@ static void end_resources(struct sanx_link *link)
 				 SANX_WIRE_SLOTS * SANX_WIRE_STRIDE);
 	kfree(link->slots);
 	kfree(link->opens);
+	sanx_user_unclaim(link->group->user, LINK_PAGES);
 	/* sanx_group_dump() and sanx_group_revalidate() look at the key. */
 	mutex_lock(&link->group->lnet->lock);
 	sanx_auth_end(&link->auth);

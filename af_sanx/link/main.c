@@ -378,6 +378,9 @@ static int link_net_init(struct net *net)
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
 	lnet->net = net;
+	lnet->user = sanx_user_find(net);
+	if (IS_ERR(lnet->user))
+		return PTR_ERR(lnet->user);
 	get_random_bytes(&lnet->instance_key, sizeof(lnet->instance_key));
 	mutex_init(&lnet->ctl);
 	mutex_init(&lnet->lock);
@@ -408,6 +411,7 @@ static void link_net_exit(struct net *net)
 	mutex_lock(&lnets_mutex);
 	list_del(&lnet->all);
 	mutex_unlock(&lnets_mutex);
+	sanx_user_put(lnet->user);
 }
 
 static struct pernet_operations link_net_ops = {

@@ -564,7 +564,7 @@ static void care_lane(struct sanx_group *g, unsigned long *wait)
 	if (!g->out || !sanx_group_can_try(g))
 		return;
 	sanx_rails_look(g, &s);
-	from = rail_of(&s.peer, g->out);
+	from = sanx_rail_in(&s.peer, g->out);
 	to = rails_move(&g->first->rails, &s.view, from, jiffies, &until);
 	*wait = min(*wait, until);
 	if (to < RAILS_MAX && care_decides(&s, g->out, from))
@@ -644,7 +644,9 @@ void sanx_rails_care_work(struct work_struct *work)
 	mutex_lock(&first->lnet->lock);
 	sanx_rails_look(first, &s);
 	rails_forget(&first->rails, jiffies, rail_hold());
-	if (first->lnet->running && s.peer.n_rails > 1 && s.self.id != s.peer.id) {
+	/* Not if sanx_group_revalidate() is about to free it. */
+	if (first->lnet->running && s.peer.n_rails > 1 && s.self.id != s.peer.id &&
+	    xa_load(&first->lnet->peers, s.peer.id) == first) {
 		rail_care(first, &s, &wait);
 		wait = clamp(wait, (unsigned long)CARE_SOON, (unsigned long)CARE_EVERY);
 		/* It may be queued again already, to run sooner. */

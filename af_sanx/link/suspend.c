@@ -332,7 +332,6 @@ void sanx_suspend_stop(struct sanx_group *g)
 	sanx_suspend_reset_all(g, ECONNRESET);
 	mutex_unlock(&g->lnet->lock);
 	flush_workqueue(sanx_lconn_wq);
-	cancel_delayed_work_sync(&g->retry);
 }
 
 /*

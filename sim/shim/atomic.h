@@ -101,6 +101,11 @@ static inline void kref_init(struct kref *k)
 	refcount_set(&k->refcount, 1);
 }
 
+static inline unsigned int kref_read(const struct kref *k)
+{
+	return refcount_read(&k->refcount);
+}
+
 static inline void kref_get(struct kref *k)
 {
 	refcount_inc(&k->refcount);

@@ -187,6 +187,10 @@ void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
 void xa_destroy(struct xarray *xa);
 void *xa_load(struct xarray *xa, unsigned long index);
 void *xa_erase_bh(struct xarray *xa, unsigned long index);
+#define xa_erase(xa, index)	xa_erase_bh(xa, index)
+void *xa_find(struct xarray *xa, unsigned long *index);
+#define xa_for_each(xa, index, entry)					\
+	for ((index) = 0; ((entry) = xa_find(xa, &(index))); (index)++)
 int xa_alloc_cyclic_bh(struct xarray *xa, u32 *id, void *entry,
 		       struct xa_limit limit, u32 *next, gfp_t gfp);
 

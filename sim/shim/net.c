@@ -7,6 +7,7 @@
 const struct in6_addr in6addr_any;
 struct module sim_module;
 struct net init_net;
+struct user_namespace init_user_ns;
 struct list_head sim_nets;
 struct rw_semaphore net_rwsem;
 
@@ -17,9 +18,24 @@ struct proto tcp_prot = { &tcp_memory, tcp_mem };
 
 static unsigned int next_id;
 
+/* One of a user, one in it, and one that root has made. */
+static const struct user_namespace user_nses[] = {
+	{ .parent = &init_user_ns, .owner = { 1 } },
+	{ .parent = &user_nses[0], .owner = { 2 } },
+	{ .parent = &init_user_ns, .owner = GLOBAL_ROOT_UID },
+};
+
+/* Nodes of the administrator, and of users; some have the same. */
+static const struct user_namespace *user_ns_of(int id)
+{
+	int i = id % (ARRAY_SIZE(user_nses) + 1);
+
+	return i ? &user_nses[i - 1] : &init_user_ns;
+}
+
 static void net_defaults(struct net *net, int id)
 {
-	*net = (struct net){ .id = id };
+	*net = (struct net){ .id = id, .user_ns = user_ns_of(id) };
 	net->ns.inum = id;
 	net->ipv4.sysctl_tcp_rmem[0] = 4096;
 	net->ipv4.sysctl_tcp_rmem[1] = 131072;

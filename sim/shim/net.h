@@ -103,6 +103,7 @@ struct sim_ipv4 {
 struct net {
 	int			id;
 	struct { unsigned int inum; } ns;
+	const struct user_namespace *user_ns;
 	struct sim_ipv4		ipv4;
 	void			*gen[SIM_NET_IDS];
 	struct list_head	list;
@@ -125,6 +126,23 @@ struct sockaddr_in6 {
 	u32			sin6_flowinfo;
 	struct in6_addr		sin6_addr;
 };
+
+typedef struct { unsigned int val; } kuid_t;
+
+#define GLOBAL_ROOT_UID		((kuid_t){ 0 })
+#define uid_eq(a, b)		((a).val == (b).val)
+
+/**
+ * struct user_namespace - what a user may do
+ * @parent: the namespace around it
+ * @owner: who made it
+ */
+struct user_namespace {
+	const struct user_namespace *parent;
+	kuid_t			owner;
+};
+
+extern struct user_namespace init_user_ns;
 
 struct pernet_operations {
 	int			(*init)(struct net *net);

@@ -51,6 +51,22 @@ void *xa_load(struct xarray *xa, unsigned long index)
 	return n ? n->entry : NULL;
 }
 
+/* Return: the entry with the lowest index from @index on, which is set to it, or NULL. */
+void *xa_find(struct xarray *xa, unsigned long *index)
+{
+	struct xa_node *n, *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(xa->slot); i++)
+		hlist_for_each_entry(n, &xa->slot[i], node)
+			if (n->index >= *index && (!best || n->index < best->index))
+				best = n;
+	if (!best)
+		return NULL;
+	*index = best->index;
+	return best->entry;
+}
+
 /* Of a number that is not in use. */
 void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp)
 {
