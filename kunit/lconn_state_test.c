@@ -139,6 +139,19 @@ static void lconn_directions(struct kunit *test)
 					    "close %u -> %u", from, to);
 }
 
+static void lconn_owners(struct kunit *test)
+{
+	static const u8 next[] = { 0x6, 0x1, 0x9, 0x5 };
+	u8 from, to;
+
+	for (from = 0; from <= __SANX_OWNERS; from++)
+		for (to = 0; to <= __SANX_OWNERS; to++)
+			KUNIT_EXPECT_EQ_MSG(test, from < __SANX_OWNERS &&
+					    next[from] & BIT(to),
+					    sanx_lconn_owner_may(from, to),
+					    "owner %u -> %u", from, to);
+}
+
 /* What no frame, no close() and no lost link may contradict. */
 static void check_state(struct kunit *test, const struct sanx_lconn_state *s)
 {
@@ -201,6 +214,7 @@ static struct kunit_case lconn_cases[] = {
 	KUNIT_CASE(lconn_phases),
 	KUNIT_CASE(lconn_ways),
 	KUNIT_CASE(lconn_directions),
+	KUNIT_CASE(lconn_owners),
 	KUNIT_CASE(lconn_combinations),
 	{}
 };

@@ -191,6 +191,7 @@ bool sanx_lconn_pin(struct sanx_lconn *lc, const struct sanx_wire_ops *wire)
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
+	sanx_lconn_set_owner(lc, SANX_OWNER_LINK);
 	list_add_tail(&lc->node, &link->conns);
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
 	if (unlikely(sanx_conn_reserves(&lc->conn)))
@@ -339,7 +340,7 @@ int sanx_lconn_reopen(struct sanx_lconn *lc)
 
 	/* A retry that was due before may come late. */
 	if (sanx_lconn_is_adrift(&lc->state)) {
-		if (list_empty(&lc->node))
+		if (lc->owner != SANX_OWNER_LINK)
 			err = -EAGAIN;
 	} else if (sanx_lconn_is_over(&lc->state)) {
 		err = -EHOSTUNREACH;
@@ -436,6 +437,7 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 	list_del_init(&lc->pend);
 	list_del_init(&lc->ask);
 	list_del_init(&lc->room);
+	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 	list_del_init(&lc->node);
 	if (lc->acked != lc->posted)
 		sanx_ack_forget(lc);
@@ -459,12 +461,11 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 void sanx_lconn_release(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool attached = !list_empty(&lc->node);
+	enum sanx_lconn_owner owner = lc->owner;
 
 	spin_unlock_bh(&link->tx_lock);
 	release_id(lc, link);
-	/* One that is suspended is on no link. */
-	if (attached)
+	if (owner == SANX_OWNER_LINK)
 		release_attached(lc, link);
 	else
 		sanx_suspend_release(lc);

@@ -181,8 +181,8 @@ static struct sanx_lconn *group_pop_waiter(struct sanx_group *g)
 	lockdep_assert_held(&g->lnet->lock);
 	lc = list_first_entry_or_null(&g->waiters, struct sanx_lconn, wait);
 	if (lc) {
+		sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 		list_del_init(&lc->wait);
-		lc->waiting = false;
 	}
 	return lc;
 }
@@ -402,7 +402,7 @@ static int group_wait(struct sanx_group *g, struct sanx_lconn *lc)
 			return err;
 	}
 	sanx_conn_get(&lc->conn);
-	lc->waiting = true;
+	sanx_lconn_set_owner(lc, SANX_OWNER_WAITERS);
 	list_add_tail(&lc->wait, &g->waiters);
 	return 0;
 }
@@ -567,9 +567,6 @@ static int group_connect(struct sanx_lnet *lnet, const struct sanx_node_info *pe
 	lockdep_assert_held(&lnet->lock);
 	if (!lnet->running)
 		return -ENETDOWN;
-	/* A retry that was due before may come late. */
-	if (lc->waiting)
-		return 0;
 	g = group_get(lnet, peer->id, 0);
 	if (IS_ERR(g))
 		return PTR_ERR(g);
@@ -599,6 +596,20 @@ static int group_open(struct sanx_lconn *lc, struct sanx_link *link)
 	return 0;
 }
 
+/*
+ * A retry that was due before may come late: then it waits already, or was opened.
+ * Return: true if the connection is to be opened.
+ */
+static bool connect_begins(struct sanx_lconn *lc)
+{
+	if (READ_ONCE(lc->owner) != SANX_OWNER_NONE)
+		return false;
+	/* It may have been refused before. */
+	if (!lc->link)
+		sanx_lconn_init(lc);
+	return true;
+}
+
 /**
  * sanx_group_connect() - sanx_transport_ops.connect
  * @lc: the connection; after the first attempt it may still be attached
@@ -612,20 +623,20 @@ int sanx_group_connect(struct sanx_lconn *lc)
 	struct sanx_lnet *lnet = sanx_lnet_of(conn->net);
 	struct sanx_node_info info;
 	struct sanx_link *out = NULL;
-	int err;
+	bool mapped;
+	int err = 0;
 
-	if (lc->link) {
+	if (READ_ONCE(lc->link)) {
 		err = sanx_lconn_reopen(lc);
 		if (err != -EAGAIN)
 			return err;
-	} else {
-		/* It may have been refused before. */
-		sanx_lconn_init(lc);
+		err = 0;
 	}
-	if (!sanx_node_by_addr(conn->net, &conn->remote.addr, &info))
-		return -EHOSTUNREACH;
+	mapped = sanx_node_by_addr(conn->net, &conn->remote.addr, &info);
+	/* sanx_group_link_up() holds it, from taking a waiter to having opened it. */
 	mutex_lock(&lnet->lock);
-	err = group_connect(lnet, &info, lc, &out);
+	if (connect_begins(lc))
+		err = mapped ? group_connect(lnet, &info, lc, &out) : -EHOSTUNREACH;
 	mutex_unlock(&lnet->lock);
 	if (out) {
 		err = group_open(lc, out);
@@ -649,10 +660,10 @@ bool sanx_group_cancel(struct sanx_lconn *lc)
 	bool waited;
 
 	mutex_lock(&lnet->lock);
-	waited = lc->waiting;
+	waited = lc->owner == SANX_OWNER_WAITERS;
 	if (waited) {
+		sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 		list_del_init(&lc->wait);
-		lc->waiting = false;
 	}
 	mutex_unlock(&lnet->lock);
 	if (waited)

@@ -687,8 +687,8 @@ struct sanx_lring {
  *	the tx_lock of the old link, with release semantics; sanx_lconn_lock()
  *	and sanx_lconn_frame() load it with acquire semantics.
  * @wire: the wire of @link, whose module it pins, or NULL; tx_lock
+ * @owner: which list has it; changed by sanx_lconn_set_owner() only
  * @wait: in group.waiters or group.suspended; lnet.lock
- * @waiting: is in group.waiters; lnet.lock
  * @resume_req: a RESUME that arrived while the connection was on another link;
  *	lnet.lock and tx_lock
  * @lost: when it was suspended, in jiffies; lnet.lock
@@ -766,8 +766,8 @@ struct sanx_lconn {
 	struct sanx_conn	conn;
 	struct sanx_link	*link;
 	const struct sanx_wire_ops *wire;
+	enum sanx_lconn_owner	owner;
 	struct list_head	wait;
-	bool			waiting;
 	struct sanx_request	*resume_req;
 	unsigned long		lost;
 	unsigned int		passed;
@@ -832,6 +832,7 @@ void sanx_lconn_set_phase(struct sanx_lconn *lc, enum sanx_lconn_phase to);
 void sanx_lconn_set_tx(struct sanx_lconn *lc, enum sanx_lconn_tx to);
 void sanx_lconn_set_rx(struct sanx_lconn *lc, enum sanx_lconn_rx to);
 void sanx_lconn_set_close(struct sanx_lconn *lc, enum sanx_lconn_close to);
+void sanx_lconn_set_owner(struct sanx_lconn *lc, enum sanx_lconn_owner to);
 
 static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 {

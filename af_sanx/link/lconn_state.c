@@ -2,8 +2,9 @@
 /*
  * Changes of the state of connections (lconn_state.h).
  *
- * Invariant: these functions alone change lc->state, under the tx_lock of
- * lc->link, and only as the tables permit.
+ * Invariant: these functions alone change lc->state, under the tx_lock of lc->link, and
+ * lc->owner, under the locks that enum sanx_lconn_owner names; and only as the tables
+ * permit.
  */
 #include "internal.h"
 #include "trace.h"
@@ -116,4 +117,19 @@ void sanx_lconn_set_close(struct sanx_lconn *lc, enum sanx_lconn_close to)
 	state_set(lc, &lc->state.close, to,
 		  sanx_lconn_close_may(lc->state.close, to), "close",
 		  close_names);
+}
+
+/**
+ * sanx_lconn_set_owner() - change which list of the engine has a connection
+ * @lc: the connection; the caller moves it between the lists, with the reference
+ * @to: an owner that may follow the present one
+ *
+ * Context: the locks that enum sanx_lconn_owner names.
+ */
+void sanx_lconn_set_owner(struct sanx_lconn *lc, enum sanx_lconn_owner to)
+{
+	if (WARN_ONCE(!sanx_lconn_owner_may(lc->owner, to), "owner: %d -> %d\n",
+		      lc->owner, to))
+		return;
+	WRITE_ONCE(lc->owner, to);
 }

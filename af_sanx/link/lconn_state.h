@@ -25,6 +25,9 @@
  * What is owed to the peer follows from the phase: OPENING owes OPEN, ADMITTED
  * owes OPEN_ACK, RESUMING owes RESUME (connector) and RESUMED owes RESUME_ACK.
  *
+ * Which list of the engine has the connection is told apart from that (enum
+ * sanx_lconn_owner): a phase says what the peer knows, and the owner who takes care here.
+ *
  * This code takes no lock and needs only the kernel's types;
  * kunit/lconn_state_test.c tests it.  link->tx_lock guards the object, and
  * sanx_lconn_set_phase() and its siblings in lconn_state.c change it.
@@ -123,6 +126,27 @@ enum sanx_lconn_close {
 	SANX_LCONN_CLOSE_ACKED,
 	/* private: */
 	__SANX_LCONN_CLOSES
+};
+
+/**
+ * enum sanx_lconn_owner - which list of the engine has the connection
+ * @SANX_OWNER_NONE: none; the core alone has it: it is new, was refused or released, or asks
+ *	again in a moment
+ * @SANX_OWNER_WAITERS: group.waiters; it waits for a link
+ * @SANX_OWNER_LINK: link.conns; whoever ends that link decides what becomes of it
+ * @SANX_OWNER_SUSPENDED: group.suspended; between two links
+ *
+ * An owner has one reference of the connection.  To and from WAITERS it changes under
+ * lnet.lock, to and from LINK under the tx_lock of that link, and to and from SUSPENDED under
+ * both, but that one which is released leaves under lnet.lock.
+ */
+enum sanx_lconn_owner {
+	SANX_OWNER_NONE,
+	SANX_OWNER_WAITERS,
+	SANX_OWNER_LINK,
+	SANX_OWNER_SUSPENDED,
+	/* private: */
+	__SANX_OWNERS
 };
 
 /**
@@ -238,6 +262,31 @@ static inline bool sanx_lconn_close_may(u8 from, u8 to)
 	if (from == SANX_LCONN_CLOSE_SENT && to == SANX_LCONN_CLOSED)
 		return true;
 	return to < __SANX_LCONN_CLOSES && to == from + 1;
+}
+
+/**
+ * sanx_lconn_owner_may() - may an owner follow another one?
+ * @from: the owner
+ * @to: the next one
+ *
+ * Return: true if so.
+ */
+static inline bool sanx_lconn_owner_may(u8 from, u8 to)
+{
+	static const u8 next[__SANX_OWNERS] = {
+		/* connect() without and with a link, or the peer's OPEN */
+		[SANX_OWNER_NONE]	= BIT(SANX_OWNER_WAITERS) |
+					  BIT(SANX_OWNER_LINK),
+		/* It is opened on the link that came, refused, or closed. */
+		[SANX_OWNER_WAITERS]	= BIT(SANX_OWNER_NONE),
+		/* It ends, or is adrift; or is to continue elsewhere. */
+		[SANX_OWNER_LINK]	= BIT(SANX_OWNER_NONE) |
+					  BIT(SANX_OWNER_SUSPENDED),
+		[SANX_OWNER_SUSPENDED]	= BIT(SANX_OWNER_LINK) |
+					  BIT(SANX_OWNER_NONE),
+	};
+
+	return from < __SANX_OWNERS && next[from] & BIT(to);
 }
 
 /**

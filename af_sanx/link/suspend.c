@@ -165,6 +165,7 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 		list_del_init(&lc->reg);
 		list_del_init(&lc->pend);
 		list_del_init(&lc->room);
+		sanx_lconn_set_owner(lc, SANX_OWNER_SUSPENDED);
 		list_del_init(&lc->node);
 		WRITE_ONCE(link->n_conns, link->n_conns - 1);
 	}
@@ -263,6 +264,7 @@ void sanx_suspend_release(struct sanx_lconn *lc)
 	 * unmapped.
 	 */
 	mutex_lock(&g->lnet->lock);
+	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 	list_del_init(&lc->wait);
 	g->n_suspended--;
 	sanx_suspend_serve(lc);
