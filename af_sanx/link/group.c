@@ -199,20 +199,39 @@ static void group_refuse(struct sanx_group *g)
 	}
 }
 
-static void group_drop_out(struct sanx_group *g)
+static void group_drop(struct sanx_link **link)
 {
-	lockdep_assert_held(&g->lnet->lock);
-	if (g->out)
-		sanx_link_put(g->out);
-	g->out = NULL;
+	if (*link)
+		sanx_link_put(*link);
+	*link = NULL;
 }
 
-static void group_drop_trying(struct sanx_group *g)
+/*
+ * What happens to the links of a lane.  This alone changes .state, .out and .trying.
+ * @link: for LANE_ATTEMPT and LANE_LINK, of which the lane takes a reference; else NULL
+ */
+static void group_step(struct sanx_group *g, enum lane_event event,
+		       struct sanx_link *link)
 {
+	enum lane_state to = lane_next(g->state, event);
+
 	lockdep_assert_held(&g->lnet->lock);
-	if (g->trying)
-		sanx_link_put(g->trying);
-	g->trying = NULL;
+	if (WARN_ONCE(to == __LANE_STATES, "lane: event %d in state %d\n", event, g->state))
+		return;
+	if (link)
+		kref_get(&link->refs);
+	if (event != LANE_LOST)
+		group_drop(&g->trying);
+	if (event != LANE_ATTEMPT && event != LANE_FAILED)
+		group_drop(&g->out);
+	if (event == LANE_ATTEMPT)
+		g->trying = link;
+	else if (event == LANE_LINK)
+		g->out = link;
+	/* Who could not be reached was, or will not be asked for. */
+	if (event == LANE_LINK || event == LANE_STOPS)
+		g->backoff = false;
+	g->state = to;
 }
 
 /**
@@ -268,8 +287,7 @@ static int group_try(struct sanx_group *g, bool waits)
 	if (group_linked(g) || sanx_group_standby(g))
 		link->use = SANX_LINK_TRIAL;
 	g->tried |= BIT(g->rail);
-	kref_get(&link->refs);
-	g->trying = link;
+	group_step(g, LANE_ATTEMPT, link);
 	queue_work(sanx_link_wq, &link->start);
 	return 0;
 }
@@ -523,7 +541,7 @@ void sanx_group_widen(struct sanx_group *first, bool all)
 
 	for (i = 0; i < n; i++) {
 		g = first->lanes[i];
-		if (g && (g->out || g->trying || sanx_group_in_backoff(g)))
+		if (g && (g->state != LANE_DOWN || sanx_group_in_backoff(g)))
 			continue;
 		g = sanx_group_lane(first, i);
 		if (!IS_ERR(g))
@@ -678,34 +696,32 @@ static bool group_unwanted(const struct sanx_group *g)
 	return list_empty(&g->waiters) && !g->n_suspended;
 }
 
-/* Are there rails that the attempt has not come to? */
-static bool group_untried(const struct sanx_group *g)
+/* Return: set of enum lane_sees. */
+static u32 group_sees(const struct sanx_group *g)
 {
 	struct sanx_rails_seen s;
 
 	sanx_rails_look(g, &s);
-	return s.view.usable & ~g->tried;
+	return (g->lnet->running ? LANE_RUNS : 0) |
+	       (group_linked(g) ? LANE_CARRIES : 0) |
+	       (list_empty(&g->waiters) ? 0 : LANE_WAITED) |
+	       (g->n_suspended ? LANE_SUSPENDS : 0) |
+	       (s.view.usable & ~g->tried ? LANE_UNTRIED : 0) |
+	       (time_before(jiffies, g->deadline) ? LANE_TIME : 0);
 }
 
 /* After a failed attempt: tries the next rail, if there is one and time. */
 static void group_try_next(struct sanx_group *g)
 {
+	enum lane_then then = lane_after_failure(g->state, group_sees(g));
+
 	lockdep_assert_held(&g->lnet->lock);
-	/* It was for another rail; what waited did not want that of the link. */
-	if (group_linked(g) || (g->out && group_unwanted(g))) {
-		if (!list_empty(&g->waiters))
-			group_refuse(g);
-		return;
-	}
-	/* Whoever connects next tries the others. */
-	if (g->lnet->running && group_unwanted(g) && group_untried(g))
-		return;
-	if (!g->lnet->running || group_unwanted(g) ||
-	    !time_before(jiffies, g->deadline) || group_try(g, true)) {
+	if (then == LANE_GOES_ON && group_try(g, true))
+		then = LANE_REFUSES;
+	if (then == LANE_GOES_ON)
+		group_set_limit(g);
+	else if (then == LANE_REFUSES)
 		group_refuse(g);
-		return;
-	}
-	group_set_limit(g);
 }
 
 /*
@@ -729,7 +745,7 @@ static void group_timeout(struct work_struct *work)
 	if (group_attempt_over(g)) {
 		sanx_link_kill(g->trying, SANX_END_LOST);
 		sanx_rail_failed(g, g->rail);
-		group_drop_trying(g);
+		group_step(g, LANE_FAILED, NULL);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
 		/* The connections wait for the peer's attempt. */
@@ -918,12 +934,8 @@ static void group_replace(struct sanx_group *g, struct sanx_link *link)
 		list_for_each_entry(other, &g->links, node)
 			if (other != link)
 				sanx_link_kill(other, why);
-	group_drop_trying(g);
 	sanx_rail_note_move(g, link);
-	group_drop_out(g);
-	kref_get(&link->refs);
-	g->out = link;
-	g->backoff = false;
+	group_step(g, LANE_LINK, link);
 	group_forgotten(g, link);
 	sanx_suspend_link_up(g, link);
 	sanx_rails_care(g);
@@ -1117,7 +1129,7 @@ void sanx_group_link_ends(struct sanx_link *link)
 		if (READ_ONCE(link->why) == SANX_END_LOST && link_key_valid(link) &&
 		    !group_replacing(g))
 			sanx_rail_lost(link);
-		group_drop_out(g);
+		group_step(g, LANE_LOST, NULL);
 		sanx_rails_care(g);
 		group_take_trial(g);
 		/* The attempt at a better rail is one for any rail now. */
@@ -1182,7 +1194,7 @@ void sanx_group_link_gone(struct sanx_link *link)
 		group_try_instead(g);
 	if (g->trying == link) {
 		group_note_failure(g);
-		group_drop_trying(g);
+		group_step(g, LANE_FAILED, NULL);
 		/*
 		 * A link that gave way to the peer's leaves the waiters to that
 		 * one.
@@ -1323,12 +1335,10 @@ static void group_stop(struct sanx_group *g)
 	struct sanx_link *link;
 
 	lockdep_assert_held(&g->lnet->lock);
-	group_drop_trying(g);
-	group_drop_out(g);
 	list_for_each_entry(link, &g->links, node)
 		sanx_link_kill(link, SANX_END_CONFIG);
 	group_refuse(g);
-	g->backoff = false;
+	group_step(g, LANE_STOPS, NULL);
 }
 
 /**

@@ -65,8 +65,9 @@
 #include "config/config.h"
 #include "conn/transport.h"
 #include "frame.h"
-#include "link_credit.h"
+#include "lane.h"
 #include "lconn_state.h"
+#include "link_credit.h"
 #include "presence.h"
 #include "rails.h"
 #include "rate.h"
@@ -226,6 +227,7 @@ struct sanx_rails_seen {
  * @conns: in lane 0: connections in all lanes, attached or suspended
  * @half_open: in lane 0: those of lnet.half_open in all lanes
  * @links: &struct sanx_link, from allocation to the end
+ * @state: of the next two; all three are changed by group_step() only
  * @out: the link that takes our connections, with a reference, or NULL
  * @trying: our attempt to set up a link, with a reference, or NULL
  * @waiters: &struct sanx_lconn that wait for @out, with a reference each
@@ -282,6 +284,7 @@ struct sanx_group {
 	atomic_t		conns;
 	atomic_t		half_open;
 	struct list_head	links;
+	enum lane_state		state;
 	struct sanx_link	*out;
 	struct sanx_link	*trying;
 	struct list_head	waiters;
