@@ -27,8 +27,6 @@
 #define UNREAD_MAX	(15 * 60 * HZ)
 /* The same for one that is LAST: its peer makes no ring, and does not read. */
 #define LAST_MAX	(2 * HZ)
-/* Links that a connection is asked for on, one after the other. */
-#define ASKS_MAX	8
 /* The longest time between two calls of sanx_lconn_sweep(), in jiffies. */
 #define SWEEP_EVERY	(60 * HZ)
 
@@ -483,48 +481,24 @@ void sanx_lconn_release(struct sanx_lconn *lc)
  */
 bool sanx_lconn_survives(const struct sanx_lconn *lc)
 {
-	return lc->link->why == SANX_END_LOST &&
-	       sanx_lconn_may_survive(&lc->state);
+	return outcome_of_end(lc->link->why, &lc->state, lc->asks) == OUTCOME_SUSPENDED;
 }
 
-/*
- * Would another link to the peer serve as well, for a connection that is not open yet?  Not
- * if it was tried too often: then it may be the OPEN itself that ends links.
- */
-static bool fail_asks_again(const struct sanx_lconn *lc)
+static enum outcome fail_outcome(struct sanx_lconn *lc)
 {
-	enum sanx_link_end why = lc->link->why;
+	enum outcome then = outcome_of_end(lc->link->why, &lc->state, lc->asks);
 
-	return lc->asks < ASKS_MAX &&
-	       (why == SANX_END_LOST || why == SANX_END_RESTARTED) &&
-	       sanx_lconn_may_ask_again(&lc->state);
-}
-
-/**
- * enum fate - what becomes of a connection whose link ends
- * @FATE_SUSPENDED: it continues on another link
- * @FATE_ADRIFT: it is not open yet, and is asked for on another link
- * @FATE_ENDS: it ends
- */
-enum fate {
-	FATE_SUSPENDED,
-	FATE_ADRIFT,
-	FATE_ENDS,
-};
-
-static enum fate fail_fate(struct sanx_lconn *lc)
-{
-	if (sanx_lconn_survives(lc))
-		return FATE_SUSPENDED;
+	if (then == OUTCOME_SUSPENDED)
+		return then;
 	lc->pending = 0;
-	if (!fail_asks_again(lc)) {
+	if (then == OUTCOME_ENDS) {
 		conn_set_released(lc);
-		return FATE_ENDS;
+		return then;
 	}
 	sanx_lconn_set_phase(lc, SANX_LCONN_ADRIFT);
 	lc->asks++;
 	list_del_init(&lc->reg);
-	return FATE_ADRIFT;
+	return then;
 }
 
 /*
@@ -532,7 +506,7 @@ static enum fate fail_fate(struct sanx_lconn *lc)
  * for the caller to release.
  * Return: the connection with a reference, or NULL.
  */
-static struct sanx_lconn *fail_next(struct sanx_link *link, enum fate *fate,
+static struct sanx_lconn *fail_next(struct sanx_link *link, enum outcome *then,
 				    struct sanx_lconn_state *before)
 {
 	struct sanx_lconn *lc;
@@ -542,7 +516,7 @@ static struct sanx_lconn *fail_next(struct sanx_link *link, enum fate *fate,
 		if (lc->state.phase == SANX_LCONN_RELEASED)
 			continue;
 		*before = lc->state;
-		*fate = fail_fate(lc);
+		*then = fail_outcome(lc);
 		sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
 		return lc;
@@ -583,13 +557,13 @@ void sanx_lconn_fail_all(struct sanx_link *link)
 {
 	struct sanx_lconn_state before;
 	struct sanx_lconn *lc;
-	enum fate fate;
+	enum outcome then;
 
-	while ((lc = fail_next(link, &fate, &before))) {
+	while ((lc = fail_next(link, &then, &before))) {
 		/* If it no longer survives, it is found again and fails. */
-		if (fate == FATE_SUSPENDED)
+		if (then == OUTCOME_SUSPENDED)
 			sanx_suspend_take(lc, link);
-		else if (fate == FATE_ADRIFT)
+		else if (then == OUTCOME_ADRIFT)
 			fail_adrift(lc, link);
 		else
 			fail_conn(lc, &before, -sanx_link_errno(link));

@@ -4,7 +4,7 @@
  *
  *	lnet	a namespace: listener and link groups	main.c
  *	group	one lane to a node: its links, its	group.c
- *		suspended connections, and connections
+ *		suspended connections, and connections	lane.h
  *		that wait for a link
  *		the rails to the node			rails.h rail.c
  *		addresses and ports of this node	netdev.c
@@ -23,6 +23,7 @@
  *		what it sends				sndbuf.c spill.c long.c
  *		from a lost link to the next		suspend.c resume.c
  *		if the peer's AF_SANX is gone		presence.h
+ *		what follows an error			outcome.h
  *	lring	memory that a link's wire accesses	ring.c
  *
  * References go upwards: a lconn has one of its link, a link has one of its
@@ -68,6 +69,7 @@
 #include "lane.h"
 #include "lconn_state.h"
 #include "link_credit.h"
+#include "outcome.h"
 #include "presence.h"
 #include "rails.h"
 #include "rate.h"
@@ -349,28 +351,6 @@ enum sanx_link_use {
 	SANX_LINK_TRIAL,
 	SANX_LINK_READY,
 	SANX_LINK_TAKEN,
-};
-
-/**
- * enum sanx_link_end - why a link ends
- * @SANX_END_LOST: the peer cannot be reached, or is silent.  Open connections are
- *	suspended; in all other cases they are reset
- * @SANX_END_REFUSED: the peer has refused it, or it yields to the peer's attempt
- * @SANX_END_UNFIT: it could not carry the connections of its lane, which stay on another
- * @SANX_END_FAULT: one of the two nodes did what it must not
- * @SANX_END_RESTARTED: the peer is another instance and has forgotten it
- * @SANX_END_CONFIG: the node map does not have it any more, or the namespace
- *	stops
- */
-enum sanx_link_end {
-	SANX_END_LOST,
-	SANX_END_REFUSED,
-	SANX_END_UNFIT,
-	SANX_END_FAULT,
-	SANX_END_RESTARTED,
-	SANX_END_CONFIG,
-	/* private: */
-	__SANX_ENDS
 };
 
 /**

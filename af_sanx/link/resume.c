@@ -19,22 +19,6 @@
  */
 #include "internal.h"
 
-/**
- * enum attached - how it went to attach a suspended connection to a link
- * @ATTACHED: it is on the link
- * @ATTACH_NO_LINK: the link is going down, or the connection is; it asks on the next one
- * @ATTACH_NO_ROOM: for want of memory, or of what the device has, at present
- * @ATTACH_NEVER: the device cannot map its rings
- *
- * Decided where the error arises; resume_stays() says what follows, at both ends.
- */
-enum attached {
-	ATTACHED,
-	ATTACH_NO_LINK,
-	ATTACH_NO_ROOM,
-	ATTACH_NEVER,
-};
-
 static int resume_map_sndbuf(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	return sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
@@ -158,26 +142,20 @@ static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link
 }
 
 /*
- * A connection could not be attached.  Where there is another rail that may serve, the lane
- * leaves this one: the link counts as lost.  Else the connection waits, or ends if that
- * is in vain.
- * Return: true if it stays suspended.
+ * A connection could not be attached.
+ * Return: what became of it: OUTCOME_WAITS, OUTCOME_LEAVES or OUTCOME_ENDS.
  */
-static bool resume_stays(struct sanx_lconn *lc, struct sanx_link *link,
-			 enum attached how)
+static enum outcome resume_failed(struct sanx_lconn *lc, struct sanx_link *link,
+				  enum attached how)
 {
-	if (how == ATTACH_NO_LINK)
-		return true;
-	/* Others that are there are not to pay for what this one lacks at present. */
-	if ((how == ATTACH_NEVER || !READ_ONCE(link->n_conns)) &&
-	    sanx_rail_may_leave(link)) {
+	enum outcome then = outcome_of_attach(how, READ_ONCE(link->n_conns),
+					      sanx_rail_may_leave(link));
+
+	if (then == OUTCOME_LEAVES)
 		sanx_link_kill(link, SANX_END_LOST);
-		return true;
-	}
-	if (how == ATTACH_NO_ROOM)
-		return true;
-	sanx_suspend_reset(lc, ECONNRESET);
-	return false;
+	else if (then == OUTCOME_ENDS)
+		sanx_suspend_reset(lc, ECONNRESET);
+	return then;
 }
 
 /**
@@ -199,7 +177,7 @@ void sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_xmit_request(lc);
 		sanx_xmit_unlock(link);
 	} else {
-		resume_stays(lc, link, how);
+		resume_failed(lc, link, how);
 	}
 	sanx_conn_put(conn);
 }
@@ -427,8 +405,8 @@ static int serve_later(struct sanx_lconn *lc, struct sanx_request *o)
 static int serve_unattached(struct sanx_lconn *lc, struct sanx_request *o,
 			    enum attached how)
 {
-	if (resume_stays(lc, o->link, how) &&
-	    READ_ONCE(o->link->state) == SANX_LINK_UP && how == ATTACH_NO_ROOM)
+	if (resume_failed(lc, o->link, how) == OUTCOME_WAITS && how == ATTACH_NO_ROOM &&
+	    READ_ONCE(o->link->state) == SANX_LINK_UP)
 		return serve_later(lc, o);
 	return SANX_REJECT_DENIED;
 }
