@@ -101,6 +101,61 @@ vrf() {
 	node1 'ip link del red'
 }
 
+# Of TCP connections that say nothing, the service port keeps 16 of a node, whatever their
+# addresses, for 5 s.  Those beyond that, from another address, end before the others.
+offers() {
+	local ended
+	nodemap_load <<-END
+		10.77.0.1 1 tcp
+		10.77.0.2 2 tcp:10.77.0.2 tcp:10.79.0.2
+	END
+	# shellcheck disable=SC2016
+	ended=$(node2 'idle() {
+			nc -s "$2" -p "$3" 10.77.0.1 658 </dev/null >/dev/null 2>&1
+			echo "$1" >>/tmp/ended
+		}
+		rm -f /tmp/ended
+		for port in $(seq 700 715); do idle a 10.77.0.2 "$port" & done
+		until [ "$(ss -Htn state established dport = 658 | wc -l)" = 16 ]; do sleep 0.1; done
+		for port in $(seq 720 723); do idle b 10.79.0.2 "$port" & done
+		wait
+		tr -d "\n" </tmp/ended' </dev/null)
+	is "the places of a node are its own, not its addresses'" "$ended" bbbbaaaaaaaaaaaaaaaa
+}
+
+# esp FROM TO SPI: packets from one address to the other are ESP's, and that node takes them.
+esp() {
+	nodes "ip xfrm state add src $1 dst $2 proto esp spi $3 reqid $3 mode transport \
+		auth digest_null '' enc 'ecb(cipher_null)' ''"
+	echo "ip xfrm policy add src $1/32 dst $2/32 dir out \
+		tmpl src $1 dst $2 proto esp reqid $3 mode transport"
+}
+
+# sealed N SPI: node N has sent something with that.
+sealed() {
+	lab run "$1" "ip -s xfrm state list spi $2" </dev/null | grep -qE '[1-9][0-9]*\(packets\)'
+}
+
+# What an IPsec policy of either node covers, TCP encrypts; AF_SANX would not.
+ipsec() {
+	local policy
+	policy=$(esp 10.79.0.2 10.79.0.1 11)
+	node2 "$policy"
+	remember
+	is "a policy of the client: TCP, as in fallback_route" \
+		"$(ends connect 10.79.0.1) $(moved 2 conns_verbs) $(moved 2 fallback_route)" "done 0 1"
+	check "a policy of the client: it has encrypted" sealed 2 11
+	node2 'ip xfrm policy flush'
+	reached "the policy is gone" 10.79.0.1
+	policy=$(esp 10.79.0.1 10.79.0.2 12)
+	node1 "$policy"
+	remember
+	is "a policy of the server: TCP" "$(ends connect 10.79.0.1) $(moved 2 conns_verbs)" "done 0"
+	is "a policy of the server: it is counted" "$(moved 1 requests_refused)" 1
+	check "a policy of the server: it has encrypted" sealed 1 12
+	nodes 'ip xfrm policy flush; ip xfrm state flush'
+}
+
 # Who comes in by a VRF is not the node that has this address outside of it.
 vrf_rail() {
 	remember 1
@@ -112,7 +167,7 @@ vrf_rail() {
 	node1 'ip link del red; echo 0 >/proc/sys/net/ipv4/tcp_l3mdev_accept'
 }
 
-if [ "$KERNEL" = um ]; then plan 26; else plan $((29 + ${#RAIL} * 2 / 3)); fi
+if [ "$KERNEL" = um ]; then plan 27; else plan $((37 + ${#RAIL} * 2 / 3)); fi
 load_verbs
 addresses
 serve 1 5001 both 100000 end
@@ -120,5 +175,7 @@ routes
 strong
 moved_away
 false_source
+[ "$KERNEL" = um ] || ipsec
 [ "$KERNEL" = um ] || vrf
 [ "$KERNEL" = um ] || [ -z "$RAIL" ] || vrf_rail
+offers
