@@ -8,8 +8,8 @@
  * TCP, which has retries and an error of its own for a node that does not
  * answer.
  *
- * A link on which the peer acknowledges nothing may be lost, which is found out soon where
- * there is another rail (failover_ms).  So that is waited for.
+ * A link on which nothing arrives may be lost, which is found out soon where there is another
+ * rail (failover_ms).  So that is waited for.
  *
  * The peer may still be working on the OPEN.  So an OPEN that was posted keeps
  * its connection, and counts towards SANX_OPENS_MAX, until it is answered or
@@ -93,18 +93,17 @@ static void ask_give_up(struct sanx_lconn *lc)
 }
 
 /*
- * Does what we send arrive?  What a peer that is well has received, it acknowledges sooner
- * than this, and a PING it answers, whatever becomes of OPENs.
+ * Would an answer have arrived?  Frames keep their order, so an answer that the peer has sent
+ * is here before the PONG to a PING of after @end.  What the peer has received, it
+ * acknowledges sooner than this, if it is well.
  */
-static bool ask_arrives(struct sanx_link *link, unsigned long failover)
+static bool ask_arrives(struct sanx_link *link, unsigned long end, unsigned long failover)
 {
 	const struct sanx_slot *slot = sanx_ack_oldest(link);
-	unsigned long soon = jiffies - failover / 4;
 
-	if (time_before(READ_ONCE(link->heard), link->asked) &&
-	    time_before_eq(link->asked, soon))
-		return false;
-	return !slot || time_after(slot->at, soon);
+	return time_after_eq(link->asked, end) &&
+	       time_after_eq(READ_ONCE(link->heard), link->asked) &&
+	       (!slot || time_after(slot->at, jiffies - failover / 4));
 }
 
 /*
@@ -122,7 +121,7 @@ static unsigned long ask_wait(struct sanx_link *link,
 	lockdep_assert_held(&link->tx_lock);
 	if (time_before(jiffies, end))
 		return end - jiffies;
-	if (!other || ask_arrives(link, failover) ||
+	if (!other || ask_arrives(link, end, failover) ||
 	    time_after_eq(jiffies, end + 2 * failover))
 		return 0;
 	sanx_link_ask(link);
