@@ -283,7 +283,7 @@ static int group_try(struct sanx_group *g, bool waits)
 	link = sanx_link_alloc(g, wire, true);
 	if (IS_ERR(link))
 		return PTR_ERR(link);
-	link->rail = g->rail;
+	link->remote = s.peer.rail[g->rail];
 	if (group_linked(g) || sanx_group_standby(g))
 		link->use = SANX_LINK_TRIAL;
 	g->tried |= BIT(g->rail);
@@ -1225,9 +1225,7 @@ static bool link_rail_valid(const struct sanx_link *link)
 {
 	struct net *net = link->group->lnet->net;
 
-	/* Not resolved yet: there is no address to check. */
-	return ipv6_addr_any(&link->remote) ||
-	       sanx_node_has_rail(net, link->group->peer, link->kind,
+	return sanx_node_has_rail(net, link->group->peer, link->kind,
 				  &link->remote);
 }
 

@@ -170,7 +170,8 @@ enum sanx_move {
 
 /**
  * struct sanx_rail_count - what happened on a rail since its node was first used
- * @addr: the peer's address; tells which rail it is when the node map changes
+ * @addr: the peer's address; tells which rail it is when the node map changes.  Unspecified:
+ *	there is no such rail, nor one behind it
  * @kind: kind of the rail, as well
  * @tx_bytes: payload that links sent which have ended
  * @rx_bytes: payload that they received
@@ -455,14 +456,15 @@ struct sanx_request {
  * @kind: kind of @wire
  * @active: our attempt, not the peer's
  * @rail: number of the rail of the passive side that the link runs over, as the
- *	active side's node map has it
+ *	active side's node map had it when the set-up began
  * @yields: gives way to the peer's attempt; lnet.lock
  * @use: changes to READY under tx_lock, and to TAKEN under lnet.lock with release
  *	semantics; sanx_group_link_up() reads it without a lock with acquire semantics
  * @up_at: when it came up, in jiffies
  * @self: our node id when the link was allocated
- * @local: our address; lnet.lock
- * @remote: the peer's address; lnet.lock
+ * @local: our address, unspecified until it is resolved; lnet.lock
+ * @remote: the peer's address: that of the rail that we ask for, then that of the
+ *	connection; lnet.lock
  * @auth: what the two ends have proved to each other.  The set-up of the link owns
  *	it, but for its key, which is set under lnet.lock; its phase is written
  *	under tx_lock from sanx_link_came_up() on
@@ -899,7 +901,10 @@ void sanx_rails_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
 		     struct netlink_callback *cb);
 
 /* rail.c */
+unsigned int sanx_rail_in(const struct sanx_node_info *info,
+			  const struct sanx_link *link);
 unsigned int sanx_rail_of(const struct sanx_link *link);
+void sanx_rails_renumber(struct sanx_group *first);
 void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s);
 bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s);
 bool sanx_rail_has_other(const struct sanx_link *link);
@@ -911,7 +916,6 @@ void sanx_rail_failed(struct sanx_group *g, unsigned int rail);
 void sanx_rail_refused(struct sanx_group *g, unsigned int rail);
 void sanx_rail_lost(const struct sanx_link *link);
 void sanx_rail_count_link(const struct sanx_link *link);
-void sanx_rails_renumber(struct sanx_group *first);
 void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 const char *sanx_move_name(enum sanx_move move);
 void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link);

@@ -48,9 +48,85 @@ static unsigned int rail_index(const struct sanx_node_info *info,
 	return RAILS_MAX;
 }
 
-/* The peer may have numbered the rail of a link, and the map may have changed. */
-static unsigned int rail_of(const struct sanx_node_info *info,
-			    const struct sanx_link *link)
+static bool rail_counted_as(const struct sanx_group *first, unsigned int k,
+			    const struct sanx_node_info *info, unsigned int i)
+{
+	const struct sanx_rail_count *c = &first->rail_count[k];
+
+	return c->kind == info->kind[i] && ipv6_addr_equal(&c->addr, &info->rail[i]);
+}
+
+static void lane_renumber(struct sanx_group *g, const unsigned int *to)
+{
+	g->rail = to[min(g->rail, RAILS_MAX)];
+	g->tried = g->rail < RAILS_MAX ? BIT(g->rail) : 0;
+	g->refused = 0;
+}
+
+/**
+ * sanx_rails_renumber() - apply the order of the rails in a changed node map
+ * @first: lane 0
+ *
+ * What is known of a rail stays with it, and attempts go on.  Until this is called, the
+ * lanes have the rails and numbers that they had, whatever the node map has by now.
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rails_renumber(struct sanx_group *first)
+{
+	struct sanx_rail_count count[RAILS_MAX] = {};
+	unsigned int i, k, to[RAILS_MAX + 1];
+	struct sanx_node_info info = {};
+	struct rails rails = {};
+	bool same = true;
+
+	lockdep_assert_held(&first->lnet->lock);
+	for (k = 0; k <= RAILS_MAX; k++)
+		to[k] = RAILS_MAX;
+	sanx_node_by_id(first->lnet->net, first->peer, &info);
+	for (i = 0; i < info.n_rails; i++) {
+		for (k = 0; k < RAILS_MAX && !rail_counted_as(first, k, &info, i); k++)
+			;
+		same &= k == i;
+		if (k < RAILS_MAX) {
+			to[k] = i;
+			count[i] = first->rail_count[k];
+			rails.rail[i] = first->rails.rail[k];
+		}
+		count[i].addr = info.rail[i];
+		count[i].kind = info.kind[i];
+	}
+	memcpy(first->rail_count, count, sizeof(count));
+	first->rails = rails;
+	for (i = 0; !same && i < SANX_LANES_ALL; i++)
+		if (first->lanes[i])
+			lane_renumber(first->lanes[i], to);
+}
+
+/* The rails of a node as its lanes have them: sanx_rails_renumber(). */
+static void rails_numbered(const struct sanx_group *first, struct sanx_node_info *info)
+{
+	unsigned int i;
+
+	for (i = 0; i < RAILS_MAX && !ipv6_addr_any(&first->rail_count[i].addr); i++) {
+		info->rail[i] = first->rail_count[i].addr;
+		info->kind[i] = first->rail_count[i].kind;
+	}
+	info->n_rails = i;
+}
+
+/**
+ * sanx_rail_in() - number of the rail of a link in a node map
+ * @info: the peer, as the node map has it
+ * @link: the link
+ *
+ * The peer may have numbered it, and the map may have changed.
+ *
+ * Context: process; lnet.lock held, or nobody else sets the addresses of @link now.
+ * Return: the number, or RAILS_MAX if the node map does not have it.
+ */
+unsigned int sanx_rail_in(const struct sanx_node_info *info,
+			  const struct sanx_link *link)
 {
 	return rail_index(info, link->kind, &link->remote);
 }
@@ -60,16 +136,15 @@ static unsigned int rail_of(const struct sanx_node_info *info,
  * @link: the link
  *
  * Context: process, lnet.lock held.
- * Return: the number, or RAILS_MAX if the node map does not have it.
+ * Return: the number, or RAILS_MAX if there is none.
  */
 unsigned int sanx_rail_of(const struct sanx_link *link)
 {
-	const struct sanx_group *g = link->group;
 	struct sanx_node_info info;
 
-	if (!sanx_node_by_id(g->lnet->net, g->peer, &info))
-		return RAILS_MAX;
-	return rail_of(&info, link);
+	lockdep_assert_held(&link->group->lnet->lock);
+	rails_numbered(link->group->first, &info);
+	return sanx_rail_in(&info, link);
 }
 
 /*
@@ -111,6 +186,26 @@ static void look_at(struct net *net, struct sanx_rails_seen *s, unsigned int i)
 		v->drain |= BIT(i);
 }
 
+/* Return: false if the node map does not have one of the nodes. */
+static bool rails_ends(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s)
+{
+	memset(s, 0, sizeof(*s));
+	if (sanx_node_by_id(net, self, &s->self) &&
+	    sanx_node_by_id(net, peer, &s->peer))
+		return true;
+	s->peer.n_rails = 0;
+	return false;
+}
+
+static void rails_view(struct net *net, struct sanx_rails_seen *s)
+{
+	unsigned int i;
+
+	s->view.spread = READ_ONCE(sanx_net(net)->rail_policy) != SANX_RAIL_IN_ORDER;
+	for (i = 0; i < s->peer.n_rails; i++)
+		look_at(net, s, i);
+}
+
 /**
  * sanx_rails_see() - see what does not depend on links of the rails to a node
  * @net: the namespace
@@ -123,17 +218,9 @@ static void look_at(struct net *net, struct sanx_rails_seen *s, unsigned int i)
  */
 bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s)
 {
-	unsigned int i;
-
-	memset(s, 0, sizeof(*s));
-	if (!sanx_node_by_id(net, self, &s->self) ||
-	    !sanx_node_by_id(net, peer, &s->peer)) {
-		s->peer.n_rails = 0;
+	if (!rails_ends(net, self, peer, s))
 		return false;
-	}
-	s->view.spread = READ_ONCE(sanx_net(net)->rail_policy) != SANX_RAIL_IN_ORDER;
-	for (i = 0; i < s->peer.n_rails; i++)
-		look_at(net, s, i);
+	rails_view(net, s);
 	return true;
 }
 
@@ -154,12 +241,12 @@ static void look_at_lane(const struct sanx_group *g, const struct sanx_group *la
 	list_for_each_entry(link, &lane->links, node)
 		if (READ_ONCE(link->state) == SANX_LINK_UP &&
 		    READ_ONCE(link->use) == SANX_LINK_TAKEN &&
-		    rail_of(&s->peer, link) < RAILS_MAX)
-			s->view.well |= BIT(rail_of(&s->peer, link));
+		    sanx_rail_in(&s->peer, link) < RAILS_MAX)
+			s->view.well |= BIT(sanx_rail_in(&s->peer, link));
 	if (sanx_group_standby(lane))
 		return;
 	if (lane->out)
-		n = rail_of(&s->peer, lane->out);
+		n = sanx_rail_in(&s->peer, lane->out);
 	s->lane_rail[lane->lane] = n;
 	if (n < RAILS_MAX)
 		s->used |= BIT(n);
@@ -172,7 +259,8 @@ static void look_at_lane(const struct sanx_group *g, const struct sanx_group *la
 /**
  * sanx_rails_look() - see what the rails to a node are like
  * @g: the lane that asks
- * @s: filled; as without rails if the node map does not have the node
+ * @s: filled, with the rails and numbers that the lanes have: sanx_rails_renumber(); as
+ *	without rails if the node map does not have the node
  *
  * Context: process, lnet.lock held.
  */
@@ -182,8 +270,10 @@ void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s)
 	unsigned int i;
 
 	lockdep_assert_held(&g->lnet->lock);
-	if (!sanx_rails_see(g->lnet->net, group_self_id(g), g->peer, s))
+	if (!rails_ends(g->lnet->net, group_self_id(g), g->peer, s))
 		return;
+	rails_numbered(first, &s->peer);
+	rails_view(g->lnet->net, s);
 	memset(s->lane_rail, RAILS_MAX, sizeof(s->lane_rail));
 	for (i = 0; i < SANX_LANES_ALL; i++)
 		if (first->lanes[i])
@@ -203,7 +293,7 @@ bool sanx_rail_has_other(const struct sanx_link *link)
 	struct sanx_rails_seen s;
 
 	return sanx_rails_see(g->lnet->net, link->self, g->peer, &s) &&
-	       s.view.usable & ~BIT(rail_of(&s.peer, link));
+	       s.view.usable & ~BIT(sanx_rail_in(&s.peer, link));
 }
 
 /**
@@ -220,7 +310,7 @@ bool sanx_rail_may_leave(const struct sanx_link *link)
 	u32 others;
 
 	sanx_rails_look(g, &s);
-	others = s.view.usable & ~s.view.drain & ~BIT(rail_of(&s.peer, link));
+	others = s.view.usable & ~s.view.drain & ~BIT(sanx_rail_in(&s.peer, link));
 	return rails_not_held(&g->first->rails, others, jiffies);
 }
 
@@ -239,7 +329,7 @@ bool sanx_rail_stays(const struct sanx_link *link)
 	struct sanx_rails_seen s;
 
 	/* Not resolved yet. */
-	if (ipv6_addr_any(&link->remote))
+	if (ipv6_addr_any(&link->local))
 		return true;
 	sanx_rail_setting(g->lnet->net, link->kind, &link->local, &link->remote,
 			  &set);
@@ -368,56 +458,6 @@ void sanx_rail_count_link(const struct sanx_link *link)
 	first->rail_count[rail].rx_bytes += READ_ONCE(link->rx_bytes);
 }
 
-static void lane_renumber(struct sanx_group *g, const unsigned int *to)
-{
-	g->rail = to[min(g->rail, RAILS_MAX)];
-	g->tried = g->rail < RAILS_MAX ? BIT(g->rail) : 0;
-	g->refused = 0;
-}
-
-/**
- * sanx_rails_renumber() - apply the order of the rails in a changed node map
- * @first: lane 0
- *
- * What is known of a rail stays with it, and attempts go on.
- *
- * Context: process, lnet.lock held.
- */
-void sanx_rails_renumber(struct sanx_group *first)
-{
-	struct sanx_rail_count count[RAILS_MAX] = {};
-	unsigned int i, k, to[RAILS_MAX + 1];
-	struct sanx_node_info info = {};
-	struct rails rails = {};
-	bool same = true;
-
-	for (k = 0; k <= RAILS_MAX; k++)
-		to[k] = RAILS_MAX;
-
-	lockdep_assert_held(&first->lnet->lock);
-	sanx_node_by_id(first->lnet->net, first->peer, &info);
-	for (i = 0; i < info.n_rails; i++) {
-		for (k = 0; k < RAILS_MAX; k++)
-			if (first->rail_count[k].kind == info.kind[i] &&
-			    ipv6_addr_equal(&first->rail_count[k].addr, &info.rail[i]))
-				break;
-		same &= k == i;
-		to[k] = i;
-		if (k < RAILS_MAX) {
-			count[i] = first->rail_count[k];
-			rails.rail[i] = first->rails.rail[k];
-		}
-		count[i].addr = info.rail[i];
-		count[i].kind = info.kind[i];
-	}
-	memcpy(first->rail_count, count, sizeof(count));
-	first->rails = rails;
-	to[RAILS_MAX] = RAILS_MAX;
-	for (i = 0; !same && i < SANX_LANES_ALL; i++)
-		if (first->lanes[i])
-			lane_renumber(first->lanes[i], to);
-}
-
 /**
  * sanx_rails_forgive() - do not hold rails any more that now may work
  * @lnet: the namespace
@@ -465,7 +505,7 @@ static enum sanx_move move_cause(const struct sanx_group *g,
 
 	sanx_rails_look(g, &s);
 	from = rail_index(&s.peer, g->out_kind, &g->out_rail);
-	to = rail_of(&s.peer, link);
+	to = sanx_rail_in(&s.peer, link);
 	if (from == RAILS_MAX || to == RAILS_MAX)
 		return SANX_MOVE_MAP;
 	if (s.admin[from] != SANX_RAIL_ADMIN_UP)
@@ -605,7 +645,7 @@ static void care_standby(struct sanx_group *first, unsigned int i,
 		return;
 	}
 	standby = sanx_group_lane(first, SANX_LANES_MAX + i);
-	if (standby && sanx_group_can_try(standby))
+	if (!IS_ERR(standby) && sanx_group_can_try(standby))
 		sanx_group_try_only(standby, i);
 }
 

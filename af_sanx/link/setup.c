@@ -308,14 +308,17 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 }
 EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
-static int setup_path(const struct sanx_link *link, struct sanx_wire_path *path)
+static int setup_path(struct sanx_link *link, struct sanx_wire_path *path)
 {
 	struct net *net = link->group->lnet->net;
 	struct sanx_node_info info, self;
 
 	if (!sanx_node_by_id(net, link->group->peer, &info) ||
-	    !sanx_node_by_id(net, link->self, &self) ||
-	    link->rail >= info.n_rails || info.kind[link->rail] != link->kind)
+	    !sanx_node_by_id(net, link->self, &self))
+		return -ENOENT;
+	/* Its number is that of a map which may have changed since. */
+	link->rail = sanx_rail_in(&info, link);
+	if (link->rail == RAILS_MAX)
 		return -ENOENT;
 	path->dst = info.rail[link->rail];
 	/* Half of the rail's share of the time, so that a step can be repeated. */
