@@ -964,6 +964,18 @@ static bool group_on_trial(const struct sanx_group *g, const struct sanx_link *l
 	       (group_linked(g) && g->instance == link->instance);
 }
 
+/* A link is on trial no more; @use: READY or SHOWN. */
+static void group_ready(struct sanx_link *link, enum sanx_link_use use)
+{
+	spin_lock_bh(&link->tx_lock);
+	if (link->use == SANX_LINK_TRIAL)
+		WRITE_ONCE(link->use, use);
+	/* link_end() cancels this work after the state has changed. */
+	if (link->state == SANX_LINK_UP)
+		queue_work(sanx_link_wq, &link->up);
+	spin_unlock_bh(&link->tx_lock);
+}
+
 /**
  * sanx_group_trial() - is a link still on trial?
  * @link: a link that is being set up
@@ -981,7 +993,7 @@ bool sanx_group_trial(struct sanx_link *link)
 	mutex_lock(&g->lnet->lock);
 	trial = group_linked(g) || sanx_group_standby(g);
 	if (!trial)
-		sanx_group_heard(link);
+		group_ready(link, SANX_LINK_READY);
 	mutex_unlock(&g->lnet->lock);
 	return trial;
 }
@@ -1026,13 +1038,7 @@ bool sanx_group_fits(const struct sanx_link *link)
  */
 void sanx_group_heard(struct sanx_link *link)
 {
-	spin_lock_bh(&link->tx_lock);
-	if (link->use == SANX_LINK_TRIAL)
-		WRITE_ONCE(link->use, SANX_LINK_READY);
-	/* link_end() cancels this work after the state has changed. */
-	if (link->state == SANX_LINK_UP)
-		queue_work(sanx_link_wq, &link->up);
-	spin_unlock_bh(&link->tx_lock);
+	group_ready(link, SANX_LINK_SHOWN);
 }
 
 /**

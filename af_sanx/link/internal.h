@@ -346,11 +346,13 @@ enum sanx_link_state {
  *	active end by a frame of the peer, to the passive end by a request.  A standby link
  *	shows it by any frame
  * @SANX_LINK_READY: it takes that place as soon as it is up
+ * @SANX_LINK_SHOWN: likewise; it was on trial, and has shown it
  * @SANX_LINK_TAKEN: sanx_group_link_up() has finished for it
  */
 enum sanx_link_use {
 	SANX_LINK_TRIAL,
 	SANX_LINK_READY,
+	SANX_LINK_SHOWN,
 	SANX_LINK_TAKEN,
 };
 
@@ -458,7 +460,7 @@ struct sanx_request {
  * @rail: number of the rail of the passive side that the link runs over, as the
  *	active side's node map had it when the set-up began
  * @yields: gives way to the peer's attempt; lnet.lock
- * @use: changes to READY under tx_lock, and to TAKEN under lnet.lock with release
+ * @use: changes to READY or SHOWN under tx_lock, and to TAKEN under lnet.lock with release
  *	semantics; sanx_group_link_up() reads it without a lock with acquire semantics
  * @up_at: when it came up, in jiffies
  * @self: our node id when the link was allocated

@@ -502,7 +502,10 @@ static enum sanx_move move_cause(const struct sanx_group *g,
 {
 	struct sanx_rails_seen s;
 	unsigned int from, to;
+	bool planned;
 
+	/* The peer that has planned it may have ended the other link already. */
+	planned = g->out || (!link->active && READ_ONCE(link->use) == SANX_LINK_SHOWN);
 	sanx_rails_look(g, &s);
 	from = rail_index(&s.peer, g->out_kind, &g->out_rail);
 	to = sanx_rail_in(&s.peer, link);
@@ -511,11 +514,10 @@ static enum sanx_move move_cause(const struct sanx_group *g,
 	if (s.admin[from] != SANX_RAIL_ADMIN_UP)
 		return SANX_MOVE_ADMIN;
 	if (s.view.spread && s.view.kind[from] == s.view.kind[to])
-		return g->out ? SANX_MOVE_BALANCE : SANX_MOVE_LOST;
-	/* The peer may have ended the other link already. */
+		return planned ? SANX_MOVE_BALANCE : SANX_MOVE_LOST;
 	if (to < from)
 		return SANX_MOVE_BETTER;
-	return g->out ? SANX_MOVE_PEER : SANX_MOVE_LOST;
+	return planned ? SANX_MOVE_PEER : SANX_MOVE_LOST;
 }
 
 /**
