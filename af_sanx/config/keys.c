@@ -158,13 +158,6 @@ static int entry_add(struct sanx_net *sn, struct sanx_key_entry **new,
 	return 0;
 }
 
-/* Who is found by asking proves that it has the default key. */
-static void forget_nos(struct sanx_net *sn, u32 peer)
-{
-	if (!peer)
-		sanx_auto_forget_all(sn);
-}
-
 /**
  * sanx_key_add() - make a key valid for a peer
  * @sn: the namespace
@@ -197,7 +190,6 @@ int sanx_key_add(struct sanx_net *sn, u32 peer, const u8 *secret, u32 *id)
 		err = entry_add(sn, &new, key);
 		WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
 		mutex_unlock(&sn->keys_mutex);
-		forget_nos(sn, peer);
 	}
 	kfree(new);
 	if (err)
@@ -249,7 +241,6 @@ int sanx_key_del(struct sanx_net *sn, u32 peer, u32 id)
 	}
 	WRITE_ONCE(sn->config_seq, sn->config_seq + 1);
 	mutex_unlock(&sn->keys_mutex);
-	forget_nos(sn, peer);
 	return err;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_key_del);

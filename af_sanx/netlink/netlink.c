@@ -209,17 +209,19 @@ static void call_map_changed(const struct sanx_transport_ops *ops, void *arg)
  * sanx_nl_map_changed() - have transports apply a changed node map, or keys
  * @net: the namespace
  *
+ * What was no node by the map and the keys of before may be one now.
+ *
  * Context: process, may sleep, config_mutex held.
  */
 void sanx_nl_map_changed(struct net *net)
 {
+	sanx_auto_forget_all(sanx_net(net));
 	sanx_transport_each(call_map_changed, net);
 }
 
 static void nodemap_replace(struct sanx_net *sn, struct sanx_nodemap *map)
 {
 	sanx_nodemap_publish(sn, map);
-	sanx_auto_forget_all(sn);
 	sanx_nl_map_changed(sn->net);
 }
 
