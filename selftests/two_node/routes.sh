@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A peer reaches only addresses at which TCP would answer it: routes, rules, VRFs.
 # kernels: um 6.12
+# clock: virtual what says nothing at the service port ends after five seconds
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
