@@ -10,7 +10,7 @@
  *	LANE_UP_TRIES   --lost-----> LANE_TRIES
  *
  * A link of the peer takes the connections from any state, and ends an attempt of ours.
- * Standby lanes have the same states; what their links take is nothing.
+ * Standby lanes have the same states, though no connection uses their links.
  *
  * This code takes no lock, reads no clock and needs only the kernel's types;
  * kunit/lane_test.c tests it.
