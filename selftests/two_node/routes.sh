@@ -106,7 +106,7 @@ vrf() {
 # addresses, for 5 s.  Those beyond that, from another address, end before the others.
 offers() {
 	local ended
-	nodemap_load <<-END
+	RAIL='' nodemap_load <<-END
 		10.77.0.1 1 tcp
 		10.77.0.2 2 tcp:10.77.0.2 tcp:10.79.0.2
 	END
