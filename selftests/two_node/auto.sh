@@ -3,6 +3,7 @@
 # Nodes that find each other: the first connection is TCP, the next is not; who is no
 # node is left alone for a time; who has another's id, or no key, is not found.
 # kernels: um
+# no rail: both kinds of rails are in it
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"

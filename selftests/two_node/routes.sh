@@ -117,7 +117,9 @@ offers() {
 		}
 		rm -f /tmp/ended
 		for port in $(seq 700 715); do idle a 10.77.0.2 "$port" & done
-		until [ "$(ss -Htn state established dport = 658 | wc -l)" = 16 ]; do sleep 0.1; done
+		until [ "$(ss -Htn state established sport ge 700 sport le 715 | wc -l)" = 16 ]; do
+			sleep 0.1
+		done
 		for port in $(seq 720 723); do idle b 10.79.0.2 "$port" & done
 		wait
 		tr -d "\n" </tmp/ended' </dev/null)
