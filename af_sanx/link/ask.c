@@ -94,7 +94,8 @@ static void ask_give_up(struct sanx_lconn *lc)
 
 /*
  * Would an answer have arrived?  Frames keep their order, so an answer that the peer has sent
- * is here before the PONG to a PING of after @end.  What the peer has received, it
+ * is here before the PONG to a PING of after @end.  That a PING of the peer arrives says
+ * nothing: the way to it may be the one that is cut.  What the peer has received, it
  * acknowledges sooner than this, if it is well.
  */
 static bool ask_arrives(struct sanx_link *link, unsigned long end, unsigned long failover)
@@ -103,6 +104,7 @@ static bool ask_arrives(struct sanx_link *link, unsigned long end, unsigned long
 
 	return time_after_eq(link->asked, end) &&
 	       time_after_eq(READ_ONCE(link->heard), link->asked) &&
+	       !link->ping && !link->timed &&
 	       (!slot || time_after(slot->at, jiffies - failover / 4));
 }
 
