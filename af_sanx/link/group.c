@@ -748,9 +748,14 @@ static void group_timeout(struct work_struct *work)
 		group_step(g, LANE_FAILED, NULL);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
-		/* The connections wait for the peer's attempt. */
+		/*
+		 * The connections wait for the peer's attempt.  It may have failed, and
+		 * nobody at the peer may wait for another one.
+		 */
 		if (time_after_eq(jiffies, g->deadline))
 			group_refuse(g);
+		else if (!group_accepting(g) && group_sees(g) & LANE_UNTRIED)
+			group_try_next(g);
 		else
 			group_arm(g, g->deadline);
 	}
@@ -1203,9 +1208,11 @@ void sanx_group_link_gone(struct sanx_link *link)
 		group_step(g, LANE_FAILED, NULL);
 		/*
 		 * A link that gave way to the peer's leaves the waiters to that
-		 * one.
+		 * one.  If that fails, its own rail may serve.
 		 */
-		if (!link->yields)
+		if (link->yields)
+			g->tried &= ~BIT(g->rail);
+		else
 			group_try_next(g);
 	}
 	mutex_unlock(&lnet->lock);
