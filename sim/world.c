@@ -134,7 +134,7 @@ static void plan_draw(struct sim_plan *p)
 	if (sim_fuzz)
 		p->hostile = SIM_HOSTILE_ALL;
 	sim_calm = !p->hostile && !p->death && !p->refuse && !p->restart &&
-		   !p->config && !p->rules && !p->rekey && !p->deaf;
+		   !p->config && !p->rules && !p->rekey && !p->deaf && !p->mem_mb;
 	lanes = 1 + sim_rnd(3);
 	grow_ms = PICK(0, 20, 20, 2000);
 	long_min = PICK(0, 32768, 65536);
@@ -161,12 +161,14 @@ static void map_fill(struct sanx_nodemap_entry *e, int id, u32 which)
 /* The map of node @n, without @without, which may be 0, and with a set of rails. */
 static void map_load(struct sim_node *n, int without, u32 which)
 {
-	struct sanx_nodemap *map = sanx_nodemap_alloc(sim_plan.nodes + sim_plan.absent -
-						      !!without);
+	struct sanx_nodemap *map;
 	unsigned int i = 0, bad;
 	const char *why;
 	int id;
 
+	/* Who calls has said so, but something else may go on beside it. */
+	sim_mem_refuse(0);
+	map = sanx_nodemap_alloc(sim_plan.nodes + sim_plan.absent - !!without);
 	for (id = 1; id <= (int)(sim_plan.nodes + sim_plan.absent); id++)
 		if (id != without)
 			map_fill(&map->entry[i++], id, which);
