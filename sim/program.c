@@ -188,6 +188,10 @@ static void end_failed(struct sim_end *e, int err)
 	/* HALF_END of conn/listener.c: no link has lived long enough to say it. */
 	if (p->connected && !p->accepted && sim_now - p->since > 60 * NSEC_PER_SEC)
 		excuse_pair(p, "it was half-open for too long");
+	/* CLOSED_MAX of link/suspend.c: likewise. */
+	if (sim_plan.death && other(e)->closed &&
+	    sim_now - other(e)->closed > 60 * NSEC_PER_SEC)
+		excuse_pair(p, "the other end was closed too long ago");
 	if (!p->excuse)
 		sim_fail("connection %u: errno %d at node %d without a reason",
 			 p->id, -err, e->node);
@@ -400,7 +404,7 @@ static void end_free(struct sim_end *e, bool abort)
 	struct sim_sock *s = e->s;
 
 	e->fin = true;
-	e->closed = true;
+	e->closed = sim_now;
 	e->s = NULL;
 	sim_close(s, abort);
 }
@@ -516,7 +520,7 @@ static void serve(struct sim_sock *s, int node)
 		if (p) {
 			excuse_pair(p, "the listener ended");
 			p->end[1].fin = true;
-			p->end[1].closed = true;
+			p->end[1].closed = sim_now;
 		}
 		sim_close(s, false);
 		return;

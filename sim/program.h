@@ -38,7 +38,7 @@
  * @eof: it has read the end of the stream
  * @deaf: it has shut down reading
  * @failed: a call has failed
- * @closed: it has closed its socket
+ * @closed: when it closed its socket, in ns, or 0
  * @stop: it writes no more
  * @doomed: its node goes down
  * @started: its program has the connection
@@ -75,7 +75,7 @@ struct sim_end {
 	bool			eof;
 	bool			deaf;
 	bool			failed;
-	bool			closed;
+	u64			closed;
 	bool			stop;
 	bool			doomed;
 	bool			started;

@@ -632,17 +632,19 @@ static void check_half_open(int node)
 			 node, lnet->half_open.v, n);
 }
 
-static u64 total_moves;
+static u64 total_moves, total_lanes;
 
 static bool count_moves(struct sim_node *n, const struct sanx_group *g)
 {
 	total_moves += g->moves;
+	total_lanes++;
 	return true;
 }
 
 static u64 moves(void)
 {
 	total_moves = 0;
+	total_lanes = 0;
 	each_group(count_moves);
 	return total_moves;
 }
@@ -723,7 +725,8 @@ void sim_rails_settle(void)
 	end = sim_now + ms(2 * rail_hold_ms << RAILS_DOUBLE);
 	while (sim_now < end)
 		step();
-	if (moves() != before) {
+	/* A lane that has lost what only TCP could map moves at last. */
+	if (moves() > before + (sim_rails_differ() ? total_lanes : 0)) {
 		each_group(show);
 		sim_fail("connections move between rails that are well");
 	}

@@ -234,6 +234,7 @@ static int wire_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 {
 	struct wire_end *e = wire_end_of(wl);
 
+	sim_work.frames++;
 	check_msg(e, m);
 	if (sim_plan.death && !(sim_peace && sim_plan.cut) &&
 	    sim_chance(100 * sim_plan.death))
@@ -610,7 +611,7 @@ static void drain(struct wire_end *e)
 
 /*
  * Has the node not looked at a message for half the time after which its peer
- * gives the link up (link_stuck(), link_silent())?  Tasks run in random order, so in a
+ * gives the link up (beat_stuck(), beat_lost())?  Tasks run in random order, so in a
  * world with many of them a queue of arrivals may be that slow.
  */
 static bool is_slow(const struct wire_end *e)

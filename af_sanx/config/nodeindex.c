@@ -3,7 +3,7 @@
  * Indexes of a node map: its hosts by node id, and their rails.
  *
  * A node map has up to SANX_NODEMAP_MAX hosts, and is asked for a node or for a rail with
- * each link and each heartbeat.  So it has two lists beside its hosts, made with it: the
+ * each link.  So it has two lists beside its hosts, made with it: the
  * numbers of the hosts in the order of their node ids, and the numbers of all rails in the
  * order of their kinds and addresses.  Everything here is pure.
  */

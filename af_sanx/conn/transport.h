@@ -129,7 +129,7 @@ struct sanx_liveness {
 /**
  * struct sanx_liveness_report - a transport's answer about the liveness of the
  * peer
- * @heard: when the peer was last heard of, in jiffies
+ * @heard: until when the peer was there, as far as is known, in jiffies
  * @lost: the peer was silent for so long that what is on the way to it counts
  *	as lost
  * @unacked: something was sent that the peer may not have received

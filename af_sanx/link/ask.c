@@ -110,7 +110,7 @@ static bool ask_arrives(struct sanx_link *link, unsigned long end, unsigned long
 
 /*
  * How long to wait for the answer to an OPEN, from now on, in jiffies.  If the whole link
- * seems to be lost, and there is an @other rail, link_beat() decides: once it is lost, the
+ * seems to be lost, and there is an @other rail, beat.c decides: once it is lost, the
  * connection is asked for on the other one.
  */
 static unsigned long ask_wait(struct sanx_link *link,
@@ -166,7 +166,7 @@ void sanx_ask_work(struct work_struct *work)
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, open_timeout);
 	bool cov = sanx_cov_start(link->group->lnet->net);
-	bool other = sanx_rail_has_other(link);
+	bool other = READ_ONCE(link->others);
 	struct sanx_lconn *lc;
 
 	while ((lc = ask_next(link, other))) {

@@ -610,8 +610,11 @@ static bool close_has_last(struct sanx_lconn *lc)
 /* The next sweep is at @when, in jiffies, or before. */
 static void sweep_by(struct sanx_link *link, unsigned long when)
 {
-	if (time_before(when, link->next_sweep))
-		link->next_sweep = when;
+	if (!time_before(when, link->next_sweep))
+		return;
+	link->next_sweep = when;
+	if (link->pace == BEAT_RESTS)
+		sanx_beat_wake(link);
 }
 
 static void close_last(struct sanx_lconn *lc)
@@ -830,7 +833,7 @@ void sanx_lconn_liveness(struct sanx_conn *conn,
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link = sanx_lconn_lock(lc);
 
-	report->heard = READ_ONCE(link->heard);
+	report->heard = sanx_link_heard(link);
 	report->lost = sanx_lconn_is_lost(&lc->state) ||
 		       link->state != SANX_LINK_UP || sanx_link_quiet(link);
 	report->unacked = lc->acked != lc->announced ||

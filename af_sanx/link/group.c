@@ -379,14 +379,19 @@ bool sanx_group_can_try(const struct sanx_group *g)
  * @rail: number of the rail
  *
  * Context: process, lnet.lock held.
+ * Return: 0; or -ENOMEM or -EDQUOT, and then nothing tells when it may succeed.
  */
-void sanx_group_try_only(struct sanx_group *g, unsigned int rail)
+int sanx_group_try_only(struct sanx_group *g, unsigned int rail)
 {
+	int err;
+
 	lockdep_assert_held(&g->lnet->lock);
 	group_set_deadline(g);
 	g->tried = ~(u32)BIT(rail);
-	if (!group_try(g, false))
+	err = group_try(g, false);
+	if (!err)
 		group_set_limit(g);
+	return err;
 }
 
 /**
@@ -745,6 +750,7 @@ static void group_timeout(struct work_struct *work)
 	if (group_attempt_over(g)) {
 		sanx_link_kill(g->trying, SANX_END_LOST);
 		sanx_rail_failed(g, g->rail);
+		sanx_rails_care(g);
 		group_step(g, LANE_FAILED, NULL);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
@@ -1182,7 +1188,6 @@ static void group_note_failure(struct sanx_group *g)
 		sanx_rail_failed(g, g->rail);
 	else if (!waits && !link->yields)
 		sanx_rail_refused(g, g->rail);
-	sanx_rails_care(g);
 }
 
 /**
@@ -1201,6 +1206,7 @@ void sanx_group_link_gone(struct sanx_link *link)
 	list_del_init(&link->node);
 	sanx_rail_count_link(link);
 	sanx_group_half_open(link, -1);
+	sanx_rails_care(g);
 	if (!link->active)
 		group_try_instead(g);
 	if (g->trying == link) {

@@ -15,6 +15,7 @@
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
  *		acknowledgments			ack.c
+ *		the heartbeat			beat.c beat.h
  *		credits for frames			link_credit.h
  *	lconn	one connection on a link		ask.c open.c conn.c
  *							send.c peer.c
@@ -63,6 +64,7 @@
 #include <net/sanx_wire.h>
 
 #include "auth.h"
+#include "beat.h"
 #include "config/config.h"
 #include "conn/transport.h"
 #include "frame.h"
@@ -238,7 +240,7 @@ struct sanx_rails_seen {
  * @rail_count: what happened on each of them
  * @given: connections that they were given
  * @care: looks after them
- * @care_at: when it is due, in jiffies
+ * @care_at: when it is due, in jiffies; no lock
  * @rail: the rail that @trying uses
  * @tried: set of the rails that were tried since the time limit was set
  * @refused: set of the rails on which the peer has refused since then
@@ -269,7 +271,7 @@ struct sanx_rails_seen {
  *	only, no lock
  *
  * lnet.lock guards all fields but @refs, @user, @first, @memory, @setups, @requests,
- * @conns, @half_open, @ids, @next_id and @reserves.
+ * @conns, @half_open, @ids, @next_id, @reserves and @care_at.
  */
 struct sanx_group {
 	struct kref		refs;
@@ -479,8 +481,8 @@ struct sanx_request {
  * @slots: frames to send
  * @opens: SANX_OPENS_MAX requests
  *
- * @tx_lock: guards @state, @why and all fields behind them except @heard,
- *	@users, @unused, @requests and the work items; also, for
+ * @tx_lock: guards @state, @why and all fields behind them except @heard, @others,
+ *	@users, @unused, @requests and the work items, but with @beat; also, for
  *	connections on this link, the fields that &struct sanx_lconn lists.  Reads
  *	without it are hints.
  * @state: changed by sanx_link_set_state() only
@@ -525,6 +527,9 @@ struct sanx_request {
  *	lock
  * @asked: when the first PING after @heard was requested, in jiffies; not after
  *	@heard if none was
+ * @pace: how closely @beat looks after the peer
+ * @others: number of other rails by which connections could go, as it was last looked
+ *	at (rail.c); no lock
  * @next_sweep: when @beat calls sanx_lconn_sweep() again, in jiffies
  * @users: users that end before the wire's part is freed: attached connections,
  *	requests that are not answered, callers of sanx_lconn_link_get(), and one
@@ -603,13 +608,15 @@ struct sanx_link {
 	unsigned long		heard;
 	u64			rx_bytes;
 	unsigned long		asked;
+	enum beat_pace		pace;
+	unsigned int		others;
 	unsigned long		next_sweep;
 	refcount_t		users;
 	struct completion	unused;
 
 	struct work_struct	start;
 	struct work_struct	up;
-	struct delayed_work	beat;
+	struct timer_list	beat;
 	struct delayed_work	ack;
 	struct delayed_work	open_timeout;
 	spinlock_t		requests_lock; /* guards: see above */
@@ -888,7 +895,7 @@ void sanx_group_try(struct sanx_group *g);
 void sanx_group_refused(struct sanx_link *link, bool never);
 struct sanx_group *sanx_group_lane(struct sanx_group *first, u32 lane);
 bool sanx_group_can_try(const struct sanx_group *g);
-void sanx_group_try_only(struct sanx_group *g, unsigned int rail);
+int sanx_group_try_only(struct sanx_group *g, unsigned int rail);
 void sanx_group_widen(struct sanx_group *first, bool all);
 bool sanx_group_in_backoff(const struct sanx_group *g);
 
@@ -909,7 +916,7 @@ unsigned int sanx_rail_of(const struct sanx_link *link);
 void sanx_rails_renumber(struct sanx_group *first);
 void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s);
 bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s);
-bool sanx_rail_has_other(const struct sanx_link *link);
+unsigned int sanx_rail_others(const struct sanx_link *link);
 bool sanx_rail_may_leave(const struct sanx_link *link);
 bool sanx_rail_stays(const struct sanx_link *link);
 bool sanx_rail_takes(const struct sanx_group *g, u32 self,
@@ -922,6 +929,7 @@ void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 const char *sanx_move_name(enum sanx_move move);
 void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link);
 void sanx_rails_care(struct sanx_group *g);
+void sanx_rails_doubt(struct sanx_group *g);
 void sanx_rails_care_work(struct work_struct *work);
 
 /* netdev.c */
@@ -971,14 +979,24 @@ void sanx_link_put(struct sanx_link *link);
 void sanx_group_half_open(const struct sanx_link *link, int n);
 void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
-void sanx_link_ask(struct sanx_link *link);
-bool sanx_link_quiet(const struct sanx_link *link);
 void sanx_link_set_reserves(struct sanx_link *link);
 void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why);
 int sanx_link_errno(const struct sanx_link *link);
 void sanx_link_kill(struct sanx_link *link, enum sanx_link_end why);
 const char *sanx_link_state_name(enum sanx_link_state state);
 void sanx_link_user_put(struct sanx_link *link);
+
+/* beat.c */
+void sanx_link_ask(struct sanx_link *link);
+bool sanx_link_quiet(const struct sanx_link *link);
+unsigned long sanx_link_heard(const struct sanx_link *link);
+void sanx_beat_start(struct sanx_link *link);
+void sanx_beat_wake(struct sanx_link *link);
+bool sanx_beat_doubts(struct sanx_link *link);
+void sanx_beat_ask(struct sanx_link *link, const struct sanx_link *other);
+void sanx_beat_stir(struct sanx_link *link);
+void sanx_beat_leads(struct sanx_link *link, bool leads);
+void sanx_beat_timer(struct timer_list *t);
 
 /* xmit.c; the functions that it sends with are in xmit.h */
 bool sanx_xmit_ok(const struct sanx_link *link);

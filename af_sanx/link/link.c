@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links: states, resources, heartbeat and end.
+ * Links: states, resources and end.
  *
  * Invariant: sanx_link_set_state() alone changes link->state, under
  * link->tx_lock, and only as state_next permits.
@@ -37,9 +37,6 @@ static const u8 state_next[__SANX_LINK_STATES] = {
 	[SANX_LINK_UP]		= BIT(SANX_LINK_DYING),
 	[SANX_LINK_DYING]	= BIT(SANX_LINK_DEAD),
 };
-
-/* Heartbeats without an answer after which the link is lost. */
-#define BEATS_LOST	20
 
 /**
  * sanx_link_state_name() - name of a state
@@ -94,6 +91,9 @@ void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why)
 		return;
 	pr_debug("link to node %u ends: %s\n", link->group->peer,
 		 end_names[why]);
+	/* sanx_link_heard(): the peer was there until now, as far as we know. */
+	if (time_after_eq(READ_ONCE(link->heard), link->asked))
+		WRITE_ONCE(link->asked, jiffies);
 	sanx_link_set_state(link, SANX_LINK_DYING);
 	queue_work(sanx_link_wq, &link->end);
 }
@@ -245,155 +245,6 @@ static void link_up_work(struct work_struct *work)
 }
 
 /**
- * sanx_link_ask() - request an answer of the peer
- * @link: the link
- *
- * Context: tx_lock held, to be released by sanx_xmit_unlock().
- */
-void sanx_link_ask(struct sanx_link *link)
-{
-	lockdep_assert_held(&link->tx_lock);
-	link->ping = true;
-	if (time_after_eq(READ_ONCE(link->heard), link->asked))
-		WRITE_ONCE(link->asked, jiffies);
-	sanx_xmit_run(link);
-}
-
-/**
- * sanx_link_quiet() - does the peer not answer?
- * @link: the link
- *
- * Context: tx_lock held.
- * Return: true if a PING was requested at least a heartbeat ago, and nothing
- * was received since.
- */
-bool sanx_link_quiet(const struct sanx_link *link)
-{
-	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
-
-	lockdep_assert_held(&link->tx_lock);
-	return time_before(READ_ONCE(link->heard), link->asked) &&
-	       jiffies - link->asked >= beat;
-}
-
-static void link_tell_quiet(struct sanx_link *link)
-{
-	struct sanx_lconn *lc;
-
-	spin_lock_bh(&link->tx_lock);
-	if (sanx_link_quiet(link))
-		list_for_each_entry(lc, &link->conns, node)
-			sanx_conn_quiet(&lc->conn);
-	spin_unlock_bh(&link->tx_lock);
-}
-
-/* Has a frame waited for its acknowledgment for @age jiffies? */
-static bool link_waits(struct sanx_link *link, unsigned long age)
-{
-	const struct sanx_slot *slot = sanx_ack_oldest(link);
-
-	return slot && time_after_eq(jiffies, slot->at + age);
-}
-
-/*
- * Does a frame wait for its acknowledgment, and was none acknowledged for @most
- * jiffies?  That ends the link even if the peer still sends, because a program
- * may wait for its pages (long.c).
- */
-static bool link_stuck(struct sanx_link *link, unsigned long most)
-{
-	return link_waits(link, most) &&
-	       time_after_eq(jiffies, link->acked_at + most);
-}
-
-/*
- * Is a link silent for too long?  The first frame follows the set-up at once, so a
- * peer that has asked for a link gets no longer for it than for the set-up.  If there is
- * an @other rail, connections wait no longer than failover_ms to move there, but a link
- * that is only idle is asked first.
- */
-static bool link_silent(const struct sanx_link *link, bool other)
-{
-	bool accepting = READ_ONCE(link->state) == SANX_LINK_ACCEPTING;
-	unsigned long most = BEATS_LOST *
-			     msecs_to_jiffies(READ_ONCE(heartbeat_ms));
-
-	if (other && (accepting || time_before(READ_ONCE(link->heard), READ_ONCE(link->asked))))
-		most = min(most, msecs_to_jiffies(READ_ONCE(failover_ms)));
-	if (accepting)
-		most = min(most, 2 * msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
-	/* A frame that arrives now may set a later time than jiffies has here. */
-	return time_after_eq(jiffies, READ_ONCE(link->heard) + most);
-}
-
-/*
- * Has the peer asked for a link on trial, and does not use it?  Meanwhile the lane cannot
- * move.  As long as set-up and loss of a link may take together, it may have its reasons.
- */
-static bool link_unused(const struct sanx_link *link)
-{
-	unsigned long most = 2 * msecs_to_jiffies(READ_ONCE(link_timeout_ms)) +
-			     msecs_to_jiffies(READ_ONCE(failover_ms));
-
-	return !link->active && READ_ONCE(link->state) == SANX_LINK_UP &&
-	       READ_ONCE(link->use) == SANX_LINK_TRIAL &&
-	       time_after(jiffies, link->up_at + most);
-}
-
-/* PINGs between two beats have to be answered before link_silent() counts. */
-static unsigned long link_beat_time(bool other)
-{
-	unsigned long beat = msecs_to_jiffies(READ_ONCE(heartbeat_ms));
-
-	if (other)
-		beat = min(beat, msecs_to_jiffies(READ_ONCE(failover_ms)) / 4);
-	return max(beat, 1UL);
-}
-
-/* Does the choice of a rail need the round trip of late? */
-static bool link_measures(const struct sanx_link *link)
-{
-	const struct sanx_net *sn = sanx_net(link->group->lnet->net);
-
-	return READ_ONCE(sn->rail_policy) == SANX_RAIL_MIN_LATENCY;
-}
-
-/*
- * The heartbeat.  It starts with sanx_wire_prepare(), so it also ends an attempt
- * of the peer that is not followed by a first frame.
- */
-static void link_beat(struct work_struct *work)
-{
-	struct sanx_link *link = container_of(to_delayed_work(work),
-					      struct sanx_link, beat);
-	bool other = sanx_rail_has_other(link);
-	unsigned long beat = link_beat_time(other);
-	bool cov = sanx_cov_start(link->group->lnet->net);
-	unsigned long heard = READ_ONCE(link->heard);
-
-	if (link_silent(link, other) || link_unused(link)) {
-		sanx_link_kill(link, SANX_END_LOST);
-		sanx_cov_stop(cov);
-		return;
-	}
-	link_tell_quiet(link);
-	spin_lock_bh(&link->tx_lock);
-	if (link_stuck(link, BEATS_LOST *
-			     msecs_to_jiffies(READ_ONCE(heartbeat_ms))))
-		sanx_link_kill_locked(link, SANX_END_LOST);
-	/* What is asked sooner is not sent, but link_silent() would wait for the answer. */
-	if (link->state == SANX_LINK_UP &&
-	    (time_after_eq(jiffies, heard + beat) || link_waits(link, beat) ||
-	     !link->rtt_ns || link_measures(link)))
-		sanx_link_ask(link);
-	if (time_after_eq(jiffies, link->next_sweep))
-		sanx_lconn_sweep(link);
-	sanx_xmit_unlock(link);
-	queue_delayed_work(sanx_link_wq, &link->beat, beat);
-	sanx_cov_stop(cov);
-}
-
-/**
  * sanx_link_user_put() - drop a user of a link
  * @link: the link
  *
@@ -498,12 +349,13 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	link->heard = jiffies;
 	link->next_sweep = jiffies;
 	link->asked = link->heard;
+	link->pace = BEAT_ASKS;
 	link->acked_at = link->heard;
 	refcount_set(&link->users, 1);
 	init_completion(&link->unused);
 	INIT_WORK(&link->start, sanx_setup_start);
 	INIT_WORK(&link->up, link_up_work);
-	INIT_DELAYED_WORK(&link->beat, link_beat);
+	timer_setup(&link->beat, sanx_beat_timer, 0);
 	INIT_DELAYED_WORK(&link->ack, sanx_ack_work);
 	INIT_DELAYED_WORK(&link->open_timeout, sanx_ask_work);
 	spin_lock_init(&link->requests_lock);
@@ -600,8 +452,7 @@ int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 		return err;
 	link_credit_init_rx(&link->credit, SANX_WIRE_RECVS);
 	*frames = link->frames;
-	queue_delayed_work(sanx_link_wq, &link->beat,
-			   link_beat_time(sanx_rail_has_other(link)));
+	sanx_beat_start(link);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_prepare);
@@ -617,7 +468,7 @@ static void end_starts(struct sanx_link *link)
 	if (link->wl)
 		link->wire->quiesce(link->wl);
 	cancel_work_sync(&link->up);
-	cancel_delayed_work_sync(&link->beat);
+	del_timer_sync(&link->beat);
 	cancel_delayed_work_sync(&link->ack);
 	cancel_delayed_work_sync(&link->open_timeout);
 	sanx_group_link_ends(link);

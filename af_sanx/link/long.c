@@ -167,6 +167,15 @@ size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from)
 		    (size_t)sanx_txq_room(&lc->conn.tx));
 }
 
+/* A link that rests has heard nothing for long, and has not asked either. */
+static bool long_heard(const struct sanx_link *link)
+{
+	unsigned long heard = READ_ONCE(link->heard);
+
+	return time_after_eq(heard, READ_ONCE(link->asked)) ||
+	       time_before(jiffies, heard + LONG_HEARD);
+}
+
 /**
  * sanx_long_wants() - should a send() lend its pages?
  * @lc: the connection
@@ -192,7 +201,7 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 	rcu_read_lock();
 	link = READ_ONCE(lc->link);
 	wants = len >= sanx_long_cutoff(link) && sanx_xmit_ok(link) &&
-		time_before(jiffies, READ_ONCE(link->heard) + LONG_HEARD);
+		long_heard(link);
 	rcu_read_unlock();
 	return wants && sanx_long_room(lc, from) >= LONG_LEAST;
 }

@@ -13,10 +13,10 @@
  * standby link, in a lane of its own that has no connections.  So a rail that is broken
  * is seen before it is needed, and a lane moves only to a rail that works.
  *
- * rail_care_work() sees to all of that, after each change and every CARE_EVERY: it
- * moves lanes, adds lanes when the load is to be spread, and makes standby links.  It
- * goes on as long as the map has several rails of the node.  What a lane does that has
- * no link is up to group.c.
+ * rail_care_work() sees to all of that, after each change and from time to time: it moves
+ * lanes, adds lanes when the load is to be spread, makes standby links, and says which link
+ * of a rail asks for all (beat.h).  It goes on as long as the map has several rails of the
+ * node.  What a lane does that has no link is up to group.c.
  *
  * Of two nodes, one makes standby links and moves lanes, so that they do not move twice
  * (rail_keeper()).  But each node moves lanes from a rail that it cannot use, or is to
@@ -28,8 +28,10 @@
 #include "config/cov.h"
 #include "internal.h"
 
-/* Interval between calls of rail_care_work() if nothing changes, in jiffies. */
+/* Intervals between calls of rail_care_work() if nothing changes, in jiffies. */
 #define CARE_EVERY	(2 * HZ)
+/* If all that matters tells when it changes: care_often(). */
+#define CARE_SELDOM	(20 * HZ)
 /* Not at once after a link came up: others may be about to. */
 #define CARE_SOON	(HZ / 10)
 
@@ -280,20 +282,26 @@ void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s)
 			look_at_lane(g, first->lanes[i], s);
 }
 
+static unsigned int others_in(const struct sanx_rails_seen *s, const struct sanx_link *link)
+{
+	return hweight32(s->view.usable & ~BIT(sanx_rail_in(&s->peer, link)));
+}
+
 /**
- * sanx_rail_has_other() - could connections of a link go by another rail?
+ * sanx_rail_others() - by how many other rails could connections of a link go?
  * @link: the link
  *
  * Context: process, may sleep.
- * Return: true if so.
+ * Return: the number.
  */
-bool sanx_rail_has_other(const struct sanx_link *link)
+unsigned int sanx_rail_others(const struct sanx_link *link)
 {
 	const struct sanx_group *g = link->group;
 	struct sanx_rails_seen s;
 
-	return sanx_rails_see(g->lnet->net, link->self, g->peer, &s) &&
-	       s.view.usable & ~BIT(sanx_rail_in(&s.peer, link));
+	if (!sanx_rails_see(g->lnet->net, link->self, g->peer, &s))
+		return 0;
+	return others_in(&s, link);
 }
 
 /**
@@ -562,10 +570,22 @@ void sanx_rails_care(struct sanx_group *g)
 	lockdep_assert_held(&g->lnet->lock);
 	/* Only to run sooner: a row of changes must not postpone it. */
 	if (!delayed_work_pending(&g->first->care) ||
-	    time_before(jiffies + CARE_SOON, g->first->care_at)) {
-		g->first->care_at = jiffies + CARE_SOON;
+	    time_before(jiffies + CARE_SOON, READ_ONCE(g->first->care_at))) {
+		WRITE_ONCE(g->first->care_at, jiffies + CARE_SOON);
 		mod_delayed_work(sanx_link_wq, &g->first->care, CARE_SOON);
 	}
+}
+
+/**
+ * sanx_rails_doubt() - see to the rails of a node, which does not answer on one
+ * @g: a lane with a link on that rail
+ *
+ * Context: the timer of a link of @g, for which link_end() waits, so @g stays.
+ */
+void sanx_rails_doubt(struct sanx_group *g)
+{
+	WRITE_ONCE(g->first->care_at, jiffies);
+	mod_delayed_work(sanx_link_wq, &g->first->care, 0);
 }
 
 /*
@@ -609,8 +629,62 @@ static void care_lane(struct sanx_group *g, unsigned long *wait)
 	from = sanx_rail_in(&s.peer, g->out);
 	to = rails_move(&g->first->rails, &s.view, from, jiffies, &until);
 	*wait = min(*wait, until);
-	if (to < RAILS_MAX && care_decides(&s, g->out, from))
-		sanx_group_try_only(g, to);
+	if (to < RAILS_MAX && care_decides(&s, g->out, from) &&
+	    sanx_group_try_only(g, to))
+		*wait = min_t(unsigned long, *wait, CARE_EVERY);
+}
+
+static bool same_rail(const struct sanx_link *a, const struct sanx_link *b)
+{
+	return a->kind == b->kind && ipv6_addr_equal(&a->local, &b->local) &&
+	       ipv6_addr_equal(&a->remote, &b->remote);
+}
+
+static struct sanx_link *lane_link(const struct sanx_group *first, unsigned int lane)
+{
+	struct sanx_link *link = first->lanes[lane] ? first->lanes[lane]->out : NULL;
+
+	return link && READ_ONCE(link->state) == SANX_LINK_UP ? link : NULL;
+}
+
+/*
+ * Of the links of a rail, that of the first lane asks (beat.h).  When it is not answered, the
+ * others do.  All do if the choice of a rail needs their round trips.
+ */
+static void care_beat(const struct sanx_group *first, unsigned int lane)
+{
+	bool measures = READ_ONCE(sanx_net(first->lnet->net)->rail_policy) ==
+			SANX_RAIL_MIN_LATENCY;
+	struct sanx_link *link = lane_link(first, lane), *other;
+	unsigned int i;
+
+	if (!link)
+		return;
+	for (i = 0; i < lane; i++) {
+		other = lane_link(first, i);
+		if (other && same_rail(link, other))
+			break;
+	}
+	sanx_beat_leads(link, i == lane || measures);
+	if (i < lane && sanx_beat_doubts(other))
+		sanx_beat_ask(link, other);
+}
+
+/* The heartbeats of the links to a node: which of them ask, and when they are lost. */
+static void care_beats(const struct sanx_group *first, const struct sanx_rails_seen *s)
+{
+	const struct sanx_group *g;
+	struct sanx_link *link;
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_ALL; i++) {
+		g = first->lanes[i];
+		if (!g)
+			continue;
+		list_for_each_entry(link, &g->links, node)
+			WRITE_ONCE(link->others, others_in(s, link));
+		care_beat(first, i);
+	}
 }
 
 /* Is there a lane that has, or had, a link? */
@@ -647,6 +721,7 @@ static void care_standby(struct sanx_group *first, unsigned int i,
 		return;
 	}
 	standby = sanx_group_lane(first, SANX_LANES_MAX + i);
+	/* If that fails, the rail is not well, and care comes soon again. */
 	if (!IS_ERR(standby) && sanx_group_can_try(standby))
 		sanx_group_try_only(standby, i);
 }
@@ -668,6 +743,17 @@ static noinline_for_stack void rail_care(struct sanx_group *first,
 		care_standby(first, i, s, wait);
 }
 
+/*
+ * Does anything matter that tells nobody when it changes: the load, or routes, from which the
+ * ends of rails between nodes come that have found each other?  A rail that is not well does
+ * tell; but to try it may fail for want of memory.
+ */
+static bool care_often(const struct sanx_rails_seen *s)
+{
+	return s->view.spread || s->view.usable & ~s->view.well || s->peer.found ||
+	       s->self.found;
+}
+
 /**
  * sanx_rails_care_work() - see to the rails of a node
  * @work: group.care of lane 0
@@ -680,20 +766,23 @@ void sanx_rails_care_work(struct work_struct *work)
 						struct sanx_group, care);
 	bool cov = sanx_cov_start(first->lnet->net);
 	unsigned int noio = memalloc_noio_save();
-	unsigned long wait = CARE_EVERY;
+	unsigned long wait = CARE_SELDOM;
 	struct sanx_rails_seen s;
 
 	mutex_lock(&first->lnet->lock);
 	sanx_rails_look(first, &s);
+	care_beats(first, &s);
 	rails_forget(&first->rails, jiffies, rail_hold());
 	/* Not if sanx_group_revalidate() is about to free it. */
 	if (first->lnet->running && s.peer.n_rails > 1 && s.self.id != s.peer.id &&
 	    xa_load(&first->lnet->peers, s.peer.id) == first) {
+		if (care_often(&s))
+			wait = CARE_EVERY;
 		rail_care(first, &s, &wait);
-		wait = clamp(wait, (unsigned long)CARE_SOON, (unsigned long)CARE_EVERY);
+		wait = max_t(unsigned long, wait, CARE_SOON);
 		/* It may be queued again already, to run sooner. */
 		if (queue_delayed_work(sanx_link_wq, &first->care, wait))
-			first->care_at = jiffies + wait;
+			WRITE_ONCE(first->care_at, jiffies + wait);
 	}
 	mutex_unlock(&first->lnet->lock);
 	memalloc_noio_restore(noio);

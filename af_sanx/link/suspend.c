@@ -427,6 +427,9 @@ void sanx_suspend_work(struct work_struct *work)
 	struct sanx_lconn *lc, *next;
 
 	mutex_lock(&g->lnet->lock);
+	/* suspend_expired() needs to know that the peer is there. */
+	if (g->n_suspended && g->out)
+		sanx_beat_stir(g->out);
 	list_for_each_entry_safe(lc, next, &g->suspended, wait)
 		suspend_look_after(g, lc);
 	if (g->n_suspended && g->lnet->running) {

@@ -118,11 +118,13 @@ extern u64 sim_now;
  * @locks: locks taken
  * @allocs: allocations
  * @routes: addresses looked up in the routes
+ * @frames: messages posted to a wire
  */
 struct sim_work {
 	u64 locks;
 	u64 allocs;
 	u64 routes;
+	u64 frames;
 };
 
 extern struct sim_work sim_work;
