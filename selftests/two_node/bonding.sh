@@ -188,6 +188,23 @@ renumbered() {
 	lab run 1 'ip addr del 10.81.0.1/24 dev rail1' </dev/null
 }
 
+# The device goes, with its address, which then is on another one: with another hardware
+# address, and with an RDMA device of another name.
+another_device() {
+	lab run 1 'ip link del rail1' </dev/null
+	moves_to 1 "the device goes"
+	# shellcheck disable=SC2016
+	lab run 1 'port=eth1
+		[ -d /sys/class/net/$port ] || port=eth0
+		ip link add rail3 link $port type macvlan mode bridge &&
+		sysctl -qw net.ipv4.conf.rail3.arp_notify=1 && ip link set rail3 up &&
+		ip addr add 10.78.0.1/24 dev rail3 && rdma link add rxe3 type rxe netdev rail3' </dev/null
+	moves_to 0 "the address is on another device"
+	is "which carries the links" "$(lab run 1 'sanxctl -j link show' </dev/null | jq -r '[.[] |
+		select(.state == "up" and .conns > 0).device] | unique | join(" ")')" rxe3
+	lab run 1 'ip link set rail3 name rail1 && rdma dev set rxe3 name rxe1' </dev/null
+}
+
 # spread PORT [SECONDS]: so many streams to node 1, which it drains.
 spread() {
 	local i
@@ -295,7 +312,7 @@ bonded() {
 	to_the_end
 }
 
-plan 75
+plan 82
 at_exit clean_up
 make_rails
 map_rails
@@ -307,6 +324,7 @@ drained
 all_drained
 unplugged
 renumbered
+another_device
 to_the_end
 stop_all
 bonded

@@ -133,7 +133,34 @@ translated() {
 	check "and the log says why" node1 "dmesg | tail -n 20 | grep -q 'translator of addresses'"
 }
 
-plan 45
+# lanes_over TRANSPORT: how many of node 2's lanes have a link over it.
+lanes_over() {
+	lab run 2 "sanxctl -j link show" </dev/null |
+		jq --arg over "$1" '[.[] | select(.state == "up" and .transport == $over)] | length'
+}
+
+# Of the links of several lanes one asks for all whether the peer is there.  The others,
+# which rest, are lost when that one is.
+idle_lanes() {
+	nodes 'echo 4 >/sys/module/af_sanx/parameters/lanes'
+	serve 1 5080 hold
+	# A connection that shares its link asks for one more.
+	background 2 "for i in \$(seq 8); do
+			$PEER -T $PATIENCE connect 10.77.0.1 5080 hold & sleep 1
+		done
+		wait"
+	check "four lanes" eventually "$BOUND" "[ \$(lanes_over verbs) = 4 ]"
+	sleep $((5 * SLOW))
+	deaf "udp dport 4791"
+	took_ms eventually "$BOUND" none_over_verbs || MS=""
+	below "their peer falls silent: all are lost in time" "$MS" $((FAILOVER + 800 * SLOW))
+	echo "# that took ${MS:-too many} ms"
+	hear
+	nodes 'echo 0 >/sys/module/af_sanx/parameters/lanes'
+	stop_all
+}
+
+plan 47
 at_exit clean_up
 nodes "echo $HOLD >/sys/module/af_sanx/parameters/rail_hold_ms
 	echo $FAILOVER >/sys/module/af_sanx/parameters/failover_ms"
@@ -179,6 +206,7 @@ check "TCP falls silent: nobody cares" carries
 check "and none has ended" none_ended
 hear
 to_the_end
+idle_lanes
 # The modules are fresh, so all that was counted was counted here.
 from_zero
 is "no protocol error, no reset, nothing fell back" \
