@@ -603,7 +603,8 @@ static bool is_settled(struct sim_node *n, const struct sanx_group *g)
 		return sim_rails_differ();
 	if (g->n_suspended || !on_best(n, g))
 		return false;
-	if (sim_rails_differ())
+	/* So is one on which the peer has no memory for a link. */
+	if (sim_rails_differ() || sim_plan.mem_mb)
 		return true;
 	if (g->trying)
 		return false;
