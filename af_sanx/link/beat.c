@@ -119,6 +119,19 @@ static void beat_tell_quiet(struct sanx_link *link)
 }
 
 /**
+ * sanx_link_doubt() - from now on, nobody knows whether the peer is there
+ * @link: the link
+ *
+ * Context: tx_lock held.
+ */
+void sanx_link_doubt(struct sanx_link *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if (time_after_eq(READ_ONCE(link->heard), link->asked))
+		WRITE_ONCE(link->asked, jiffies);
+}
+
+/**
  * sanx_link_ask() - request an answer of the peer
  * @link: the link
  *
@@ -128,11 +141,9 @@ void sanx_link_ask(struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
 	link->ping = true;
-	if (time_after_eq(READ_ONCE(link->heard), link->asked))
-		WRITE_ONCE(link->asked, jiffies);
+	sanx_link_doubt(link);
 	/* The PING may have to wait. */
-	if (link->pace == BEAT_RESTS)
-		sanx_beat_wake(link);
+	sanx_beat_use(link);
 	sanx_xmit_run(link);
 }
 
@@ -258,8 +269,7 @@ void sanx_beat_ask(struct sanx_link *link, const struct sanx_link *other)
 void sanx_beat_stir(struct sanx_link *link)
 {
 	spin_lock_bh(&link->tx_lock);
-	if (link->pace == BEAT_RESTS)
-		sanx_beat_wake(link);
+	sanx_beat_use(link);
 	spin_unlock_bh(&link->tx_lock);
 }
 

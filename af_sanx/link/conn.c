@@ -613,8 +613,7 @@ static void sweep_by(struct sanx_link *link, unsigned long when)
 	if (!time_before(when, link->next_sweep))
 		return;
 	link->next_sweep = when;
-	if (link->pace == BEAT_RESTS)
-		sanx_beat_wake(link);
+	sanx_beat_use(link);
 }
 
 static void close_last(struct sanx_lconn *lc)

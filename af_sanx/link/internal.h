@@ -987,6 +987,7 @@ const char *sanx_link_state_name(enum sanx_link_state state);
 void sanx_link_user_put(struct sanx_link *link);
 
 /* beat.c */
+void sanx_link_doubt(struct sanx_link *link);
 void sanx_link_ask(struct sanx_link *link);
 bool sanx_link_quiet(const struct sanx_link *link);
 unsigned long sanx_link_heard(const struct sanx_link *link);
@@ -997,6 +998,14 @@ void sanx_beat_ask(struct sanx_link *link, const struct sanx_link *other);
 void sanx_beat_stir(struct sanx_link *link);
 void sanx_beat_leads(struct sanx_link *link, bool leads);
 void sanx_beat_timer(struct timer_list *t);
+
+/* A link is used, or about to be; tx_lock held.  If it rests, it looks after its peer again. */
+static inline void sanx_beat_use(struct sanx_link *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if (unlikely(link->pace == BEAT_RESTS))
+		sanx_beat_wake(link);
+}
 
 /* xmit.c; the functions that it sends with are in xmit.h */
 bool sanx_xmit_ok(const struct sanx_link *link);

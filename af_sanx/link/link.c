@@ -92,8 +92,7 @@ void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why)
 	pr_debug("link to node %u ends: %s\n", link->group->peer,
 		 end_names[why]);
 	/* sanx_link_heard(): the peer was there until now, as far as we know. */
-	if (time_after_eq(READ_ONCE(link->heard), link->asked))
-		WRITE_ONCE(link->asked, jiffies);
+	sanx_link_doubt(link);
 	sanx_link_set_state(link, SANX_LINK_DYING);
 	queue_work(sanx_link_wq, &link->end);
 }

@@ -155,8 +155,7 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 		link->push = SANX_PUSH_DUE;
 	slot_fill(slot, lc, f);
 	list_add_tail(&slot->node, &link->posted);
-	if (unlikely(link->pace == BEAT_RESTS))
-		sanx_beat_wake(link);
+	sanx_beat_use(link);
 	link_credit_sent(&link->credit);
 	slot->seq = link->credit.sent;
 	if (f->type == SANX_FRAME_PING && !link->timed) {
