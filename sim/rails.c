@@ -596,15 +596,18 @@ static bool on_best(struct sim_node *n, const struct sanx_group *g)
 /* At most one link is left, and carries all connections of the lane. */
 static bool is_settled(struct sim_node *n, const struct sanx_group *g)
 {
+	/*
+	 * A rail that has no room for connections, or on which the peer has no memory for
+	 * a link, is tried again and again.
+	 */
+	bool tries = sim_rails_differ() || sim_plan.mem_mb;
 	const struct sanx_link *link;
 
-	/* A rail that has no room for connections is tried again and again. */
 	if (g->lnet->lock.l.owner)
-		return sim_rails_differ();
+		return tries;
 	if (g->n_suspended || !on_best(n, g))
 		return false;
-	/* So is one on which the peer has no memory for a link. */
-	if (sim_rails_differ() || sim_plan.mem_mb)
+	if (tries)
 		return true;
 	if (g->trying)
 		return false;
