@@ -163,14 +163,15 @@ static void refuse(struct wire_end *e, enum sanx_refusal why)
 
 static void join(struct wire_end *a, struct wire_end *p)
 {
-	if (a->stopped || a->broken)
-		return;
 	/* What the link is for may be too large for it. */
 	if (sanx_wire_hello(p->wl.link, a->hello)) {
 		sim_assert(sim_rails_differ());
 		next_step(a, WIRE_LOST, sim_rnd(100000));
 		return;
 	}
+	/* Others may have run meanwhile. */
+	if (a->stopped || a->broken)
+		return;
 	a->peer = p;
 	p->peer = a;
 	sim_hostile_hello(p, a->hello);
