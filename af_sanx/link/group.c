@@ -814,6 +814,9 @@ static enum sanx_refusal accept_check(struct sanx_group *g,
 				      const struct sanx_hello_info *hello,
 				      const char **why)
 {
+	/* First: the peer must not wait for ever because it may ask for one rail, not for all. */
+	if (!sanx_link_may(g))
+		return SANX_REFUSED_NEVER;
 	if (!sanx_bounds_link(g)) {
 		*why = "it asks too often: net.sanx.setups_peer is reached";
 		return SANX_REFUSED_LATER;

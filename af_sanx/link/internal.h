@@ -977,6 +977,7 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 				  const struct sanx_wire_ops *wire, bool active);
 void sanx_link_put(struct sanx_link *link);
 void sanx_group_half_open(const struct sanx_link *link, int n);
+bool sanx_link_may(struct sanx_group *g);
 void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
 void sanx_link_set_reserves(struct sanx_link *link);

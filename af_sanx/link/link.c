@@ -296,6 +296,21 @@ static bool link_claim(struct sanx_group *g)
 	return false;
 }
 
+/**
+ * sanx_link_may() - may the user of a namespace have another link?
+ * @g: its group
+ *
+ * Context: process, lnet.lock held.
+ * Return: true if so.
+ */
+bool sanx_link_may(struct sanx_group *g)
+{
+	if (!link_claim(g))
+		return false;
+	sanx_user_unclaim(g->user, LINK_PAGES);
+	return true;
+}
+
 static struct sanx_link *link_alloc(struct sanx_group *g)
 {
 	struct sanx_link *link;
