@@ -165,7 +165,10 @@ static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 		err = -ETIMEDOUT;
 		break;
 	}
-	if (err == -ETIMEDOUT || err == -EADDRINUSE)
+	/* Over iWARP nobody listens there, and connecting says so at once. */
+	if (err == -ECONNREFUSED)
+		sanx_wire_refused(link, NULL, 0);
+	else if (err == -ETIMEDOUT || err == -EADDRINUSE)
 		sanx_wire_failed(link, SANX_WIRE_LOST);
 	else if (err)
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
