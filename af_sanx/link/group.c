@@ -312,12 +312,13 @@ static void group_set_limit(struct sanx_group *g)
 	group_arm(g, g->try_end);
 }
 
-/* Starts the time limit for a link, and plans to try each rail once. */
+/* Starts the time limit for a link, and plans to try each rail. */
 static void group_set_deadline(struct sanx_group *g)
 {
 	lockdep_assert_held(&g->lnet->lock);
 	g->tried = 0;
 	g->refused = 0;
+	g->final = 0;
 	g->deadline = jiffies + msecs_to_jiffies(READ_ONCE(link_timeout_ms));
 }
 
@@ -388,6 +389,7 @@ int sanx_group_try_only(struct sanx_group *g, unsigned int rail)
 	lockdep_assert_held(&g->lnet->lock);
 	group_set_deadline(g);
 	g->tried = ~(u32)BIT(rail);
+	g->final = g->tried;
 	err = group_try(g, false);
 	if (!err)
 		group_set_limit(g);
@@ -715,12 +717,29 @@ static u32 group_sees(const struct sanx_group *g)
 	       (time_before(jiffies, g->deadline) ? LANE_TIME : 0);
 }
 
-/* After a failed attempt: tries the next rail, if there is one and time. */
+/*
+ * All rails were tried, and there is time left: those that gave no answer are tried once
+ * more, as one packet may have been lost.  (The RDMA CM asks for the peer's hardware address
+ * at the beginning of a step and when its time is over: drivers/infiniband/core/addr.c.)
+ * A peer that has refused a link on any rail is there, and has no use for AF_SANX.
+ */
+static void group_once_more(struct sanx_group *g)
+{
+	u32 more = g->refused ? 0 : g->tried & ~g->final;
+
+	g->final |= more;
+	g->tried &= ~more;
+}
+
+/* After a failed attempt: tries the next rail, or one once more, if there is time. */
 static void group_try_next(struct sanx_group *g)
 {
-	enum lane_then then = lane_after_failure(g->state, group_sees(g));
+	u32 sees = group_sees(g);
+	enum lane_then then = lane_after_failure(g->state, sees);
 
 	lockdep_assert_held(&g->lnet->lock);
+	if (then == LANE_GOES_ON && !(sees & LANE_UNTRIED))
+		group_once_more(g);
 	if (then == LANE_GOES_ON && group_try(g, true))
 		then = LANE_REFUSES;
 	if (then == LANE_GOES_ON)
@@ -808,13 +827,26 @@ static bool accept_mapped(struct net *net, const struct sanx_wire_ask *ask,
 	       sanx_node_self(net) == hello->to;
 }
 
+/*
+ * Both nodes try for a link: does ours have precedence?  Both must agree, or both give way.
+ * But if the peer has not answered for half of the time, it may not hear us, and what it
+ * asks for comes through.
+ */
+static bool accept_tie(const struct sanx_group *g, const struct sanx_hello_info *hello)
+{
+	unsigned long now = jiffies;
+
+	return g->trying && !group_self(g) && hello->to < hello->from &&
+	       time_before_eq(now + (now - READ_ONCE(g->trying->heard)), g->try_end);
+}
+
 /* May the peer have a link in this lane?  As sanx_group_accept(). */
 static enum sanx_refusal accept_check(struct sanx_group *g,
 				      const struct sanx_wire_ask *ask,
 				      const struct sanx_hello_info *hello,
 				      const char **why)
 {
-	/* First: the peer must not wait for ever because it may ask for one rail, not for all. */
+	/* First: a peer that may ask for one rail of several must not wait for ever. */
 	if (!sanx_link_may(g))
 		return SANX_REFUSED_NEVER;
 	if (!sanx_bounds_link(g)) {
@@ -823,7 +855,7 @@ static enum sanx_refusal accept_check(struct sanx_group *g,
 	}
 	if (!sanx_rail_takes(g, hello->to, ask))
 		return SANX_REFUSED_LATER;
-	if (g->trying && !group_self(g) && hello->to < hello->from)
+	if (accept_tie(g, hello))
 		return SANX_REFUSED_TIE;
 	return SANX_REFUSED_NOT;
 }
@@ -1186,11 +1218,33 @@ static void group_note_failure(struct sanx_group *g)
 	bool waits = !g->out && !sanx_group_standby(g) && !group_unwanted(g);
 
 	if (READ_ONCE(link->why) == SANX_END_LOST ||
+	    READ_ONCE(link->why) == SANX_END_NO_WAY ||
 	    READ_ONCE(link->why) == SANX_END_UNFIT ||
 	    (!waits && g->refused & BIT(g->rail)))
 		sanx_rail_failed(g, g->rail);
 	else if (!waits && !link->yields)
 		sanx_rail_refused(g, g->rail);
+}
+
+/* An attempt of ours has failed: what follows for those who wait? */
+static void group_after_attempt(struct sanx_group *g, const struct sanx_link *link)
+{
+	lockdep_assert_held(&g->lnet->lock);
+	if (!link->yields) {
+		if (READ_ONCE(link->why) != SANX_END_LOST)
+			g->final |= BIT(g->rail);
+		group_try_next(g);
+		return;
+	}
+	/*
+	 * They wait for the peer's attempt.  It may fail without our knowledge, so we ask
+	 * once more when half of the time that is left is over, on the same rail if need be.
+	 */
+	if (!(g->final & BIT(g->rail)))
+		g->tried &= ~BIT(g->rail);
+	g->final |= BIT(g->rail);
+	if (!list_empty(&g->waiters))
+		group_set_limit(g);
 }
 
 /**
@@ -1215,14 +1269,7 @@ void sanx_group_link_gone(struct sanx_link *link)
 	if (g->trying == link) {
 		group_note_failure(g);
 		group_step(g, LANE_FAILED, NULL);
-		/*
-		 * A link that gave way to the peer's leaves the waiters to that
-		 * one.  If that fails, its own rail may serve.
-		 */
-		if (link->yields)
-			g->tried &= ~BIT(g->rail);
-		else
-			group_try_next(g);
+		group_after_attempt(g, link);
 	}
 	mutex_unlock(&lnet->lock);
 	sanx_link_put(link);

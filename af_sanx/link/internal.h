@@ -242,8 +242,10 @@ struct sanx_rails_seen {
  * @care: looks after them
  * @care_at: when it is due, in jiffies; no lock
  * @rail: the rail that @trying uses
- * @tried: set of the rails that were tried since the time limit was set
+ * @tried: set of the rails that were tried since the time limit was set, but for those that
+ *	are to be tried once more
  * @refused: set of the rails on which the peer has refused since then
+ * @final: set of those that are not tried once more, because they were or were answered
  * @try_end: when the share of the time of @trying ends, in jiffies
  * @deadline: when @waiters are refused, in jiffies
  * @backoff: the last attempt at a link failed
@@ -301,6 +303,7 @@ struct sanx_group {
 	unsigned int		rail;
 	u32			tried;
 	u32			refused;
+	u32			final;
 	unsigned long		try_end;
 	unsigned long		deadline;
 	bool			backoff;

@@ -122,7 +122,7 @@ enum lane_sees {
  * enum lane_then - what follows an attempt that has failed
  * @LANE_RESTS: nothing; whoever needs a link tries again
  * @LANE_REFUSES: those who wait become TCP, and others do not wait for some time
- * @LANE_GOES_ON: the next rail is tried
+ * @LANE_GOES_ON: the next rail is tried, or one once more
  */
 enum lane_then {
 	LANE_RESTS,

@@ -23,6 +23,7 @@ static const char *const state_names[__SANX_LINK_STATES] = {
 
 static const char *const end_names[__SANX_ENDS] = {
 	[SANX_END_LOST]		= "the peer was lost",
+	[SANX_END_NO_WAY]	= "there is no way by this rail",
 	[SANX_END_REFUSED]	= "refused",
 	[SANX_END_UNFIT]	= "it cannot map the rings of its lane",
 	[SANX_END_FAULT]	= "a fault of one of the nodes",

@@ -20,6 +20,7 @@
 /**
  * enum sanx_link_end - why a link ends
  * @SANX_END_LOST: the peer cannot be reached, or is silent
+ * @SANX_END_NO_WAY: it could not be asked for: this node has no device, address or memory
  * @SANX_END_REFUSED: the peer has refused it, or it yields to the peer's attempt
  * @SANX_END_UNFIT: it could not carry the connections of its lane, which stay on another
  * @SANX_END_FAULT: one of the two nodes did what it must not
@@ -29,6 +30,7 @@
  */
 enum sanx_link_end {
 	SANX_END_LOST,
+	SANX_END_NO_WAY,
 	SANX_END_REFUSED,
 	SANX_END_UNFIT,
 	SANX_END_FAULT,

@@ -63,6 +63,7 @@ static void lane_renumber(struct sanx_group *g, const unsigned int *to)
 	g->rail = to[min(g->rail, RAILS_MAX)];
 	g->tried = g->rail < RAILS_MAX ? BIT(g->rail) : 0;
 	g->refused = 0;
+	g->final = 0;
 }
 
 /**

@@ -358,7 +358,7 @@ void sanx_setup_start(struct work_struct *work)
 	if (!err)
 		err = link->wire->connect(wl, &path);
 	if (err)
-		sanx_link_kill(link, SANX_END_LOST);
+		sanx_link_kill(link, SANX_END_NO_WAY);
 	sanx_cov_stop(cov);
 	memalloc_noio_restore(noio);
 }
