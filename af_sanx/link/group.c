@@ -718,14 +718,13 @@ static u32 group_sees(const struct sanx_group *g)
 }
 
 /*
- * All rails were tried, and there is time left: those that gave no answer are tried once
- * more, as one packet may have been lost.  (The RDMA CM asks for the peer's hardware address
- * at the beginning of a step and when its time is over: drivers/infiniband/core/addr.c.)
- * A peer that has refused a link on any rail is there, and has no use for AF_SANX.
+ * Those of @rails that were tried, and are not final, are tried once more.  One packet may
+ * have been lost: the RDMA CM asks for the peer's hardware address at the beginning of a
+ * step and when its time is over, and not in between (drivers/infiniband/core/addr.c).
  */
-static void group_once_more(struct sanx_group *g)
+static void group_once_more(struct sanx_group *g, u32 rails)
 {
-	u32 more = g->refused ? 0 : g->tried & ~g->final;
+	u32 more = rails & g->tried & ~g->final;
 
 	g->final |= more;
 	g->tried &= ~more;
@@ -738,8 +737,9 @@ static void group_try_next(struct sanx_group *g)
 	enum lane_then then = lane_after_failure(g->state, sees);
 
 	lockdep_assert_held(&g->lnet->lock);
-	if (then == LANE_GOES_ON && !(sees & LANE_UNTRIED))
-		group_once_more(g);
+	/* A peer that has refused a link for good, on any rail, is there and wants none. */
+	if (then == LANE_GOES_ON && !(sees & LANE_UNTRIED) && !g->refused)
+		group_once_more(g, ~0U);
 	if (then == LANE_GOES_ON && group_try(g, true))
 		then = LANE_REFUSES;
 	if (then == LANE_GOES_ON)
@@ -1213,13 +1213,11 @@ static void group_try_instead(struct sanx_group *g)
  */
 static void group_note_failure(struct sanx_group *g)
 {
-	const struct sanx_link *link = g->trying;
-
 	bool waits = !g->out && !sanx_group_standby(g) && !group_unwanted(g);
+	const struct sanx_link *link = g->trying;
+	enum sanx_link_end why = READ_ONCE(link->why);
 
-	if (READ_ONCE(link->why) == SANX_END_LOST ||
-	    READ_ONCE(link->why) == SANX_END_NO_WAY ||
-	    READ_ONCE(link->why) == SANX_END_UNFIT ||
+	if (why == SANX_END_LOST || why == SANX_END_NO_WAY || why == SANX_END_UNFIT ||
 	    (!waits && g->refused & BIT(g->rail)))
 		sanx_rail_failed(g, g->rail);
 	else if (!waits && !link->yields)
@@ -1240,9 +1238,7 @@ static void group_after_attempt(struct sanx_group *g, const struct sanx_link *li
 	 * They wait for the peer's attempt.  It may fail without our knowledge, so we ask
 	 * once more when half of the time that is left is over, on the same rail if need be.
 	 */
-	if (!(g->final & BIT(g->rail)))
-		g->tried &= ~BIT(g->rail);
-	g->final |= BIT(g->rail);
+	group_once_more(g, BIT(g->rail));
 	if (!list_empty(&g->waiters))
 		group_set_limit(g);
 }

@@ -165,7 +165,7 @@ static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 		err = -ETIMEDOUT;
 		break;
 	}
-	/* Over iWARP nobody listens there, and connecting says so at once. */
+	/* Nobody listens there: siw says so when it connects, and not by an event. */
 	if (err == -ECONNREFUSED)
 		sanx_wire_refused(link, NULL, 0);
 	else if (err == -ETIMEDOUT || err == -EADDRINUSE)

@@ -105,7 +105,6 @@ gives_way() {
 
 plan 9
 at_exit clean_up
-load_verbs
 anew
 nobody_there
 anew
