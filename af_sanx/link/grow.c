@@ -115,7 +115,9 @@ void sanx_grow_check(struct sanx_lconn *lc, u64 tail)
 	const struct sanx_rxq *q = &lc->conn.rx;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->rxgen.active.size || sanx_lconn_is_closed(&lc->state))
+	/* Behind the end of the stream nothing arrives. */
+	if (lc->rxgen.active.size || lc->state.rx != SANX_LCONN_RX_STREAM ||
+	    sanx_lconn_is_closed(&lc->state))
 		return;
 	/*
 	 * Not half full, credit left, and fewer than GROW_AFTER bytes so far.

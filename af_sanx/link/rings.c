@@ -169,8 +169,7 @@ int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size)
  */
 static void rings_check_again(struct sanx_lconn *lc)
 {
-	if (lc->link->state == SANX_LINK_UP && sanx_lconn_is_open(&lc->state) &&
-	    lc->state.rx != SANX_LCONN_RX_CLOSED)
+	if (lc->link->state == SANX_LINK_UP && sanx_lconn_is_open(&lc->state))
 		sanx_grow_check(lc, lc->conn.rx.tail);
 }
 

@@ -323,6 +323,22 @@ static struct sim_entry *next_entry(void)
 	return e;
 }
 
+/* Work that queues itself without an end keeps a CPU busy, and nothing hangs. */
+static void check_progress(const struct sim_entry *e)
+{
+	static const struct sim_entry *last;
+	static unsigned int times;
+	static u64 since;
+
+	if (e != last) {
+		last = e;
+		times = 0;
+		since = sim_now;
+	} else if (++times > 10000 && sim_now - since < 5 * NSEC_PER_SEC) {
+		sim_fail("%s starts again and again", e->name);
+	}
+}
+
 /**
  * sim_step_now() - let one entry go on until it gives way
  * Return: false if nothing is ready.
@@ -342,6 +358,8 @@ bool sim_step_now(void)
 	e = next_entry();
 	sim_unready(e);
 	starts = e->fn;
+	if (starts)
+		check_progress(e);
 	t = task_of(e);
 	if (starts) {
 		t->node = e->node;
