@@ -281,6 +281,27 @@ u32 sanx_conn_sndbuf(struct sanx_conn *conn)
 	return size;
 }
 
+/*
+ * Tells the part of the kernel that uses the connection in place of a sock, if there is one.
+ * Context: any, under RCU; the caller has found no sock with sanx_conn_sk(), whose barrier
+ * is between the cause and this.
+ */
+static void conn_tell_user(struct sanx_conn *conn)
+{
+	struct sanx_conn_user *user = READ_ONCE(conn->user);
+
+	if (user)
+		user->news(user);
+}
+
+/* Likewise, or the listener, if accept() does not find the connection yet. */
+static void conn_tell(struct sanx_conn *conn)
+{
+	conn_tell_user(conn);
+	if (unlikely(READ_ONCE(conn->deferred)))
+		sanx_listener_news(conn);
+}
+
 static u32 rcvbuf_moderate(const struct sanx_conn *conn, const struct net *net)
 {
 	u32 most = sanx_ring_size(READ_ONCE(net->ipv4.sysctl_tcp_rmem[2]));
@@ -316,7 +337,7 @@ u32 sanx_conn_rcvbuf_set(struct sanx_conn *conn)
  * Context: any.
  * Return: bytes.  SO_RCVBUF if the program has set it, and not less than
  * conn->rx_max; else as much as TCP's window may grow to (tcp_rmem,
- * tcp_moderate_rcvbuf).  0 if there is no sock.
+ * tcp_moderate_rcvbuf).  conn->rx_max if it has no sock, but a user; else 0.
  */
 u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
 {
@@ -329,6 +350,8 @@ u32 sanx_conn_rcvbuf(struct sanx_conn *conn)
 	sk = sanx_conn_sk(conn);
 	if (sk)
 		size = rcvbuf_moderate(conn, sock_net(sk));
+	else if (READ_ONCE(conn->user))
+		size = READ_ONCE(conn->rx_max);
 	rcu_read_unlock();
 	return size;
 }
@@ -506,8 +529,9 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 	 * sanx_denied_end(), which finds this connection unless this finds the rules.
 	 */
 	smp_mb();
-	if (!sanx_port_allowed(conn->net, SANX_WAY_OUT, &conn->remote.addr,
-			       conn->remote.port)) {
+	/* Rules are about the ports of programs. */
+	if (!conn->user && !sanx_port_allowed(conn->net, SANX_WAY_OUT, &conn->remote.addr,
+					      conn->remote.port)) {
 		sanx_conn_refused(conn, SANX_FALLBACK_PORT);
 		return 0;
 	}
@@ -556,7 +580,9 @@ int sanx_conn_established(struct sanx_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (err)
 		return err;
-	sanx_conn_count(conn);
+	/* Programs did not make one that the kernel uses. */
+	if (!conn->user)
+		sanx_conn_count(conn);
 	conn_start_clocks(conn);
 	WRITE_ONCE(conn->rtt_us, conn_age_us(conn));
 	rcu_read_lock();
@@ -566,6 +592,8 @@ int sanx_conn_established(struct sanx_conn *conn)
 		sanx_liveness_options(conn, sk);
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	} else {
+		conn_tell(conn);
 	}
 	rcu_read_unlock();
 	return 0;
@@ -716,6 +744,11 @@ static void conn_retry_in(struct sanx_conn *conn, unsigned int ms)
 	unsigned long most;
 	struct sock *sk;
 
+	/* It has its own idea of when to try again. */
+	if (conn->user) {
+		sanx_conn_refused(conn, SANX_FALLBACK_LINK);
+		return;
+	}
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	most = sk ? sanx_liveness_connects(sk) : ULONG_MAX;
@@ -911,8 +944,8 @@ void sanx_conn_rx_ready(struct sanx_conn *conn)
 	sk = sanx_conn_sk(conn);
 	if (sk)
 		conn_data_ready(conn, sk);
-	else if (unlikely(READ_ONCE(conn->deferred)))
-		sanx_listener_news(conn);
+	else
+		conn_tell(conn);
 	rcu_read_unlock();
 }
 
@@ -962,6 +995,8 @@ void sanx_conn_tx_look(struct sanx_conn *conn)
 	sk = sanx_conn_sk(conn);
 	if (sk)
 		conn_write_space(sk);
+	else
+		conn_tell_user(conn);
 	rcu_read_unlock();
 }
 
@@ -991,8 +1026,8 @@ static void conn_wake_end(struct sanx_conn *conn)
 		sk_wake_async(sk, SOCK_WAKE_WAITD,
 			      READ_ONCE(conn->shutdown) == SHUTDOWN_MASK ?
 			      POLL_HUP : POLL_IN);
-	} else if (READ_ONCE(conn->deferred)) {
-		sanx_listener_news(conn);
+	} else {
+		conn_tell(conn);
 	}
 	rcu_read_unlock();
 }
@@ -1118,7 +1153,7 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	if (err == ECONNRESET && conn_close_wait(conn))
 		err = EPIPE;
 	/* Before accept() may find it, it is what a request is for TCP. */
-	counted = sanx_conn_open(conn) && !READ_ONCE(conn->deferred);
+	counted = sanx_conn_open(conn) && !READ_ONCE(conn->deferred) && !conn->user;
 	rcu_read_lock();
 	sk = sanx_conn_sk(conn);
 	if (sk)
@@ -1141,8 +1176,8 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 		sk_error_report(sk);
 		if (!sanx_feed_changed(conn))
 			sk->sk_state_change(sk);
-	} else if (READ_ONCE(conn->deferred)) {
-		sanx_listener_news(conn);
+	} else {
+		conn_tell(conn);
 	}
 	rcu_read_unlock();
 	if (counted)

@@ -107,6 +107,26 @@ bool sanx_conn_fin_rcvd(const struct sanx_conn *conn);
 bool sanx_conn_over(struct sanx_conn *conn);
 struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
 
+/**
+ * struct sanx_conn_service - what takes connections that the kernels of peers ask for
+ * @ring_size: bytes of the ring of one in this namespace, or 0 for none.  Context: any.
+ * @take: as sanx_conn_incoming(); calls sanx_conn_admit()
+ * @idle: closes all of a namespace that has no AF_SANX socket any more
+ */
+struct sanx_conn_service {
+	u32 (*ring_size)(struct net *net);
+	int (*take)(struct sanx_conn *conn);
+	void (*idle)(struct net *net);
+};
+
+/* user.c */
+void sanx_conn_serve(const struct sanx_conn_service *s);
+void sanx_conn_use(struct sanx_conn *conn, struct sanx_conn_user *user);
+int sanx_conn_ask(struct sanx_conn *conn);
+int sanx_conn_admit(struct sanx_conn *conn);
+void sanx_conn_leave(struct sanx_conn *conn);
+bool sanx_conn_away(const struct sanx_conn *conn);
+
 /* state.c */
 const char *sanx_state_name(enum sanx_conn_state state);
 

@@ -34,6 +34,11 @@ enum sanx_conn_event {
 /* state.c */
 int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 
+/* user.c */
+u32 sanx_service_ring_size(struct net *net);
+int sanx_service_take(struct sanx_conn *conn);
+void sanx_service_idle(struct net *net);
+
 /* listener.c */
 void sanx_listener_news(struct sanx_conn *conn);
 

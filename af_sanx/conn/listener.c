@@ -474,6 +474,8 @@ static bool half_is_dead(struct sanx_conn *conn)
  *	caller's reference.
  * @by: where its SYN would have arrived
  *
+ * One to port 0 is for the kernel itself: user.c.
+ *
  * accept() finds it after sanx_conn_confirmed(), or after data or their end have come.
  *
  * Context: process or softirq.
@@ -489,6 +491,8 @@ int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by)
 	struct sanx_listener *lsk;
 	int err = -ECONNREFUSED;
 
+	if (!conn->local.port)
+		return sanx_service_take(conn);
 	spin_lock_bh(&table->lock);
 	lsk = lookup(conn->net, table, &conn->local, &conn->remote, by);
 	if (!lsk || !sanx_port_allowed(conn->net, SANX_WAY_IN,
@@ -534,6 +538,8 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 	u32 size = 0;
 
 	*memcg = NULL;
+	if (!local->port)
+		return sanx_service_ring_size(net);
 	spin_lock_bh(&table->lock);
 	lsk = lookup(net, table, local, remote, by);
 	/* With @soon, the listener's @sk may be gone already. */

@@ -74,6 +74,8 @@ static void netuse_update(struct netuse *use)
 	/* Pairs with smp_mb__after_atomic() in sanx_netuse_get(). */
 	smp_mb();
 	busy = atomic_read(&use->socks);
+	if (was && !busy)
+		sanx_service_idle(use->net);
 	if (busy != was)
 		sanx_transport_each(busy ? call_net_busy : call_net_idle,
 				    use->net);
@@ -167,6 +169,7 @@ static void __net_exit netuse_net_exit(struct net *net)
 	/* Delayed work of a closed connection may still use sanx_net(). */
 	flush_workqueue(sanx_wq);
 	cancel_work_sync(&netuse_of(net)->work);
+	sanx_service_idle(net);
 	sanx_transport_each(call_net_exit, net);
 }
 

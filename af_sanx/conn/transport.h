@@ -247,6 +247,7 @@ enum sanx_awaits {
  * @sk: the sock while one is attached, with a reference; stored with release by
  *	sanx_conn_attach(), valid under RCU
  * @ss: the socket while connecting; guarded by lock_sock(@sk)
+ * @user: what uses it in place of a socket, or NULL; valid under RCU
  * @tx_mutex: serialises senders; guards what they write in @hold, and @lent,
  *	and over loop @tx.next.  A lock of the transport guards the rest of @tx,
  *	loop_conn.lock or link.tx_lock.
@@ -319,6 +320,7 @@ struct sanx_conn {
 
 	struct sock			*sk;
 	struct sanx_sock		*ss;
+	struct sanx_conn_user		*user;
 	struct mutex			tx_mutex; /* guards: see above */
 	struct mutex			rx_mutex; /* guards: see above */
 	struct sanx_txq			tx;
@@ -356,13 +358,26 @@ struct sanx_conn {
 };
 
 /**
+ * struct sanx_conn_user - a part of the kernel that uses a connection without a socket
+ * @news: the connection was established or refused, has ended, has bytes to read, or has
+ *	room.  Called in any context, under RCU, also when nothing of that is so.
+ *
+ * It is what a sock is to other connections: user.c.
+ */
+struct sanx_conn_user {
+	void (*news)(struct sanx_conn_user *user);
+};
+
+/**
  * struct sanx_via - what carries a connection
  * @name: shown by sanxctl
  * @stat: counts connections that begin over it
+ * @node: node id of the peer; 0 over loop, and while the connection has no link
  */
 struct sanx_via {
 	const char	*name;
 	enum sanx_stat	stat;
+	u32		node;
 };
 
 /**
@@ -490,6 +505,14 @@ struct sanx_transport_ops {
 	 * Return: bytes; a hint.
 	 */
 	u32 (*unsent)(struct sanx_conn *conn);
+
+	/**
+	 * @away: has the connection lost its link, so that what is sent waits for
+	 *	another one?  Optional.
+	 *
+	 * Context: any.
+	 */
+	bool (*away)(const struct sanx_conn *conn);
 
 	/**
 	 * @drained: has the peer received all bytes that were sent, and the end

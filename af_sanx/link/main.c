@@ -444,19 +444,30 @@ static void link_via(const struct sanx_conn *conn, struct sanx_via *via)
 	enum sanx_wire_kind kind = SANX_WIRE_RDMA;
 	const struct sanx_link *link;
 
+	via->node = 0;
 	rcu_read_lock();
 	link = READ_ONCE(container_of(conn, struct sanx_lconn, conn)->link);
-	if (link)
+	if (link) {
 		kind = link->kind;
+		via->node = link->group->peer;
+	}
 	rcu_read_unlock();
 	via->name = sanx_link_kind_name(kind);
 	via->stat = stat[kind];
+}
+
+static bool link_away(const struct sanx_conn *conn)
+{
+	const struct sanx_lconn *lc = container_of(conn, struct sanx_lconn, conn);
+
+	return READ_ONCE(lc->state.phase) == SANX_LCONN_SUSPENDED;
 }
 
 struct sanx_transport_ops sanx_link_transport = {
 	.owner		= THIS_MODULE,
 	.conn_size	= sizeof(struct sanx_lconn),
 	.via		= link_via,
+	.away		= link_away,
 	.piece		= PAYLOAD_PIECE,
 	.init		= link_init,
 	.connect	= link_connect,

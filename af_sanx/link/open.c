@@ -139,6 +139,12 @@ static bool open_martian(const struct sanx_request *o)
 	return true;
 }
 
+/* Is it for the kernel itself, and not for a program? */
+static bool open_implicit(const struct sanx_request *o)
+{
+	return !o->open.dport;
+}
+
 /* Could TCP connect between these addresses? */
 static bool open_reachable(const struct sanx_request *o,
 			   const struct sanx_endpoint *local,
@@ -148,6 +154,11 @@ static bool open_reachable(const struct sanx_request *o,
 	const struct sanx_link *link = o->link;
 	struct net *net = link->group->lnet->net;
 
+	/* Its addresses say nothing but who asks. */
+	if (open_implicit(o)) {
+		*by = (struct sanx_arrival){};
+		return true;
+	}
 	if (link->group->peer != link->self)
 		return sanx_route_admits(net, local, remote, by);
 	sanx_route_loops(net, local, remote, by);
@@ -165,8 +176,8 @@ static bool open_allowed(const struct sanx_request *o)
 	struct net *net = g->lnet->net;
 
 	return sanx_node_has_addr(net, g->peer, &o->open.src) &&
-	       sanx_port_allowed(net, SANX_WAY_IN, &o->open.src,
-				 o->open.dport);
+	       (open_implicit(o) || sanx_port_allowed(net, SANX_WAY_IN, &o->open.src,
+						      o->open.dport));
 }
 
 /*

@@ -36,13 +36,16 @@ static void *ring_buf(u32 size, gfp_t gfp)
 }
 
 static int ring_alloc(struct sanx_lring *ring, u32 size,
-		      struct mem_cgroup *memcg, bool remote)
+		      const struct sanx_conn *conn, bool remote)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	struct mem_cgroup *memcg = set_active_memcg(conn->memcg);
 
+	/* What all programs share is charged to none. */
+	if (!READ_ONCE(conn->user))
+		gfp |= __GFP_ACCOUNT;
 	if (remote)
 		gfp |= __GFP_ZERO;
-	memcg = set_active_memcg(memcg);
 	ring->buf = ring_buf(size, gfp);
 	set_active_memcg(memcg);
 	if (!ring->buf)
@@ -78,7 +81,7 @@ int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 
 	if (!sanx_bounds_memory(link, pages, claim))
 		return -ENOMEM;
-	if (ring_alloc(ring, size, lc->conn.memcg, claim != SANX_CLAIM_LEAST &&
+	if (ring_alloc(ring, size, &lc->conn, claim != SANX_CLAIM_LEAST &&
 		       claim != SANX_CLAIM_SNDBUF)) {
 		sanx_bounds_memory_put(g, pages);
 		return -ENOMEM;

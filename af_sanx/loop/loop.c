@@ -761,8 +761,7 @@ static void loop_destroy(struct sanx_conn *conn)
 
 static void loop_via(const struct sanx_conn *conn, struct sanx_via *via)
 {
-	via->name = "loop";
-	via->stat = SANX_STAT_CONNS_LOOP;
+	*via = (struct sanx_via){ .name = "loop", .stat = SANX_STAT_CONNS_LOOP };
 }
 
 const struct sanx_transport_ops sanx_loop_ops = {
