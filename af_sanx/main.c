@@ -35,9 +35,13 @@ static int __init sanx_init(void)
 	err = sanx_listeners_init();
 	if (err)
 		goto err_netns;
-	err = sanx_netuse_init();
+	/* Before the count of sockets, which has it end what it has of a namespace. */
+	err = sanx_dgram_init(loop);
 	if (err)
 		goto err_listeners;
+	err = sanx_netuse_init();
+	if (err)
+		goto err_dgram;
 	err = sanx_socks_init();
 	if (err)
 		goto err_busy;
@@ -56,7 +60,6 @@ static int __init sanx_init(void)
 	err = sanx_label_init();
 	if (err)
 		goto err_netlink;
-	sanx_dgram_init(loop);
 	err = sanx_family_init();
 	if (err)
 		goto err_label;
@@ -77,6 +80,8 @@ err_socks:
 	sanx_socks_exit();
 err_busy:
 	sanx_netuse_exit();
+err_dgram:
+	sanx_dgram_exit();
 err_listeners:
 	sanx_listeners_exit();
 err_netns:
@@ -103,6 +108,7 @@ static void __exit sanx_exit(void)
 	sanx_fallback_drain();
 	sanx_socks_exit();
 	sanx_netuse_exit();
+	sanx_dgram_exit();
 	sanx_listeners_exit();
 	sanx_netns_exit();
 	/* Work items may still put connections, which RCU then frees. */

@@ -82,6 +82,12 @@ struct sanx_node_info {
  * @SANX_STAT_CONNS_TCP_RAIL: connection ends established over a TCP rail
  * @SANX_STAT_DGRAMS_LOOP: datagrams of AF_SANX sockets sent over loop
  * @SANX_STAT_DGRAMS_UDP: datagrams of AF_SANX sockets sent over UDP
+ * @SANX_STAT_DGRAMS_VERBS: datagrams of AF_SANX sockets sent by an implicit connection
+ *	over verbs
+ * @SANX_STAT_DGRAMS_TCP_RAIL: likewise over a TCP rail
+ * @SANX_STAT_DGRAMS_DENIED: datagrams that peers must not send
+ * @SANX_STAT_DGRAMS_DROPPED: datagrams that came, and for which there was no memory; and those
+ *	that were sent, and that a connection did not take in time, or before it ended
  * @SANX_STAT_TX_BYTES: payload bytes taken from programs
  * @SANX_STAT_RX_BYTES: payload bytes given to programs
  * @SANX_STAT_RESETS: established connections that ended in a reset
@@ -103,6 +109,10 @@ enum sanx_stat {
 	SANX_STAT_CONNS_TCP_RAIL,
 	SANX_STAT_DGRAMS_LOOP,
 	SANX_STAT_DGRAMS_UDP,
+	SANX_STAT_DGRAMS_VERBS,
+	SANX_STAT_DGRAMS_TCP_RAIL,
+	SANX_STAT_DGRAMS_DENIED,
+	SANX_STAT_DGRAMS_DROPPED,
 	SANX_STAT_TX_BYTES,
 	SANX_STAT_RX_BYTES,
 	SANX_STAT_RESETS,
@@ -164,6 +174,8 @@ struct sanx_stats {
  * @rail_policy: sysctl net.sanx.rail_policy: enum sanx_rail_policy
  * @dgram: sysctl net.sanx.dgram, which is for the preload library: UDP sockets of
  *	programs are to be AF_SANX's
+ * @dgram_conns: sysctl net.sanx.dgram_conns: most implicit connections
+ * @dgram_idle_ms: sysctl net.sanx.dgram_idle_ms: how long one is kept that carries nothing
  * @cov: KCOV handle of who has made a socket last, or 0; cov.h; no lock
  * @sysctl: the sysctls
  */
@@ -192,6 +204,8 @@ struct sanx_net {
 	unsigned int			max_orphans;
 	unsigned int			rail_policy;
 	unsigned int			dgram;
+	unsigned int			dgram_conns;
+	unsigned int			dgram_idle_ms;
 	u64				cov;
 	struct ctl_table_header		*sysctl;
 };

@@ -35,6 +35,10 @@
 /* Each may have a send buffer of tcp_wmem[2]. */
 #define MAX_ORPHANS	4096U
 
+/* A few for each of many nodes; each takes a ring of up to 256 KiB while it is used. */
+#define DGRAM_CONNS	1024U
+#define DGRAM_IDLE_MS	60000U
+
 static unsigned int spin_us_max = 10000;
 static unsigned int nodelay_us_max = 100000;
 static unsigned int idle_ms_max = 24 * 60 * 60 * 1000;
@@ -46,6 +50,7 @@ static unsigned int mem_peer_percent_max = 100;
 static unsigned int max_orphans_max = 1048576;
 static unsigned int mem_mb_max = 1 << 30;
 static unsigned int dgram_max = 1;
+static unsigned int dgram_conns_max = 65536;
 
 /*
  * sysctl net.sanx.mem_mb: the most memory of connections with other nodes, their rings
@@ -77,6 +82,8 @@ enum {
 	SYSCTL_MAX_ORPHANS,
 	SYSCTL_RAIL_POLICY,
 	SYSCTL_DGRAM,
+	SYSCTL_DGRAM_CONNS,
+	SYSCTL_DGRAM_IDLE_MS,
 	/* Not in each namespace. */
 	SYSCTL_MEM_MB,
 	__SYSCTLS
@@ -144,6 +151,8 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->mem_peer_percent = MEM_PEER_PERCENT;
 	sn->max_orphans = MAX_ORPHANS;
 	sn->rail_policy = SANX_RAIL_IN_ORDER;
+	sn->dgram_conns = DGRAM_CONNS;
+	sn->dgram_idle_ms = DGRAM_IDLE_MS;
 	/* Before 6.6 an empty entry ends the table. */
 	table = kcalloc(__SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
@@ -175,6 +184,10 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 		    NULL);
 	table[SYSCTL_RAIL_POLICY].proc_handler = sysctl_rail_policy;
 	sysctl_uint(&table[SYSCTL_DGRAM], "dgram", &sn->dgram, &dgram_max);
+	sysctl_uint(&table[SYSCTL_DGRAM_CONNS], "dgram_conns", &sn->dgram_conns,
+		    &dgram_conns_max);
+	sysctl_uint(&table[SYSCTL_DGRAM_IDLE_MS], "dgram_idle_ms", &sn->dgram_idle_ms,
+		    &idle_ms_max);
 	if (net_eq(sn->net, &init_net)) {
 		sysctl_uint(&table[SYSCTL_MEM_MB], "mem_mb", &sanx_mem_mb,
 			    &mem_mb_max);

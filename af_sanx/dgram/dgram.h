@@ -8,6 +8,7 @@
 struct socket;
 
 int sanx_dgram_adopt(struct socket *native, struct socket *sock);
-void sanx_dgram_init(bool loop);
+int sanx_dgram_init(bool loop);
+void sanx_dgram_exit(void);
 
 #endif /* _SANX_DGRAM_H */

@@ -10,6 +10,7 @@
 
 #include "dgram.h"
 
+struct sanx_carrier;
 struct sock;
 
 /**
@@ -39,6 +40,8 @@ struct sanx_dgram_dest {
  * @mtu: bytes of the largest packet
  * @hops: TTL or hop limit, if the program has chosen none
  * @local: packets to the destination come back by lo
+ * @gateway: they pass a router
+ * @peer: else the node in the node map that has the destination, or 0
  */
 struct sanx_dgram_route {
 	struct in6_addr	saddr;
@@ -46,6 +49,20 @@ struct sanx_dgram_route {
 	u32		mtu;
 	u8		hops;
 	bool		local;
+	bool		gateway;
+	u32		peer;
+};
+
+/**
+ * enum sanx_dgram_way - where a datagram goes
+ * @SANX_DGRAM_UDP: to UDP
+ * @SANX_DGRAM_LOOP: to a socket of this node
+ * @SANX_DGRAM_LINK: to a node in the node map
+ */
+enum sanx_dgram_way {
+	SANX_DGRAM_UDP,
+	SANX_DGRAM_LOOP,
+	SANX_DGRAM_LINK,
 };
 
 /**
@@ -75,14 +92,16 @@ struct sanx_dgram {
  * @native: proto_ops of the UDP socket, with a reference of their owner
  * @lock: guards the fields below
  * @genid: number of the routes that @route comes from
+ * @seq: number of the configuration that it comes from
  * @dest: destination of the last datagram; zero before the first one, which no
  *	destination is
- * @route: its route; valid if @genid is that of the routes now
+ * @route: its route; valid if @genid and @seq are those of now
  */
 struct sanx_dgram_sock {
 	const struct proto_ops	*native;
 	seqlock_t		lock; /* guards: see above */
 	u32			genid;
+	u32			seq;
 	struct sanx_dgram_dest	dest;
 	struct sanx_dgram_route	route;
 };
@@ -95,17 +114,31 @@ bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 		      struct sanx_dgram *d);
 
 /* route.c */
-bool sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
-		      struct sanx_dgram *d, size_t len);
+enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
+				     struct sanx_dgram *d, size_t len);
+bool sanx_dgram_policies(const struct net *net);
 
 /* receiver.c */
-bool sanx_dgram_takes(const struct sanx_dgram *d, struct sock *sk, bool *gro);
-bool sanx_dgram_deliver(const struct sanx_dgram *d, struct sock *sk, bool gro,
+bool sanx_dgram_takes(const struct sanx_dgram *d, struct net *net, bool *gro);
+bool sanx_dgram_deliver(const struct sanx_dgram *d, struct net *net, bool gro,
 			struct sk_buff_head *list);
+void sanx_dgram_count(const struct sanx_dgram *d, struct net *net, int field);
 
 /* skb.c */
 unsigned int sanx_dgram_header_size(const struct sanx_dgram *d);
+void sanx_dgram_set_gso(struct sk_buff *skb, u16 size);
+struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram *d,
+					struct msghdr *msg, size_t len, int *err);
 int sanx_dgram_make(struct sock *sk, const struct sanx_dgram *d, bool gro,
 		    struct msghdr *msg, size_t len, struct sk_buff_head *list);
+
+/* carrier.c */
+bool sanx_carrier_there(struct net *net, const struct sanx_dgram *d);
+struct sanx_carrier *sanx_carrier_get(struct net *net, const struct sanx_dgram *d);
+void sanx_carrier_put(struct sanx_carrier *c);
+void sanx_carrier_send(struct sanx_carrier *c, struct sk_buff *skb);
+void sanx_carriers_serve(struct net *net);
+int sanx_carriers_init(void);
+void sanx_carriers_exit(void);
 
 #endif /* _SANX_DGRAM_INTERNAL_H */

@@ -5,7 +5,8 @@
  * The sock of a native UDP socket is the visible socket's, as with streams.  A
  * datagram to an AF_SANX socket of this node is put into the receive queue of that
  * sock, as UDP itself would have done after the packet has passed the IP stack and
- * lo.  Everything else is UDP's own: ports, connect(), recvmsg() and its control
+ * lo.  One to a node in the node map goes by an implicit connection (carrier.c).
+ * Everything else is UDP's own: ports, connect(), recvmsg() and its control
  * messages, poll(), errors, multicast, and the datagrams of all other peers.  UDP
  * peers are sent nothing but UDP.
  *
@@ -21,8 +22,10 @@
 #include <linux/slab.h>
 #include <net/inet_common.h>
 #include <net/ipv6.h>
+#include <net/udp.h>
 
 #include "config/config.h"
+#include "conn/conn.h"
 #include "internal.h"
 
 /* Datagrams to this node go through memory. */
@@ -76,29 +79,67 @@ static int send_local(struct sock *sk, const struct sanx_dgram *d,
 	bool gro;
 	int err;
 
-	if (!sanx_dgram_takes(d, sk, &gro))
+	if (!sanx_dgram_takes(d, sock_net(sk), &gro))
 		return -ENOTSUPP;
 	__skb_queue_head_init(&list);
 	err = sanx_dgram_make(sk, d, gro, msg, len, &list);
 	if (err)
 		return err;
-	if (sanx_dgram_deliver(d, sk, gro, &list))
+	if (sanx_dgram_deliver(d, sock_net(sk), gro, &list)) {
+		sanx_dgram_count(d, sock_net(sk), UDP_MIB_OUTDATAGRAMS);
+		sanx_stat_add(sock_net(sk), SANX_STAT_DGRAMS_LOOP, 1);
 		return len;
+	}
 	__skb_queue_purge(&list);
 	msg->msg_iter = saved;
 	return -ENOTSUPP;
 }
 
+/*
+ * Sends a datagram to another node, by an implicit connection.  As with send_local(), that there
+ * is one is a hint until the payload is copied.
+ * Return: as send_local().
+ */
+static int send_remote(struct sock *sk, const struct sanx_dgram *d,
+		       struct msghdr *msg, size_t len)
+{
+	struct iov_iter saved = msg->msg_iter;
+	struct net *net = sock_net(sk);
+	struct sanx_carrier *c;
+	struct sk_buff *skb;
+	int err;
+
+	if (!sanx_carrier_there(net, d))
+		return -ENOTSUPP;
+	skb = sanx_dgram_make_charged(sk, d, msg, len, &err);
+	if (!skb)
+		return err;
+	c = sanx_carrier_get(net, d);
+	if (!c) {
+		kfree_skb(skb);
+		msg->msg_iter = saved;
+		return -ENOTSUPP;
+	}
+	sanx_dgram_count(d, net, UDP_MIB_OUTDATAGRAMS);
+	sanx_carrier_send(c, skb);
+	sanx_carrier_put(c);
+	return len;
+}
+
 static int dgram_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sanx_dgram_sock *ds = dgram_sock(sock);
+	enum sanx_dgram_way way = SANX_DGRAM_UDP;
 	struct sock *sk = sock->sk;
 	struct sanx_dgram d;
 	int n = -ENOTSUPP;
 
-	if (dgram_loop && sanx_dgram_parse(sk, msg, len, &d) &&
-	    sanx_dgram_route(ds, sk, &d, len))
+	if (sanx_dgram_parse(sk, msg, len, &d))
+		way = sanx_dgram_route(ds, sk, &d, len);
+	if (way == SANX_DGRAM_LOOP && dgram_loop)
 		n = send_local(sk, &d, msg, len);
+	else if (way == SANX_DGRAM_LINK)
+		n = send_remote(sk, &d, msg, len);
 	if (n != -ENOTSUPP)
 		return n;
 	n = native_of(sock)->sendmsg(sock, msg, len);
@@ -115,6 +156,7 @@ static int dgram_release(struct socket *sock)
 	/* accept() gives a socket that it then releases the ops, and no sock. */
 	if (!sock->sk)
 		return 0;
+	sanx_netuse_put(sock_net(sock->sk), false);
 	err = ds->native->release(sock);
 	module_put(ds->native->owner);
 	SOCK_INODE(sock)->i_private = NULL;
@@ -200,6 +242,8 @@ int sanx_dgram_adopt(struct socket *native, struct socket *sock)
 	native->ops = NULL;
 	SOCK_INODE(sock)->i_private = ds;
 	sock->ops = ops;
+	sanx_netuse_get(sock_net(sk));
+	sanx_carriers_serve(sock_net(sk));
 	return 0;
 }
 
@@ -208,8 +252,20 @@ int sanx_dgram_adopt(struct socket *native, struct socket *sock)
  * @loop: datagrams to this node go through memory, not through UDP
  *
  * Context: init of the module.
+ * Return: 0 or -ENOMEM.
  */
-void __init sanx_dgram_init(bool loop)
+int __init sanx_dgram_init(bool loop)
 {
 	dgram_loop = loop;
+	return sanx_carriers_init();
+}
+
+/**
+ * sanx_dgram_exit() - no datagram socket is left
+ *
+ * Context: exit of the module.
+ */
+void sanx_dgram_exit(void)
+{
+	sanx_carriers_exit();
 }

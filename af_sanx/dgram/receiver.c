@@ -3,6 +3,7 @@
  * The receiver of a datagram on this node: UDP's own lookup finds it, and UDP's own
  * queue takes the datagram.
  */
+#include <linux/netdevice.h>
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -68,29 +69,34 @@ static struct sock *receiver(struct net *net, const struct sanx_dgram *d)
 /**
  * sanx_dgram_takes() - is there a socket that could take a datagram now?
  * @d: the datagram, with its route
- * @sk: the sender
+ * @net: its namespace
  * @gro: set on success: the receiver takes many at once (UDP_GRO)
  *
  * Context: process.
  * Return: true if so; a hint.
  */
-bool sanx_dgram_takes(const struct sanx_dgram *d, struct sock *sk, bool *gro)
+bool sanx_dgram_takes(const struct sanx_dgram *d, struct net *net, bool *gro)
 {
 	struct sock *rsk;
 
 	rcu_read_lock();
-	rsk = receiver(sock_net(sk), d);
+	rsk = receiver(net, d);
 	if (rsk)
 		*gro = udp_test_bit(GRO_ENABLED, rsk);
 	rcu_read_unlock();
 	return rsk;
 }
 
-/* Counts as UDP does, which has a table of counters for each version of IP. */
-static void count(const struct sanx_dgram *d, const struct sock *sk, int field)
+/**
+ * sanx_dgram_count() - count as UDP does, which has counters for each version of IP
+ * @d: a datagram
+ * @net: the namespace
+ * @field: the counter
+ *
+ * Context: any.
+ */
+void sanx_dgram_count(const struct sanx_dgram *d, struct net *net, int field)
 {
-	struct net *net = sock_net(sk);
-
 	if (d->v4)
 		UDP_INC_STATS(net, field, 0);
 	else
@@ -127,19 +133,31 @@ static bool connected(const struct sock *rsk, const struct sanx_dgram *d)
 	return inet_sk(rsk)->inet_daddr;
 }
 
+/* The device by which it came.  Context: under RCU. */
+static struct net_device *device(struct net *net, const struct sanx_dgram *d)
+{
+	struct net_device *dev = NULL;
+
+	if (!d->route.local)
+		dev = dev_get_by_index_rcu(net, d->route.ifindex);
+	return dev ?: net->loopback_dev;
+}
+
 /* As udp_queue_rcv_one_skb() and __udp_queue_rcv_skb(). */
 static void queue(struct sock *rsk, const struct sanx_dgram *d,
 		  struct sk_buff *skb)
 {
 	int err;
 
-	skb->dev = sock_net(rsk)->loopback_dev;
+	/* As a packet has it that came by the stack. */
+	__skb_pull(skb, skb_transport_offset(skb));
+	skb->dev = device(sock_net(rsk), d);
 	skb->skb_iif = skb->dev->ifindex;
 	if (READ_ONCE(rsk->sk_flags) & SK_FLAGS_TIMESTAMP)
 		__net_timestamp(skb);
 	if (sk_filter_trim_cap(rsk, skb, sizeof(struct udphdr))) {
 		atomic_inc(&rsk->sk_drops);
-		count(d, rsk, UDP_MIB_INERRORS);
+		sanx_dgram_count(d, sock_net(rsk), UDP_MIB_INERRORS);
 		kfree_skb(skb);
 		return;
 	}
@@ -150,26 +168,26 @@ static void queue(struct sock *rsk, const struct sanx_dgram *d,
 	err = __udp_enqueue_schedule_skb(rsk, skb);
 	if (!err)
 		return;
-	count(d, rsk, err == -ENOMEM ? UDP_MIB_RCVBUFERRORS :
-				       UDP_MIB_MEMERRORS);
-	count(d, rsk, UDP_MIB_INERRORS);
+	sanx_dgram_count(d, sock_net(rsk), err == -ENOMEM ? UDP_MIB_RCVBUFERRORS :
+							    UDP_MIB_MEMERRORS);
+	sanx_dgram_count(d, sock_net(rsk), UDP_MIB_INERRORS);
 	kfree_skb(skb);
 }
 
 /**
  * sanx_dgram_deliver() - give datagrams to their receiver
  * @d: what they have in common
- * @sk: the sender
+ * @net: their namespace
  * @gro: they were made for a receiver that takes many at once, or that does not
- * @list: the datagrams, from their UDP header on; empty afterwards on success
+ * @list: the datagrams, from their IP header on; empty afterwards on success
  *
  * A datagram for which the receiver has no room is dropped, and counted by UDP's
  * counters: the sender is not told and does not wait.
  *
  * Context: process.
- * Return: false if there is no such receiver any more; UDP has to send them.
+ * Return: false if there is no such receiver any more; then UDP has to.
  */
-bool sanx_dgram_deliver(const struct sanx_dgram *d, struct sock *sk, bool gro,
+bool sanx_dgram_deliver(const struct sanx_dgram *d, struct net *net, bool gro,
 			struct sk_buff_head *list)
 {
 	struct sk_buff *skb;
@@ -178,15 +196,11 @@ bool sanx_dgram_deliver(const struct sanx_dgram *d, struct sock *sk, bool gro,
 	/* In the state in which UDP receives: softirq, and for callbacks RCU. */
 	local_bh_disable();
 	rcu_read_lock();
-	rsk = receiver(sock_net(sk), d);
+	rsk = receiver(net, d);
 	if (rsk && gro != udp_test_bit(GRO_ENABLED, rsk))
 		rsk = NULL;
-	if (rsk) {
-		count(d, sk, UDP_MIB_OUTDATAGRAMS);
-		sanx_stat_add(sock_net(sk), SANX_STAT_DGRAMS_LOOP, 1);
-		while ((skb = __skb_dequeue(list)))
-			queue(rsk, d, skb);
-	}
+	while (rsk && (skb = __skb_dequeue(list)))
+		queue(rsk, d, skb);
 	rcu_read_unlock();
 	local_bh_enable();
 	return rsk;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does a datagram stay on this node, and from which address does it come?
+ * Does a datagram stay on this node, does it go to one in the node map, and from which
+ * address does it come?
  *
- * IP's routes answer, as for UDP.  The answer for the last destination of a socket is
- * kept, and is valid until the routes change.
+ * IP's routes answer, as for UDP, and the node map.  The answer for the last destination of
+ * a socket is kept, and is valid until one of them changes.
  */
 #include <linux/string.h>
 #include <net/dst.h>
@@ -23,11 +24,16 @@ static bool by_lo(const struct net *net, const struct dst_entry *dst)
 	return dst->dev == net->loopback_dev && dst->dev->flags & IFF_UP;
 }
 
-/*
- * Is there an IPsec policy?  Which packets one applies to, and whether to those over lo,
- * is left to UDP.
+/**
+ * sanx_dgram_policies() - is there an IPsec policy?
+ * @net: the namespace
+ *
+ * Which packets one applies to, and whether to those over lo, is left to the IP stack.
+ *
+ * Context: any.
+ * Return: true if so.
  */
-static bool has_policies(const struct net *net)
+bool sanx_dgram_policies(const struct net *net)
 {
 #ifdef CONFIG_XFRM
 	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]) ||
@@ -39,6 +45,28 @@ static bool has_policies(const struct net *net)
 #else
 	return false;
 #endif
+}
+
+/*
+ * The node that a datagram to another node is for.  It has the destination, the node map gives
+ * this node the source, and a packet of the other one would come back by the same way.
+ * @way: the route
+ * @r: its source is set
+ * Return: the node id, or 0 to leave it to UDP.
+ */
+static u32 node_of(struct net *net, const struct dst_entry *way,
+		   const struct sanx_dgram_dest *dest, const struct sanx_dgram_route *r)
+{
+	struct sanx_endpoint remote = { .addr = dest->daddr };
+	struct sanx_endpoint local = { .addr = r->saddr };
+	struct sanx_node_info node;
+	u32 self = sanx_node_self(net);
+
+	if (!sanx_node_by_addr(net, &dest->daddr, &node) || node.id == self ||
+	    !sanx_node_has_addr(net, self, &r->saddr) ||
+	    !sanx_route_answered(net, way, &local, &remote))
+		return 0;
+	return node.id;
 }
 
 static void ask_v4(struct sock *sk, const struct sanx_dgram_dest *dest,
@@ -63,6 +91,9 @@ static void ask_v4(struct sock *sk, const struct sanx_dgram_dest *dest,
 	r->hops = ip4_dst_hoplimit(&rt->dst);
 	r->mtu = dst_mtu(&rt->dst);
 	r->local = rt->rt_type == RTN_LOCAL && by_lo(net, &rt->dst);
+	r->gateway = rt->rt_gw_family;
+	if (rt->rt_type == RTN_UNICAST && !dest->oif)
+		r->peer = node_of(net, &rt->dst, dest, r);
 	ip_rt_put(rt);
 }
 
@@ -82,6 +113,7 @@ static void ask_v6(struct sock *sk, const struct sanx_dgram_dest *dest,
 	};
 	struct inet6_dev *idev;
 	struct dst_entry *dst;
+	u32 flags;
 
 	dst = ipv6_stub->ipv6_dst_lookup_flow(net, sk, &fl6, NULL);
 	if (IS_ERR(dst))
@@ -91,8 +123,11 @@ static void ask_v6(struct sock *sk, const struct sanx_dgram_dest *dest,
 	r->ifindex = idev ? idev->dev->ifindex : dst->dev->ifindex;
 	r->hops = ip6_dst_hoplimit(dst);
 	r->mtu = dst_mtu(dst);
-	r->local = ((struct rt6_info *)dst)->rt6i_flags & RTF_LOCAL &&
-		   by_lo(net, dst);
+	flags = ((struct rt6_info *)dst)->rt6i_flags;
+	r->local = flags & RTF_LOCAL && by_lo(net, dst);
+	r->gateway = flags & RTF_GATEWAY;
+	if (!(flags & (RTF_LOCAL | RTF_ANYCAST)) && !dest->oif)
+		r->peer = node_of(net, dst, dest, r);
 	dst_release(dst);
 }
 #else
@@ -102,26 +137,27 @@ static void ask_v6(struct sock *sk, const struct sanx_dgram_dest *dest,
 }
 #endif
 
-static bool cached(struct sanx_dgram_sock *ds, u32 genid, struct sanx_dgram *d)
+static bool cached(struct sanx_dgram_sock *ds, u32 genid, u32 seq, struct sanx_dgram *d)
 {
-	unsigned int seq;
+	unsigned int begin;
 	bool found;
 
 	do {
-		seq = read_seqbegin(&ds->lock);
-		found = ds->genid == genid &&
+		begin = read_seqbegin(&ds->lock);
+		found = ds->genid == genid && ds->seq == seq &&
 			!memcmp(&ds->dest, &d->dest, sizeof(d->dest));
 		if (found)
 			d->route = ds->route;
-	} while (read_seqretry(&ds->lock, seq));
+	} while (read_seqretry(&ds->lock, begin));
 	return found;
 }
 
-static void cache(struct sanx_dgram_sock *ds, u32 genid,
+static void cache(struct sanx_dgram_sock *ds, u32 genid, u32 seq,
 		  const struct sanx_dgram *d)
 {
 	write_seqlock(&ds->lock);
 	ds->genid = genid;
+	ds->seq = seq;
 	ds->dest = d->dest;
 	ds->route = d->route;
 	write_sequnlock(&ds->lock);
@@ -131,7 +167,8 @@ static void cache(struct sanx_dgram_sock *ds, u32 genid,
 static void ask(struct sock *sk, struct sanx_dgram *d)
 {
 	memset(&d->route, 0, sizeof(d->route));
-	if (!sanx_addr_is_local(sock_net(sk), &d->dest.daddr))
+	if (!sanx_addr_is_local(sock_net(sk), &d->dest.daddr) &&
+	    !sanx_node_by_addr(sock_net(sk), &d->dest.daddr, NULL))
 		return;
 	if (d->v4)
 		ask_v4(sk, &d->dest, &d->route);
@@ -139,7 +176,10 @@ static void ask(struct sock *sk, struct sanx_dgram *d)
 		ask_v6(sk, &d->dest, &d->route);
 }
 
-/* UDP refuses what is longer than a packet of lo if it must not be fragmented. */
+/*
+ * UDP refuses what is longer than a packet if it must not be fragmented, or is cut by
+ * UDP_SEGMENT.
+ */
 static bool fits(const struct sanx_dgram *d, size_t len)
 {
 	if (d->gso_size && len > d->gso_size)
@@ -150,25 +190,33 @@ static bool fits(const struct sanx_dgram *d, size_t len)
 }
 
 /**
- * sanx_dgram_route() - find out whether a datagram stays on this node
+ * sanx_dgram_route() - find out where a datagram goes
  * @ds: the AF_SANX part of the socket
  * @sk: its sock
  * @d: the datagram; d->route is set
  * @len: bytes of its payload
  *
  * Context: process, may sleep.
- * Return: true if it stays here.
+ * Return: where to.
  */
-bool sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
-		      struct sanx_dgram *d, size_t len)
+enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
+				     struct sanx_dgram *d, size_t len)
 {
 	struct net *net = sock_net(sk);
 	/* Before the routes are asked, so that a change while they are is noticed. */
 	u32 genid = sanx_route_genid(net, &d->dest.daddr);
+	u32 seq = READ_ONCE(sanx_net(net)->config_seq);
 
-	if (!cached(ds, genid, d)) {
+	if (!cached(ds, genid, seq, d)) {
 		ask(sk, d);
-		cache(ds, genid, d);
+		cache(ds, genid, seq, d);
 	}
-	return d->route.local && fits(d, len) && !has_policies(net);
+	if (!fits(d, len) || sanx_dgram_policies(net))
+		return SANX_DGRAM_UDP;
+	if (d->route.local)
+		return SANX_DGRAM_LOOP;
+	/* How far a chosen TTL lasts, only routers tell. */
+	if (!d->route.peer || (d->route.gateway && d->hops >= 0))
+		return SANX_DGRAM_UDP;
+	return SANX_DGRAM_LINK;
 }

@@ -3,8 +3,8 @@
  * Makes the packets that a receiver's queue holds: headers that recvmsg() reads, and
  * the payload, copied once from the sender.
  *
- * They are charged to the receiver when they are queued.  The sender's buffer is not:
- * they never wait on its side.  UDP over lo does the same.
+ * They are charged to the receiver when they are queued.  Those to this node are not charged
+ * to the sender, as they never wait on its side; UDP over lo does the same.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -88,7 +88,6 @@ static void put_headers(struct sk_buff *skb, const struct sanx_dgram *d,
 		put_v6(skb, d, len);
 	skb_set_transport_header(skb, skb->len);
 	put_udp(skb, d, len);
-	__skb_pull(skb, skb_transport_offset(skb));
 	/* It never was on a wire. */
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb->mark = d->dest.mark;
@@ -168,14 +167,58 @@ static struct sk_buff *make_one(struct sock *sk, const struct sanx_dgram *d,
 	return skb;
 }
 
-/* UDP_GRO: the receiver takes many datagrams at once, with their size. */
-static void set_gso(struct sk_buff *skb, u16 size)
+/**
+ * sanx_dgram_set_gso() - UDP_GRO: the receiver takes many datagrams at once
+ * @skb: their packet
+ * @size: bytes of each of them but the last one
+ *
+ * Context: any.
+ */
+void sanx_dgram_set_gso(struct sk_buff *skb, u16 size)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
+	u32 payload = skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
 
 	shinfo->gso_size = size;
-	shinfo->gso_segs = DIV_ROUND_UP(skb->len - sizeof(struct udphdr), size);
+	shinfo->gso_segs = DIV_ROUND_UP(payload, size);
 	shinfo->gso_type = SKB_GSO_UDP_L4;
+}
+
+/**
+ * sanx_dgram_make_charged() - make the packet of a message to another node
+ * @sk: the sender, to whose send buffer it is charged; waits for room there as UDP does
+ * @d: the datagram
+ * @msg: its payload is consumed, in part on failure
+ * @len: bytes of the payload
+ * @err: set on failure to -errno
+ *
+ * Context: process, may sleep.
+ * Return: the packet, from its IP header on, with UDP_SEGMENT's size if it has one; or NULL.
+ */
+struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram *d,
+					struct msghdr *msg, size_t len, int *err)
+{
+	unsigned int headers = sanx_dgram_header_size(d);
+	size_t linear = headers + len <= LINEAR_MAX ? len : 0;
+	struct sk_buff *skb;
+
+	skb = sock_alloc_send_pskb(sk, headers + linear, len - linear,
+				   msg->msg_flags & MSG_DONTWAIT, err,
+				   PAGE_ALLOC_COSTLY_ORDER);
+	if (!skb)
+		return NULL;
+	put_headers(skb, d, len);
+	skb_put(skb, linear);
+	skb->data_len = len - linear;
+	skb->len += len - linear;
+	if (skb_copy_datagram_from_iter(skb, headers, &msg->msg_iter, len)) {
+		*err = -EFAULT;
+		kfree_skb(skb);
+		return NULL;
+	}
+	if (d->gso_size && len > d->gso_size)
+		sanx_dgram_set_gso(skb, d->gso_size);
+	return skb;
 }
 
 /**
@@ -207,7 +250,7 @@ int sanx_dgram_make(struct sock *sk, const struct sanx_dgram *d, bool gro,
 			return PTR_ERR(skb);
 		}
 		if (cut && gro)
-			set_gso(skb, d->gso_size);
+			sanx_dgram_set_gso(skb, d->gso_size);
 		__skb_queue_tail(list, skb);
 		rest -= piece;
 	} while (rest);
