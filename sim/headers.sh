@@ -12,7 +12,8 @@ both="linux/errno.h linux/netlink.h linux/socket.h linux/stddef.h linux/types.h"
 
 names() {
 	find "$tree/af_sanx/link" "$tree/af_sanx/conn" "$tree/af_sanx/config" \
-		"$tree/af_sanx/loop" "$tree/af_sanx/netlink" "$tree/include/net" \
+		"$tree/af_sanx/loop" "$tree/af_sanx/netlink" "$tree/af_sanx/dgram" \
+		"$tree/include/net" \
 		-name '*.[ch]' -print0 |
 		xargs -0 sed -nE 's/^#include <((linux|net|asm|kunit|trace|crypto)\/[^>]*)>.*/\1/p' |
 		sort -u

@@ -58,6 +58,8 @@
  * @clock: most ns that a step takes
  * @slow: name of what is overtaken by everything else, or NULL
  * @conns: connections that programs try to have
+ * @dgrams: nodes send datagrams
+ * @dgram_conns: net.sanx.dgram_conns, 0 for plenty
  * @bulk: programs often send many bytes at a time
  * @hasty: programs often close while the other end still sends
  * @fault: one in so many copies faults; 0 for never
@@ -106,6 +108,8 @@ struct sim_plan {
 	unsigned int	clock;
 	const char	*slow;
 	unsigned int	conns;
+	bool		dgrams;
+	unsigned int	dgram_conns;
 	unsigned int	fault;
 	bool		bulk;
 	bool		hasty;
@@ -157,6 +161,7 @@ struct sim_node {
  * @unloads: times that a wire went and came back
  * @errors: connections that ended with an error that was due
  * @finished: connections that ended in order, with all their bytes
+ * @dgrams: datagrams that came by a connection
  */
 struct sim_counts {
 	u64 worlds;
@@ -171,6 +176,7 @@ struct sim_counts {
 	u64 unloads;
 	u64 errors;
 	u64 finished;
+	u64 dgrams;
 	u64 refused;
 };
 
@@ -242,6 +248,14 @@ void sim_programs_dump(void);
 void sim_programs_node_down(int node);
 void sim_programs_stalled(u64 most);
 void sim_programs_slow_down(void);
+
+/* dgram.c */
+void sim_dgrams_boot(int node);
+void sim_dgrams_kill(int node);
+bool sim_dgrams_on(int node);
+void sim_dgrams_start(void);
+void sim_dgrams_end(void);
+bool sim_dgrams_done(void);
 
 /* rules.c */
 struct sanx_sock;

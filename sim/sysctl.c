@@ -18,6 +18,8 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	sn->mem_peer_percent = 50;
 	sn->max_orphans = 4096;
 	sn->rail_policy = sim_plan.policy;
+	sn->dgram_conns = sim_plan.dgram_conns ?: 1024;
+	sn->dgram_idle_ms = sim_plan.dgram_conns ? 1000 : 60000;
 	sanx_mem_mb = sim_plan.mem_mb ?: 1024;
 	return 0;
 }

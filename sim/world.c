@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "dgram/internal.h"
 #include "link/internal.h"
 #include "loop/loop.h"
 #include "link/link.h"
@@ -116,6 +117,16 @@ static const char *plan_slow(void)
 	return n < ARRAY_SIZE(names) ? names[n] : NULL;
 }
 
+/*
+ * Not drawn, so that worlds without datagrams stay what they were.  Where it is strict, how
+ * long bytes of connections wait is measured.
+ */
+static void plan_dgrams(struct sim_plan *p)
+{
+	p->dgrams = sim_world_seed % 3 == 0 && !p->strict;
+	p->dgram_conns = sim_calm ? 0 : sim_world_seed / 3 % 3 * 2;
+}
+
 static void plan_draw(struct sim_plan *p)
 {
 	*p = (struct sim_plan){ .times = 1 };
@@ -144,6 +155,7 @@ static void plan_draw(struct sim_plan *p)
 		p->clock = 200000;
 	heartbeat_ms = sim_calm && p->clock > 100000 ? 50 : 1000;
 	sim_rails_plan(p);
+	plan_dgrams(p);
 	if (!sim_fuzz && !sim_calm && !p->cut && sim_chance(2))
 		plan_deaths(p);
 }
@@ -246,6 +258,7 @@ static void start_all(void *unused)
 	sim_assert(!sanx_worker_init());
 	sim_assert(!sanx_netns_init());
 	sim_assert(!sanx_listeners_init());
+	sim_assert(!sanx_carriers_init());
 	sim_assert(!sanx_netuse_init());
 	sim_assert(!sanx_transport_register(&sanx_loop_ops));
 	sim_assert(!sanx_link_init());
@@ -268,6 +281,7 @@ static void stop_all(void *unused)
 	sanx_link_exit();
 	sanx_transport_unregister(&sanx_loop_ops);
 	sanx_netuse_exit();
+	sanx_carriers_exit();
 	sanx_listeners_exit();
 	sanx_netns_exit();
 	sanx_worker_exit();
@@ -288,7 +302,8 @@ static void restart(void *arg)
 	sim_wire_kill_node(n->id);
 	n->dark = sim_chance(2);
 	sim_programs_kill(n->id);
-	while (sim_programs_on(n->id)) {
+	sim_dgrams_kill(n->id);
+	while (sim_programs_on(n->id) || sim_dgrams_on(n->id)) {
 		sim_sleep(NSEC_PER_MSEC, "restart");
 		if (sim_now > end)
 			sim_fail("killed programs of node %d do not end",
@@ -300,6 +315,7 @@ static void restart(void *arg)
 	node_start(n);
 	sim_mem_refuse(sim_plan.refuse);
 	sim_programs_boot(n->id);
+	sim_dgrams_boot(n->id);
 	sim_restarting--;
 }
 
@@ -509,8 +525,9 @@ static void peace(void)
 		sim_step();
 	sim_rails_settle();
 	end = sim_now + 600 * NSEC_PER_SEC;
-	while (!sim_programs_done()) {
+	while (!sim_programs_done() || !sim_dgrams_done()) {
 		sim_programs_end();
+		sim_dgrams_end();
 		sim_check();
 		if (sim_step() && sim_now < end)
 			continue;
@@ -572,6 +589,7 @@ void sim_world(u64 seed, u64 steps)
 	sim_set_pace(sim_plan.pace);
 	sim_mem_refuse(sim_plan.refuse);
 	sim_programs_start();
+	sim_dgrams_start();
 	disturbed(steps * sim_plan.times);
 	peace();
 	sim_world_end();

@@ -36,6 +36,7 @@ typedef struct { int v; } refcount_t;
 #define __sim_add(a, n) ({ sim_point(); (a)->v += (n); typeof((a)->v) _v = (a)->v; sim_point(); _v; })
 #define atomic_inc(a)		((void)__sim_add(a, 1))
 #define atomic_add(n, a)	((void)__sim_add(a, n))
+#define atomic_sub(n, a)	((void)__sim_add(a, -(n)))
 #define atomic_dec(a)		((void)__sim_add(a, -1))
 #define atomic_inc_return(a)	__sim_add(a, 1)
 #define atomic_dec_return(a)	__sim_add(a, -1)

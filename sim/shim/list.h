@@ -157,4 +157,36 @@ static inline void hlist_del_init(struct hlist_node *n)
 	for (p = hlist_entry_safe((h)->first, typeof(*p), member); p;	\
 	     p = hlist_entry_safe(p->member.next, typeof(*p), member))
 
+#define hlist_for_each_entry_safe(p, n, h, member)			\
+	for (p = hlist_entry_safe((h)->first, typeof(*p), member);	\
+	     p && ({ n = p->member.next; 1; });				\
+	     p = hlist_entry_safe(n, typeof(*p), member))
+
+#define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
+#define __sim_bucket(table, key)	(&(table)[(key) % ARRAY_SIZE(table)])
+#define hash_init(table)		memset(table, 0, sizeof(table))
+#define hash_add_rcu(table, n, key)	\
+	do { sim_point(); hlist_add_head(n, __sim_bucket(table, key)); } while (0)
+#define hash_for_each_possible(table, p, member, key)			\
+	hlist_for_each_entry(p, __sim_bucket(table, key), member)
+/* A reader may be at an entry that is deleted, as its next one stays. */
+#define hash_for_each_possible_rcu(table, p, member, key)		\
+	for (p = hlist_entry_safe(__sim_bucket(table, key)->first, typeof(*p), member); \
+	     ({ sim_point(); p; });					\
+	     p = hlist_entry_safe(p->member.next, typeof(*p), member))
+#define hash_for_each(table, i, p, member)				\
+	for (i = 0; i < (int)ARRAY_SIZE(table); i++)			\
+		hlist_for_each_entry(p, &(table)[i], member)
+#define hash_for_each_safe(table, i, n, p, member)			\
+	for (i = 0; i < (int)ARRAY_SIZE(table); i++)			\
+		hlist_for_each_entry_safe(p, n, &(table)[i], member)
+
+static inline void hash_del_rcu(struct hlist_node *n)
+{
+	*n->pprev = n->next;
+	if (n->next)
+		n->next->pprev = n->pprev;
+	n->pprev = LIST_POISON;
+}
+
 #endif /* _SIM_LIST_H */

@@ -226,15 +226,52 @@ static size_t copy_most(const struct iov_iter *i, size_t n)
 	return n;
 }
 
+/* Where byte @pos is; *@n is cut to what is there in one part. */
+static u8 *iter_part(const struct iov_iter *i, size_t pos, size_t *n)
+{
+	const struct kvec *v = i->vec;
+
+	if (!v)
+		return i->base + pos;
+	for (; pos >= v->iov_len; v++)
+		pos -= v->iov_len;
+	*n = min(*n, v->iov_len - pos);
+	return (u8 *)v->iov_base + pos;
+}
+
+static void copy_from(u8 *to, size_t n, const struct iov_iter *from, size_t pos)
+{
+	const u8 *part;
+	size_t m;
+
+	for (; n; n -= m, to += m, pos += m) {
+		m = n;
+		part = iter_part(from, pos, &m);
+		memcpy(to, part, m);
+	}
+}
+
+static void copy_to(const u8 *from, size_t n, const struct iov_iter *to, size_t pos)
+{
+	u8 *part;
+	size_t m;
+
+	for (; n; n -= m, from += m, pos += m) {
+		m = n;
+		part = iter_part(to, pos, &m);
+		memcpy(part, from, m);
+	}
+}
+
 size_t _copy_from_iter(void *to, size_t n, struct iov_iter *from)
 {
 	size_t half;
 
 	n = copy_most(from, n);
 	half = n / 2;
-	memcpy(to, from->base + from->pos, half);
+	copy_from(to, half, from, from->pos);
 	sim_point();
-	memcpy((u8 *)to + half, from->base + from->pos + half, n - half);
+	copy_from((u8 *)to + half, n - half, from, from->pos + half);
 	iov_iter_advance(from, n);
 	sim_point();
 	return n;
@@ -246,9 +283,9 @@ size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *to)
 
 	n = copy_most(to, n);
 	half = n / 2;
-	memcpy(to->base + to->pos, from, half);
+	copy_to(from, half, to, to->pos);
 	sim_point();
-	memcpy(to->base + to->pos + half, (const u8 *)from + half, n - half);
+	copy_to((const u8 *)from + half, n - half, to, to->pos + half);
 	iov_iter_advance(to, n);
 	sim_point();
 	return n;

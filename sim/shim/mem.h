@@ -122,15 +122,22 @@ static inline void put_page(struct page *p)
 	p->refs--;
 }
 
+struct kvec {
+	void	*iov_base;
+	size_t	iov_len;
+};
+
 /**
  * struct iov_iter - bytes of a program
- * @base: its memory
+ * @vec: parts of the kernel's memory, which count from 0 on; or NULL
+ * @base: else its memory
  * @pages: the pages of @base, or NULL if it is memory of the kernel
  * @pos: bytes that are done
  * @count: bytes that are left
  * @fault: copies fail from this position on
  */
 struct iov_iter {
+	const struct kvec *vec;
 	u8		*base;
 	struct page	*pages;
 	size_t		pos;
@@ -159,6 +166,15 @@ static inline void iov_iter_revert(struct iov_iter *i, size_t n)
 static inline size_t iov_iter_count(const struct iov_iter *i)
 {
 	return i->count;
+}
+
+#define ITER_SOURCE		1
+#define ITER_DEST		0
+
+static inline void iov_iter_kvec(struct iov_iter *i, unsigned int direction,
+				 const struct kvec *vec, unsigned long n, size_t count)
+{
+	*i = (struct iov_iter){ .vec = vec, .count = count };
 }
 
 #define iov_iter_single_seg_count(i)	((i)->count)

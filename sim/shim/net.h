@@ -356,12 +356,29 @@ struct ctl_table_header {
 struct nlmsghdr;
 
 /**
- * struct sk_buff - a message of netlink, or some; netlink.h has what fills it
+ * struct skb_frag_t - a part of a packet
+ * @mem: its bytes
+ * @bytes: how many
+ */
+typedef struct {
+	u8	*mem;
+	u32	bytes;
+} skb_frag_t;
+
+#define MAX_SKB_FRAGS		17
+
+/**
+ * struct sk_buff - a message of netlink, or some; or a packet, as skb.c makes it
  * @sk: the socket, of which only the namespace is looked at
- * @len: bytes in @data
+ * @len: bytes of the message
  * @size: room in @data
  * @portid: of the sender
- * @data: the bytes
+ * @data: the bytes, those of a packet up to its first part
+ * @list: in a queue
+ * @cb: of who has it
+ * @data_len: bytes of a packet that are in parts
+ * @truesize: memory of a packet
+ * @shared: the parts, and what they are to be cut into
  */
 struct sk_buff {
 	struct sock	*sk;
@@ -369,7 +386,48 @@ struct sk_buff {
 	u32		size;
 	u32		portid;
 	u8		*data;
+	struct list_head list;
+	u8		cb[48] __aligned(8);
+	u32		data_len;
+	u32		truesize;
+	struct skb_shared_info {
+		u16		gso_size;
+		unsigned int	nr_frags;
+		skb_frag_t	frags[MAX_SKB_FRAGS];
+	} shared;
 };
+
+struct sk_buff_head {
+	struct list_head	list;
+	u32			qlen;
+	spinlock_t		lock;
+};
+
+#define PAGE_ALLOC_COSTLY_ORDER	3
+#define SKB_WITH_OVERHEAD(n)	((n) - 320)
+#define skb_shinfo(skb)		(&(skb)->shared)
+#define skb_headlen(skb)	((skb)->len - (skb)->data_len)
+#define skb_frag_address(f)	((void *)(f)->mem)
+#define skb_frag_size(f)	((f)->bytes)
+#define skb_queue_empty(q)	(!(q)->qlen)
+#define skb_queue_len(q)	((q)->qlen)
+#define skb_queue_empty_lockless(q)	(!skb_queue_len_lockless(q))
+#define skb_queue_len_lockless(q)	READ_ONCE((q)->qlen)
+#define consume_skb(skb)	kfree_skb(skb)
+#define skb_orphan(skb)		((void)(skb))
+
+struct sk_buff *alloc_skb_with_frags(unsigned long headlen, unsigned long datalen, int order,
+				     int *err, gfp_t gfp);
+void skb_put(struct sk_buff *skb, u32 len);
+void kfree_skb(struct sk_buff *skb);
+void skb_queue_head_init(struct sk_buff_head *q);
+void skb_queue_tail(struct sk_buff_head *q, struct sk_buff *skb);
+void skb_unlink(struct sk_buff *skb, struct sk_buff_head *q);
+struct sk_buff *skb_peek(const struct sk_buff_head *q);
+struct sk_buff *skb_dequeue(struct sk_buff_head *q);
+void skb_queue_purge(struct sk_buff_head *q);
+
+typedef struct { int unused; } seqlock_t;
 
 struct netlink_callback {
 	struct sk_buff		*skb;

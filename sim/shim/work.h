@@ -45,6 +45,7 @@ extern struct workqueue_struct *system_long_wq;
 
 #define WQ_UNBOUND		2
 #define WQ_MEM_RECLAIM		8
+#define WQ_HIGHPRI		16
 
 void sim_work_init(struct work_struct *w, work_func_t fn, const char *name);
 void sim_delayed_work_init(struct delayed_work *d, work_func_t fn,
