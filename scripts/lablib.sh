@@ -77,7 +77,7 @@ has_calendar() {
 # a calendar it runs when this returns, so that what is started next comes after it; and it
 # lets time pass only when it is waited for.
 lab_start() {
-	local fd
+	local fd REPLY
 	if ! has_calendar; then
 		lab_exec "$@" </dev/null &
 		LAST=$!
@@ -88,10 +88,13 @@ lab_start() {
 	LAB_STARTED=$fd lab_exec "$@" </dev/null &
 	LAST=$!
 	while kill -0 "$LAST" 2>/dev/null; do
-		! read -r -t 1 -u "$fd" || return 0
+		# If its time ends meanwhile, read fails with the byte that it has taken.
+		REPLY=""
+		read -r -N 1 -t 1 -u "$fd" || [ -n "$REPLY" ] || continue
+		return 0
 	done
 	# It has ended: what it may have said is not for the next one.
-	! read -r -t 0 -u "$fd" || read -r -u "$fd"
+	! read -r -t 0 -u "$fd" || read -r -N 1 -u "$fd"
 }
 
 # wait [PID...]: as the shell's, and time passes until they have ended.

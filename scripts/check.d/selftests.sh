@@ -32,7 +32,8 @@ not_run() {
 
 # run_test KIND NAME LIMIT
 run_test() {
-	local kind=$1 name=$2 limit log rc=0 start=$SECONDS WHERE=$KERNEL-$1${SANX_TUNE:+-$SANX_TUNE}
+	local kind=$1 name=$2 limit log why rc=0 start=$SECONDS
+	local WHERE=$KERNEL-$1${SANX_TUNE:+-$SANX_TUNE}
 	log=$LAB_LOGS/$kind-$name.log
 	within "$3"
 	limit=$LIMIT
@@ -44,8 +45,9 @@ run_test() {
 	limited "$limit" "run_$kind" "$name" >"$log" 2>&1 || rc=$?
 	tap_results "$WHERE $name" "$(again "$name")" "$log"
 	if [ "$rc" != 0 ] && ! grep -q '^not ok' "$log"; then
-		[ "$rc" != 124 ] || rc="$rc, time limit $limit s"
-		result fail "$WHERE $name: exit status $rc" "$(again "$name")" "log: $log"
+		why="exit status $rc"
+		[ "$rc" != 124 ] || why+=", time limit $limit s"
+		result fail "$WHERE $name: $why" "$(again "$name")" "log: $log"
 	fi
 	if [ "$rc" = 124 ]; then
 		sed -n '/^# no end after/,$p' "$log" | head -n 200
