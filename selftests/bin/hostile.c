@@ -55,6 +55,12 @@
 #define FEW_PORT	5005	/* has a backlog of 2 */
 #define LATE_PORT	5007	/* an echo that begins when there is READ_FILE */
 #define NO_PORT		5009
+/*
+ * A datagram socket that sends back what it gets, and a port to which the answers go by the
+ * first of the implicit connections (carrier_nr()).
+ */
+#define DGRAM_PORT	5090
+#define DGRAM_FROM	7
 
 #define DEPTH		128	/* of both queues */
 #define RECVS		64
@@ -197,6 +203,22 @@ struct write {
 	__u32 len;
 };
 
+/*
+ * A datagram.  @sport: of the OPEN, if not 1; @more: added to the length that the header says;
+ * @gso, @reserved: of the header; @total, @frag, @src, @dst, @no_port: of the packet, where it
+ * is not as it should be; @breaks: the connection does not survive it.
+ */
+struct record {
+	__u16 sport;
+	__s32 more;
+	__u16 gso, reserved;
+	__s16 total;
+	__u16 frag;
+	const char *src, *dst;
+	bool no_port;
+	bool breaks;
+};
+
 struct test {
 	const char *name;
 	const char *(*run)(const struct test *t);
@@ -204,6 +226,7 @@ struct test {
 	struct request open;
 	struct request told;
 	struct write write;
+	struct record record;
 	struct frame frames[8];
 };
 
@@ -776,6 +799,61 @@ static const char *try_open(const struct test *t)
 		return "rejected";
 	post_open(&t->open);
 	return open_answer();
+}
+
+static void put_address(char *to, const char *text)
+{
+	struct in6_addr a;
+
+	map_address(&a, text);
+	memcpy(to, &a.s6_addr[12], 4);
+}
+
+/* Return: its bytes. */
+static size_t put_record(char *buf, const struct record *r)
+{
+	static const char payload[8] = "hello..";
+	const int len = 36;
+	__u32 head = htole32(len + r->more);
+	__u16 half[] = { htole16(r->gso), htole16(r->reserved) };
+	__u8 ip[12] = { 0x45, 0, 0, len + r->total, 0, 0, r->frag >> 8, r->frag, 64, 17 };
+	__u16 udp[4] = { htons(DGRAM_FROM), htons(r->no_port ? 0 : DGRAM_PORT), htons(16) };
+
+	memcpy(buf, &head, 4);
+	memcpy(buf + 4, half, 4);
+	memcpy(buf + 8, ip, 12);
+	put_address(buf + 20, r->src);
+	put_address(buf + 24, r->dst ?: address);
+	memcpy(buf + 28, udp, 8);
+	memcpy(buf + 36, payload, 8);
+	return 8 + len;
+}
+
+/* A datagram, and behind it a good one, which is answered; or the connection is reset. */
+static const char *try_record(const struct test *t)
+{
+	static const struct record good;
+	struct request r = good_open;
+	const struct wire_header *h;
+	struct frame f = { .type = DATA, .conn = ID };
+	char body[SLOT];
+	const char *word;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.sport = t->record.sport ?: 1;
+	r.dport = 0;
+	post_open(&r);
+	word = open_answer();
+	if (strcmp(word, "open"))
+		return word;
+	f.len = put_record(body, &t->record);
+	if (!t->record.breaks)
+		f.len += put_record(body + f.len, &good);
+	f.count = f.len;
+	post(&f, body);
+	h = await(DATA, CLOSE, &word);
+	return !h ? word : h->type == CLOSE ? "reset" : "answered";
 }
 
 /* A connection on a link that is for none. */
@@ -1804,6 +1882,7 @@ static void obey(const char *ours)
 	{ "serve-" name, try_serve, .hello = GOOD_ANSWER, .frames = { __VA_ARGS__ } }
 #define GOOD_ANSWER	{ MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 }
 #define FRAME(...)	{ __VA_ARGS__ }
+#define RECORD(name, ...) { "record-" name, try_record, .record = { __VA_ARGS__ } }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
 #define GROWN(name, ...) { name, try_ring, .frames = { __VA_ARGS__ } }
@@ -1878,7 +1957,7 @@ static const struct test tests[] = {
 	OPENING("denied", NULL, NULL, 999, DENIED_PORT, 7, 0, RING_SIZE, 56),
 	OPENING("no-listener", NULL, NULL, 999, NO_PORT, 7, 0, RING_SIZE, 56),
 	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING_SIZE, 56),
-	OPENING("dport-0", NULL, NULL, 999, 0, 7, 0, RING_SIZE, 56),
+	OPENING("dport-0", NULL, NULL, 1, 0, 7, 0, RING_SIZE, 56),
 	OPENING("id-0", NULL, NULL, 999, HOLD_PORT, 0, 0, RING_SIZE, 56),
 	OPENING("ring-none", NULL, NULL, 999, HOLD_PORT, 7, 0, 0, 56),
 	OPENING("ring-0", NULL, NULL, 999, HOLD_PORT, 7, 4096, 0, 56),
@@ -2050,6 +2129,21 @@ static const struct test tests[] = {
 	{ "half-open", try_half_open, .hello = {
 		MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "setups", try_setups },
+	RECORD("good", .sport = 1),
+	RECORD("number", .sport = 5),
+	RECORD("empty", .more = -36, .breaks = true),
+	RECORD("short", .more = -9, .breaks = true),
+	RECORD("long", .more = 65576 - 36, .breaks = true),
+	RECORD("reserved", .reserved = 1, .breaks = true),
+	RECORD("gso", .gso = 8),
+	RECORD("total", .total = 1),
+	RECORD("fragment", .frag = 0x2000),
+	RECORD("no-port", .no_port = true),
+	RECORD("their-src", .src = "10.77.0.1"),
+	RECORD("another-src", .src = "10.77.0.3"),
+	RECORD("loopback", .src = "127.0.0.1", .dst = "127.0.0.1"),
+	RECORD("foreign-dst", .dst = "10.77.0.3"),
+	RECORD("multicast", .dst = "239.1.2.3"),
 };
 
 /* The other way round: what the node at the other end gets when it asks. */

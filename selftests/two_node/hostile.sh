@@ -72,7 +72,7 @@ open-link-local		denied		1
 open-denied		denied		0
 open-no-listener	listener	0
 open-sport-0		down		1
-open-dport-0		down		1
+open-dport-0		listener	0
 open-id-0		down		1
 open-ring-none		open		0
 open-ring-0		down		1
@@ -194,6 +194,27 @@ imm-beyond		down		1
 port			rejected	0
 vanish			open		0
 '
+
+# With a datagram socket on node 1, what comes of datagrams that it sends by an implicit
+# connection; a good one behind each is answered.
+RECORDS='
+record-good		answered	0
+record-number		listener	0
+record-empty		reset		1
+record-short		reset		1
+record-long		reset		1
+record-reserved		reset		1
+record-gso		answered	1
+record-total		answered	1
+record-fragment		answered	1
+record-no-port		answered	1
+record-their-src	answered	0
+record-another-src	answered	0
+record-loopback		answered	0
+record-foreign-dst	answered	0
+record-multicast	answered	0
+'
+DENIED=5
 
 # Node 1 asks it for a link: what it gets, the errors that node 1 counts, and what the
 # program gets that has connected: TCP, or a reset if it was connected.
@@ -382,6 +403,20 @@ setups() {
 	node1 sysctl -qw net.sanx.setups_peer=100 </dev/null
 }
 
+records() {
+	background 1 "exec $BIN/datagrams serve 0.0.0.0 5090"
+	says "$LAST_LOG" ready
+	remember 1
+	while read -r name word count; do try "$name" "$word" "$count"; done <<<"$RECORDS"
+	is "records: datagrams from and to other addresses are counted" \
+		"$(moved 1 dgrams_denied)" "$DENIED"
+	# "good" has two, and each of ten others one.
+	is "records: the good ones have come, and no other" "$(stop "$LAST"; cat "$LAST_LOG")" \
+		"ready
+sent 11 answered 0 twice 0 wrong 11 strange 0 errors 0"
+	node1 sysctl -qw net.sanx.dgram_conns=0 </dev/null
+}
+
 # conns: with all peers, as node 1 has them.
 conns() {
 	node1 sanxctl -j link show </dev/null | jq '[.[].conns] | add // 0'
@@ -481,8 +516,9 @@ others_work() {
 }
 
 CASES=$(sed '/^$/d' <<<"$CASES")
+RECORDS=$(sed '/^$/d' <<<"$RECORDS")
 SERVES=$(sed '/^$/d' <<<"$SERVES")
-plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$SERVES") + 48))
+plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$RECORDS") + $(wc -l <<<"$SERVES") + 50))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
@@ -492,7 +528,8 @@ conns
 backlog
 crowd
 half-open
-setups"
+setups
+$(cut -f1 <<<"$RECORDS")"
 is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
 bring_up
 ERRORS=$(errors)
@@ -504,6 +541,7 @@ while read -r name word count; do
 	*) try "$name" "$word" "$count" ;;
 	esac
 done <<<"$CASES"
+records
 unconfirmed
 crowd
 half_open
