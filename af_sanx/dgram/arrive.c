@@ -25,6 +25,14 @@
 
 static_assert(UDP_MAX_SEGMENTS <= DGRAM_SEGMENTS);
 
+/* Where the headers are.  The packet begins with that of IP. */
+static void set_headers(struct sk_buff *skb, const struct sanx_dgram *d)
+{
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, sanx_dgram_header_size(d) - sizeof(struct udphdr));
+}
+
 /*
  * Reads and checks the headers.  All of them are in the linear part.
  * Return: false if no correct peer sends that.
@@ -45,9 +53,7 @@ static bool parse(struct sk_buff *skb, u16 gso_size, struct sanx_dgram *d)
 	d->sport = k.sport;
 	d->dport = k.dport;
 	d->gso_size = gso_size;
-	skb_reset_mac_header(skb);
-	skb_reset_network_header(skb);
-	skb_set_transport_header(skb, sanx_dgram_header_size(d) - sizeof(struct udphdr));
+	set_headers(skb, d);
 	return true;
 }
 
@@ -82,22 +88,6 @@ static bool admitted(struct sanx_carrier *c, const struct sanx_dgram *d,
 	return true;
 }
 
-/* What the socket finds beside the headers, as skb.c sets it. */
-static void set_cb(struct sk_buff *skb, const struct sanx_dgram *d)
-{
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
-	skb->pkt_type = PACKET_HOST;
-	memset(skb->cb, 0, sizeof(skb->cb));
-	if (d->v4) {
-		skb->protocol = htons(ETH_P_IP);
-		IPCB(skb)->iif = d->route.ifindex;
-		return;
-	}
-	skb->protocol = htons(ETH_P_IPV6);
-	IP6CB(skb)->iif = d->route.ifindex;
-	IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
-}
-
 /* Writes the lengths of one that was cut out of @whole. */
 static void set_lengths(struct sk_buff *skb, const struct sanx_dgram *d)
 {
@@ -120,11 +110,9 @@ static struct sk_buff *cut_one(const struct sk_buff *whole, const struct sanx_dg
 	skb_reserve(skb, NET_SKB_PAD);
 	skb_copy_bits(whole, 0, skb_put(skb, headers), headers);
 	skb_copy_bits(whole, headers + from, skb_put(skb, len), len);
-	skb_reset_mac_header(skb);
-	skb_reset_network_header(skb);
-	skb_set_transport_header(skb, headers - sizeof(struct udphdr));
+	set_headers(skb, d);
 	set_lengths(skb, d);
-	set_cb(skb, d);
+	sanx_dgram_set_cb(skb, d);
 	return skb;
 }
 
@@ -244,6 +232,6 @@ void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size
 		return;
 	}
 	d.route.ifindex = by.dif;
-	set_cb(skb, &d);
+	sanx_dgram_set_cb(skb, &d);
 	receive(c->net, &d, &by, skb);
 }

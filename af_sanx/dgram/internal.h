@@ -5,6 +5,7 @@
 
 #include <linux/in6.h>
 #include <linux/seqlock.h>
+#include <linux/skbuff.h>
 #include <linux/socket.h>
 #include <linux/types.h>
 
@@ -12,6 +13,23 @@
 
 struct sanx_carrier;
 struct sock;
+
+/*
+ * A packet of up to this size is one object of the allocator.  The payload of larger ones is
+ * in pages.
+ */
+#define SANX_DGRAM_LINEAR	SKB_WITH_OVERHEAD(4096)
+
+/*
+ * Makes @linear more bytes at the end of a packet's first part valid, and @paged bytes in its
+ * pages, as alloc_skb_with_frags() and sock_alloc_send_pskb() have left room for them.
+ */
+static inline void sanx_dgram_put(struct sk_buff *skb, u32 linear, u32 paged)
+{
+	skb_put(skb, linear);
+	skb->data_len = paged;
+	skb->len += paged;
+}
 
 /**
  * struct sanx_dgram_dest - where a datagram goes to, and what its route depends on
@@ -127,6 +145,7 @@ void sanx_dgram_count(const struct sanx_dgram *d, struct net *net, int field);
 /* skb.c */
 unsigned int sanx_dgram_header_size(const struct sanx_dgram *d);
 void sanx_dgram_set_gso(struct sk_buff *skb, u16 size);
+void sanx_dgram_set_cb(struct sk_buff *skb, const struct sanx_dgram *d);
 struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram *d,
 					struct msghdr *msg, size_t len, int *err);
 int sanx_dgram_make(struct sock *sk, const struct sanx_dgram *d, bool gro,

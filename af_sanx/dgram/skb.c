@@ -16,12 +16,6 @@
 
 #include "internal.h"
 
-/*
- * A packet of up to this size is one object of the allocator.  The payload of larger
- * ones is in the page fragment of the task.
- */
-#define LINEAR_MAX	SKB_WITH_OVERHEAD(4096)
-
 /**
  * sanx_dgram_header_size() - bytes of a packet before the payload
  * @d: the datagram
@@ -47,8 +41,6 @@ static void put_v4(struct sk_buff *skb, const struct sanx_dgram *d, size_t len)
 	iph->protocol = IPPROTO_UDP;
 	iph->saddr = d->route.saddr.s6_addr32[3];
 	iph->daddr = d->dest.daddr.s6_addr32[3];
-	skb->protocol = htons(ETH_P_IP);
-	IPCB(skb)->iif = d->route.ifindex;
 }
 
 static void put_v6(struct sk_buff *skb, const struct sanx_dgram *d, size_t len)
@@ -61,9 +53,6 @@ static void put_v6(struct sk_buff *skb, const struct sanx_dgram *d, size_t len)
 	ip6h->hop_limit = d->hops < 0 ? d->route.hops : d->hops;
 	ip6h->saddr = d->route.saddr;
 	ip6h->daddr = d->dest.daddr;
-	skb->protocol = htons(ETH_P_IPV6);
-	IP6CB(skb)->iif = d->route.ifindex;
-	IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
 }
 
 static void put_udp(struct sk_buff *skb, const struct sanx_dgram *d, size_t len)
@@ -74,6 +63,28 @@ static void put_udp(struct sk_buff *skb, const struct sanx_dgram *d, size_t len)
 	uh->dest = d->dport;
 	uh->len = htons(sizeof(*uh) + len);
 	uh->check = 0;
+}
+
+/**
+ * sanx_dgram_set_cb() - set what a socket finds beside the headers
+ * @skb: a packet; its control buffer is zero
+ * @d: the datagram
+ *
+ * Context: any.
+ */
+void sanx_dgram_set_cb(struct sk_buff *skb, const struct sanx_dgram *d)
+{
+	/* It never was on a wire. */
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->pkt_type = PACKET_HOST;
+	if (d->v4) {
+		skb->protocol = htons(ETH_P_IP);
+		IPCB(skb)->iif = d->route.ifindex;
+	} else {
+		skb->protocol = htons(ETH_P_IPV6);
+		IP6CB(skb)->iif = d->route.ifindex;
+		IP6CB(skb)->nhoff = offsetof(struct ipv6hdr, nexthdr);
+	}
 }
 
 /* @len: bytes of the payload */
@@ -88,10 +99,8 @@ static void put_headers(struct sk_buff *skb, const struct sanx_dgram *d,
 		put_v6(skb, d, len);
 	skb_set_transport_header(skb, skb->len);
 	put_udp(skb, d, len);
-	/* It never was on a wire. */
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	sanx_dgram_set_cb(skb, d);
 	skb->mark = d->dest.mark;
-	skb->pkt_type = PACKET_HOST;
 }
 
 /*
@@ -151,7 +160,7 @@ static struct sk_buff *make_one(struct sock *sk, const struct sanx_dgram *d,
 				struct msghdr *msg, size_t len)
 {
 	unsigned int headers = sanx_dgram_header_size(d);
-	bool linear = headers + len <= LINEAR_MAX;
+	bool linear = headers + len <= SANX_DGRAM_LINEAR;
 	struct sk_buff *skb;
 	int err;
 
@@ -199,7 +208,7 @@ struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram
 					struct msghdr *msg, size_t len, int *err)
 {
 	unsigned int headers = sanx_dgram_header_size(d);
-	size_t linear = headers + len <= LINEAR_MAX ? len : 0;
+	size_t linear = headers + len <= SANX_DGRAM_LINEAR ? len : 0;
 	struct sk_buff *skb;
 
 	skb = sock_alloc_send_pskb(sk, headers + linear, len - linear,
@@ -208,9 +217,7 @@ struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram
 	if (!skb)
 		return NULL;
 	put_headers(skb, d, len);
-	skb_put(skb, linear);
-	skb->data_len = len - linear;
-	skb->len += len - linear;
+	sanx_dgram_put(skb, linear, len - linear);
 	if (skb_copy_datagram_from_iter(skb, headers, &msg->msg_iter, len)) {
 		*err = -EFAULT;
 		kfree_skb(skb);

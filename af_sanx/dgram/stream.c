@@ -15,12 +15,11 @@
 
 #include "config/config.h"
 #include "carrier.h"
+#include "internal.h"
 #include "record.h"
 
 /* Datagrams that are read or written at once, before others have their turn. */
 #define AT_ONCE		64U
-/* A packet of up to this size is one object of the allocator. */
-#define LINEAR_MAX	SKB_WITH_OVERHEAD(4096)
 /* A header, and the parts of a packet. */
 #define PARTS		(2 + MAX_SKB_FRAGS)
 
@@ -250,7 +249,7 @@ void sanx_carrier_drop(struct sanx_carrier *c)
 /* Return: a packet of @len bytes to be filled; or NULL. */
 static struct sk_buff *skb_for(u32 len)
 {
-	u32 linear = len <= LINEAR_MAX ? len : 128;
+	u32 linear = len <= SANX_DGRAM_LINEAR ? len : 128;
 	struct sk_buff *skb;
 	int err;
 
@@ -258,9 +257,7 @@ static struct sk_buff *skb_for(u32 len)
 				   GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
 	if (!skb)
 		return NULL;
-	skb_put(skb, linear);
-	skb->data_len = len - linear;
-	skb->len += len - linear;
+	sanx_dgram_put(skb, linear, len - linear);
 	return skb;
 }
 
