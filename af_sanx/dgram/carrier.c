@@ -78,7 +78,13 @@ static struct carriers *carriers_of(const struct net *net)
 	return net_generic(net, carriers_id);
 }
 
-static void carrier_put(struct sanx_carrier *c)
+/**
+ * sanx_carrier_put() - put a reference
+ * @c: a carrier, not to be used any more
+ *
+ * Context: any.
+ */
+void sanx_carrier_put(struct sanx_carrier *c)
 {
 	if (!refcount_dec_and_test(&c->refs))
 		return;
@@ -109,7 +115,7 @@ void sanx_carrier_kick(struct sanx_carrier *c)
 	if (!refcount_inc_not_zero(&c->refs))
 		return;
 	if (!queue_work(carrier_wq, &c->work))
-		carrier_put(c);
+		sanx_carrier_put(c);
 }
 
 static void carrier_news(struct sanx_conn_user *user)
@@ -159,7 +165,7 @@ static void carrier_end(struct carriers *all, struct sanx_carrier *c, bool order
 	hash_del_rcu(&c->node);
 	all->n--;
 	sanx_carrier_kick(c);
-	carrier_put(c);
+	sanx_carrier_put(c);
 }
 
 /* How many count towards dgram_conns; a hint without the lock. */
@@ -364,7 +370,7 @@ static void carrier_work(struct work_struct *work)
 		carrier_run(c);
 	if (is_over(c))
 		carrier_close(c);
-	carrier_put(c);
+	sanx_carrier_put(c);
 }
 
 /* Has it been unused for so long that it is to end? */
@@ -509,8 +515,8 @@ static void carrier_want(struct carriers *all, u32 peer, u32 nr, const struct sa
 	if (carrier_add(all, c))
 		sanx_carrier_kick(c);
 	else
-		carrier_put(c);
-	carrier_put(c);
+		sanx_carrier_put(c);
+	sanx_carrier_put(c);
 }
 
 /* Datagrams between the same two sockets go by the same one. */
@@ -577,17 +583,6 @@ struct sanx_carrier *sanx_carrier_get(struct net *net, const struct sanx_dgram *
 }
 
 /**
- * sanx_carrier_put() - put a reference
- * @c: a carrier, not to be used any more
- *
- * Context: any.
- */
-void sanx_carrier_put(struct sanx_carrier *c)
-{
-	carrier_put(c);
-}
-
-/**
  * sanx_carrier_send() - send a datagram
  * @c: an implicit connection
  * @skb: the packet, from its IP header on, which is taken over
@@ -638,8 +633,8 @@ static int service_take(struct sanx_conn *conn)
 	refcount_inc(&c->refs);
 	if (!carrier_add(all, c)) {
 		sanx_conn_leave(conn);
-		carrier_put(c);
-		carrier_put(c);
+		sanx_carrier_put(c);
+		sanx_carrier_put(c);
 		return -ECONNREFUSED;
 	}
 	err = sanx_conn_admit(conn);
@@ -650,7 +645,7 @@ static int service_take(struct sanx_conn *conn)
 		sanx_conn_put(conn);
 		sanx_carrier_kick(c);
 	}
-	carrier_put(c);
+	sanx_carrier_put(c);
 	return err;
 }
 
