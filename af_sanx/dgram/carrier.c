@@ -151,8 +151,8 @@ static bool is_over(const struct sanx_carrier *c)
 	return READ_ONCE(c->state) >= CARRIER_OVER;
 }
 
-/* Takes it out of the table; its work closes the connection, in order or not. */
-static void carrier_end(struct carriers *all, struct sanx_carrier *c, bool order)
+/* Takes it out of the table; its work closes the connection.  @how: CARRIER_OVER or CARRIER_CUT */
+static void carrier_end(struct carriers *all, struct sanx_carrier *c, enum carrier_state how)
 {
 	lockdep_assert_held(&all->lock);
 	if (is_over(c))
@@ -160,8 +160,8 @@ static void carrier_end(struct carriers *all, struct sanx_carrier *c, bool order
 	all->resting -= c->state == CARRIER_RESTS;
 	/* Who takes nothing would not take what is left either. */
 	if (c->state == CARRIER_STALLS)
-		order = false;
-	WRITE_ONCE(c->state, order ? CARRIER_OVER : CARRIER_CUT);
+		how = CARRIER_CUT;
+	WRITE_ONCE(c->state, how);
 	hash_del_rcu(&c->node);
 	all->n--;
 	sanx_carrier_kick(c);
@@ -206,7 +206,7 @@ static bool carrier_add(struct carriers *all, struct sanx_carrier *c)
 	if (other && is_ours(c))
 		goto out;
 	if (other)
-		carrier_end(all, other, false);
+		carrier_end(all, other, CARRIER_CUT);
 	added = all->serves && has_room(all);
 	if (added) {
 		hash_add_rcu(all->table, &c->node, c->peer);
@@ -260,12 +260,12 @@ static void carrier_close(struct sanx_carrier *c)
 	sanx_conn_stop(conn);
 }
 
-static void carrier_ended(struct sanx_carrier *c, bool order)
+static void carrier_ended(struct sanx_carrier *c, enum carrier_state how)
 {
 	struct carriers *all = carriers_of(c->net);
 
 	spin_lock_bh(&all->lock);
-	carrier_end(all, c, order);
+	carrier_end(all, c, how);
 	spin_unlock_bh(&all->lock);
 }
 
@@ -275,7 +275,7 @@ static void carrier_rest(struct sanx_carrier *c)
 	struct carriers *all = carriers_of(c->net);
 
 	if (!is_ours(c)) {
-		carrier_ended(c, true);
+		carrier_ended(c, CARRIER_OVER);
 		return;
 	}
 	spin_lock_bh(&all->lock);
@@ -340,7 +340,7 @@ static void carrier_run(struct sanx_carrier *c)
 
 	switch (sanx_carrier_read(c)) {
 	case CARRIER_READ_BROKEN:
-		carrier_ended(c, false);
+		carrier_ended(c, CARRIER_CUT);
 		return;
 	case CARRIER_READ_MORE:
 		sanx_carrier_kick(c);
@@ -348,7 +348,7 @@ static void carrier_run(struct sanx_carrier *c)
 	case CARRIER_READ_ALL:
 		if (!end)
 			break;
-		carrier_ended(c, true);
+		carrier_ended(c, CARRIER_OVER);
 		return;
 	}
 	if (READ_ONCE(c->state) == CARRIER_OPEN)
@@ -447,7 +447,7 @@ static void carriers_sweep(struct work_struct *work)
 		idle = min_t(unsigned long, idle, SPARE_TIME);
 	hash_for_each_safe(all->table, i, next, c, node) {
 		if (unused(c, idle) || (c->state != CARRIER_RESTS && counted(all) > most))
-			carrier_end(all, c, true);
+			carrier_end(all, c, CARRIER_OVER);
 		else
 			soon |= find_stalled(all, c);
 	}
@@ -639,7 +639,7 @@ static int service_take(struct sanx_conn *conn)
 	}
 	err = sanx_conn_admit(conn);
 	if (err) {
-		carrier_ended(c, false);
+		carrier_ended(c, CARRIER_CUT);
 	} else {
 		/* The caller's reference. */
 		sanx_conn_put(conn);
@@ -684,7 +684,7 @@ static void service_idle(struct net *net)
 	spin_lock_bh(&all->lock);
 	all->serves = false;
 	hash_for_each_safe(all->table, i, next, c, node)
-		carrier_end(all, c, true);
+		carrier_end(all, c, CARRIER_OVER);
 	spin_unlock_bh(&all->lock);
 	cancel_delayed_work_sync(&all->sweep);
 	/* Nobody sends, so work has all references.  It closes the connections; */
