@@ -77,10 +77,7 @@ FIXTURE_VARIANT_ADD(dgram, denied4) {
 
 static int dgram_socket(bool sanx, int family)
 {
-	if (!sanx)
-		return rc(socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-	return rc(socket(node_family(), SOCK_DGRAM | SOCK_CLOEXEC,
-			 family == AF_INET6 ? SANXPROTO_INET6 : SANXPROTO_INET));
+	return rc(node_socket(sanx, family, SOCK_DGRAM | SOCK_CLOEXEC));
 }
 
 static int sender_family(const FIXTURE_VARIANT(dgram) *v)

@@ -121,11 +121,7 @@ static inline const char *variant_address(const FIXTURE_VARIANT(stream) *v)
 /* A stream socket: AF_SANX's or plain TCP's. */
 static inline int stream_socket(bool sanx, int family)
 {
-	if (!sanx)
-		return rc(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-	return rc(socket(node_family(), SOCK_STREAM | SOCK_CLOEXEC,
-			 family == AF_INET6 ? SANXPROTO_INET6 :
-					      SANXPROTO_INET));
+	return rc(node_socket(sanx, family, SOCK_STREAM | SOCK_CLOEXEC));
 }
 
 static inline int client_socket(const FIXTURE_VARIANT(stream) *v)

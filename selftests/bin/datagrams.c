@@ -72,13 +72,8 @@ static void die(const char *what)
 
 static int make_socket(int family)
 {
-	int fd, size = 1 << 20;
+	int fd = node_socket(!udp, family, SOCK_DGRAM), size = 1 << 20;
 
-	if (udp)
-		fd = socket(family, SOCK_DGRAM, 0);
-	else
-		fd = socket(node_family(), SOCK_DGRAM, family == AF_INET6 ?
-			    SANXPROTO_INET6 : SANXPROTO_INET);
 	if (fd < 0)
 		die("socket");
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));

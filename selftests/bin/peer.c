@@ -360,13 +360,8 @@ static void act(int fd, char **args)
 
 static int make_socket(int family)
 {
-	int fd;
+	int fd = node_socket(!tcp, family, SOCK_STREAM);
 
-	if (tcp)
-		fd = socket(family, SOCK_STREAM, 0);
-	else
-		fd = socket(node_family(), SOCK_STREAM, family == AF_INET6 ?
-			    SANXPROTO_INET6 : SANXPROTO_INET);
 	if (fd < 0)
 		fail(errno);
 	return fd;

@@ -547,10 +547,7 @@ static void accept_all(int l, int via)
 static int stream_socket(int family)
 {
 	doing = "socket";
-	if (tcp)
-		return socket(family, SOCK_STREAM, 0);
-	return socket(node_family(), SOCK_STREAM, family == AF_INET6 ?
-		      SANXPROTO_INET6 : SANXPROTO_INET);
+	return node_socket(!tcp, family, SOCK_STREAM);
 }
 
 static int listen_on(int p)

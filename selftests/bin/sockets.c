@@ -97,8 +97,7 @@ static void show_lone(int fd, const char *state, size_t rx, size_t tx, int famil
 
 static int make(int family)
 {
-	return must("socket", rc(socket(node_family(), SOCK_STREAM, family == AF_INET6 ?
-					SANXPROTO_INET6 : SANXPROTO_INET)));
+	return must("socket", rc(node_socket(true, family, SOCK_STREAM)));
 }
 
 static int listener(const struct address *a, int backlog)

@@ -12,6 +12,7 @@
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <linux/sanx.h>
 
 #include "node.h"
 
@@ -339,4 +340,12 @@ int node_family(void)
 		family = -EINVAL;
 	fclose(f);
 	return family;
+}
+
+int node_socket(bool sanx, int family, int type)
+{
+	if (!sanx)
+		return socket(family, type, 0);
+	return socket(node_family(), type, family == AF_INET6 ? SANXPROTO_INET6 :
+								SANXPROTO_INET);
 }

@@ -85,4 +85,14 @@ int node_dump(int cmd);
  */
 int node_family(void);
 
+/**
+ * node_socket() - make a socket, of AF_SANX or of IP
+ * @sanx: of AF_SANX
+ * @family: AF_INET or AF_INET6, of its addresses
+ * @type: SOCK_STREAM or SOCK_DGRAM, with flags as for socket()
+ *
+ * Return: as socket().
+ */
+int node_socket(bool sanx, int family, int type);
+
 #endif /* SANX_NODE_H */
