@@ -11,7 +11,7 @@
  * an answer, or one each US microseconds.  The server sends each one back to where it came
  * from.  Both check the bytes, and count what came twice, what was wrong, and what came
  * from another address than that of the peer.  The client gives up what is not answered for
- * a second, and says in the end
+ * PATIENCE, and at once if it is told to end, and says then
  *
  *	sent 1000 answered 1000 twice 0 wrong 0 strange 0 errors 0
  *
@@ -34,6 +34,8 @@
 #include "lib/util.h"
 
 #define LARGEST	65507
+/* In ms; long, as a busy node is not to lose by it what would come. */
+#define PATIENCE	20000
 /* Datagrams that have come are remembered by number. */
 #define NUMBERS	4194304
 
@@ -55,6 +57,15 @@ struct head {
 static void end(int sig)
 {
 	over = 1;
+}
+
+/* Counts an error, and tells of the first one.  That it is told to end is none. */
+static void failed(const char *call)
+{
+	if (over && errno == EINTR)
+		return;
+	if (!count.errors++)
+		fprintf(stderr, "%s: %s\n", call, strerror(errno));
 }
 
 static void say(void)
@@ -156,7 +167,7 @@ static void serve(const struct address *a)
 		if (sendto(fd, buf, n, 0, &from.sa, from.len) == n)
 			count.sent++;
 		else
-			count.errors++;
+			failed("sendto");
 	}
 }
 
@@ -171,7 +182,8 @@ static bool take(int fd, const struct address *peer, int ms)
 		return false;
 	n = recvfrom(fd, buf, sizeof(buf), MSG_DONTWAIT, &from.sa, &from.len);
 	if (n < 0) {
-		count.errors += errno != EAGAIN;
+		if (errno != EAGAIN)
+			failed("recvfrom");
 		return false;
 	}
 	if (!address_equal(&from, peer))
@@ -205,16 +217,16 @@ static void send_all(const struct address *peer, unsigned long n, size_t least, 
 			   connects ? 0 : peer->len) == (ssize_t)len)
 			count.sent++;
 		else
-			count.errors++;
+			failed("sendto");
 		if (pause_us)
 			usleep(pause_us);
 		while (take(fd, peer, 0))
 			;
 		while (!pause_us && count.sent - count.came - lost >= window)
-			if (!take(fd, peer, 1000))
+			if (!take(fd, peer, PATIENCE))
 				lost = count.sent - count.came;
 	}
-	while (count.came + lost < count.sent && take(fd, peer, 1000))
+	while (!over && count.came + lost < count.sent && take(fd, peer, PATIENCE))
 		;
 }
 

@@ -3,6 +3,7 @@
 # Datagrams between two nodes by implicit connections: they come as they were sent, once, from
 # the address that they say, whoever receives them; and by UDP where there is no such way.
 # kernels: 6.1 um debug
+# clock: virtual datagrams that have waited for half a second are dropped
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
