@@ -16,9 +16,9 @@
  *
  * Invariants: a carrier in the table has a reference for that.  c->conn is set once, by the
  * work or before the carrier is in the table, and its reference is put with the last one of
- * the carrier.  Once a carrier is OVER, its work closes the connection, and nothing queues
- * datagrams any more but senders that looked at the state before; what they queue goes with
- * the carrier.
+ * the carrier.  Once a carrier is OVER or CUT, its work closes the connection.  A sender that
+ * looked at the state before may still queue a datagram, which is dropped: by the work, or
+ * with the last reference.
  */
 #include <linux/delay.h>
 #include <linux/hashtable.h>
@@ -54,7 +54,7 @@
  * @table: carriers by node; read under RCU
  * @n: how many
  * @resting: how many of them are in CARRIER_RESTS; they do not count towards dgram_conns
- * @serves: peers may ask for them, and they may be asked for: there are datagram sockets
+ * @serves: a program has made a datagram socket; until then none is asked for or taken
  * @sweep: ends those that are not used, and finds those that stall
  * @next: when it comes, in jiffies; written under @lock
  */

@@ -18,7 +18,7 @@
  * @CARRIER_RESTS: the peer does not want it, or cannot be asked; nobody asks again until
  *	its time is over
  * @CARRIER_OVER: it is not in the table any more; what was written still arrives
- * @CARRIER_CUT: nor in that, and the connection is reset
+ * @CARRIER_CUT: likewise, but the connection is reset, and what was written may be lost
  *
  *	ASKS --answer--> OPEN
  *	ASKS --no--> RESTS
