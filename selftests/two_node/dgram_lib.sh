@@ -3,8 +3,6 @@
 # Datagrams between two nodes: selftests/bin/datagrams.c on both.
 
 DATAGRAMS=$BIN/datagrams
-KEY=dgrams_verbs
-[ -z "$RAIL" ] || KEY=dgrams_tcp_rail
 # shellcheck disable=SC2034
 GOOD="twice 0 wrong 0 strange 0 errors 0"
 
@@ -49,7 +47,7 @@ opens() {
 
 # by_link N, by_udp N [COUNT]: some of its datagrams have gone so since remember.
 by_link() {
-	[ "$(moved "$1" "$KEY")" -gt "${2:-0}" ]
+	[ "$(moved "$1" dgrams_verbs)" -gt "${2:-0}" ]
 }
 
 by_udp() {

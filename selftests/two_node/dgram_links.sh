@@ -14,7 +14,7 @@ IDLE=/proc/sys/net/sanx/dgram_idle_ms
 
 # went N LINK UDP: so many of node N's datagrams.
 went() {
-	is "$1" "$(moved "$2" "$KEY") $(moved "$2" dgrams_udp)" "$3 $4"
+	is "$1" "$(moved "$2" dgrams_verbs) $(moved "$2" dgrams_udp)" "$3 $4"
 }
 
 # exchange NAME N V COUNT LEAST MOST [OPTION...]: all are answered, once and from the right

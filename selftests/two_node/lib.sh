@@ -53,10 +53,11 @@ from_zero() {
 declare -A BEFORE1=() BEFORE2=() NOW=()
 
 # counted_as KEY: sets KEY to what that counter is called with $RAIL.  A test that says
-# conns_verbs means connections over the links between nodes, whatever wire these have.
+# conns_verbs means connections over the links between nodes, whatever wire these have; the
+# same with dgrams_verbs.
 counted_as() {
 	KEY=$1
-	[ -z "$RAIL" ] || [[ $KEY != conns_verbs* ]] || KEY=conns_tcp_rail${KEY#conns_verbs}
+	[ -z "$RAIL" ] || [[ ! $KEY =~ ^(conns|dgrams)_verbs ]] || KEY=${KEY/_verbs/_tcp_rail}
 }
 
 # The same in the words of sanxctl; and the module that connections hold.
