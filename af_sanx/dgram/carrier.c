@@ -40,7 +40,7 @@
 #define REST_TIME	(10 * HZ)
 /* Datagrams that have waited for so long are dropped. */
 #define STALL_TIME	(HZ / 2)
-/* How long none is taken then, at least. */
+/* How long none is taken then, at least.  sanx_carrier_moves() has the rest. */
 #define STALL_REST	(2 * HZ)
 /* One that is unused for so long gives way if there are as many as may be. */
 #define SPARE_TIME	HZ
@@ -406,7 +406,7 @@ static bool waits_since(struct sanx_carrier *c, unsigned long *since)
 
 /*
  * Looks at one with datagrams that may wait.  Its work drops them if it stalls, and later
- * finds out whether there is room again.
+ * finds out whether all has come.
  * Return: true if it is to be looked at again soon.
  */
 static bool find_stalled(struct carriers *all, struct sanx_carrier *c)

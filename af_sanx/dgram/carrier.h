@@ -22,7 +22,7 @@
  *
  *	ASKS --answer--> OPEN
  *	ASKS --no--> RESTS
- *	OPEN --they wait--> STALLS --time and room--> OPEN
+ *	OPEN --they wait--> STALLS --time, and all has come--> OPEN
  *	ASKS, OPEN, RESTS --end, time, or unused--> OVER
  *	ASKS, OPEN --replaced by the peer, or broken--> CUT
  *	STALLS --time, or an end--> CUT

@@ -82,18 +82,33 @@ static ssize_t write_bytes(struct sanx_carrier *c, bool more)
 	return left - done;
 }
 
+/* Announces what was coalesced before.  Context: tx_mutex held. */
+static void announce(struct sanx_conn *conn)
+{
+	rcu_read_lock();
+	if (sanx_conn_open(conn))
+		conn->ops->announce(conn);
+	rcu_read_unlock();
+}
+
 /*
  * Is there room?  If not, sanx_conn_user.news() is called when there is.
  * Context: tx_mutex held.
  */
 static bool write_room(struct sanx_conn *conn)
 {
-	rcu_read_lock();
-	/* What was coalesced before. */
-	if (sanx_conn_open(conn))
-		conn->ops->announce(conn);
-	rcu_read_unlock();
+	announce(conn);
 	return conn->ops->room(conn, SANX_ROOM_WINDOW);
+}
+
+/*
+ * Has the peer all that was written?  If not, sanx_conn_user.news() is called when it has more.
+ * Context: tx_mutex held.
+ */
+static bool has_come(struct sanx_conn *conn)
+{
+	announce(conn);
+	return conn->ops->drained(conn);
 }
 
 /* Takes the next one from the queue.  Context: tx_mutex held. */
@@ -210,6 +225,9 @@ static void drop_waiting(struct sanx_carrier *c, bool all)
  * sanx_carrier_moves() - does a carrier that stalls take datagrams again?
  * @c: the carrier
  *
+ * It does once the peer has all that was written: room alone may be that of a buffer of this
+ * node, which has some whether the peer lives or not.
+ *
  * What waits is dropped, so that no program waits for it.  One that is in the stream in part
  * is written in full, and is not charged to its sender any more.
  *
@@ -226,7 +244,7 @@ bool sanx_carrier_moves(struct sanx_carrier *c)
 	if (c->out)
 		skb_orphan(c->out);
 	if (can_write(conn))
-		moves = (!c->out || write_out(c)) && write_room(conn);
+		moves = (!c->out || write_out(c)) && has_come(conn);
 	mutex_unlock(&conn->tx_mutex);
 	return moves;
 }

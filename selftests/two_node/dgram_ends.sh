@@ -72,6 +72,9 @@ cuts() {
 	cut_rail
 	remember
 	check "the link is cut: then by UDP" eventually 30 "by_udp 2 100"
+	remember
+	check "for as long as it is cut" eventually 30 "by_udp 2 5000"
+	is "none by the link" "$(moved 2 dgrams_verbs)" 0
 	mend_rail
 	remember
 	check "it is mended: by a link again" eventually 60 "by_link 2 100"
@@ -126,7 +129,7 @@ module_goes() {
 	stream_ends "a module goes"
 }
 
-if [ -n "$RAIL" ]; then plan 15; else plan 21; fi
+if [ -n "$RAIL" ]; then plan 17; else plan 23; fi
 load_verbs
 nodemap_std
 server 1 5090
