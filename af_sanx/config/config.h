@@ -85,9 +85,11 @@ struct sanx_node_info {
  * @SANX_STAT_DGRAMS_VERBS: datagrams of AF_SANX sockets sent by an implicit connection
  *	over verbs
  * @SANX_STAT_DGRAMS_TCP_RAIL: likewise over a TCP rail
- * @SANX_STAT_DGRAMS_DENIED: datagrams that peers must not send
- * @SANX_STAT_DGRAMS_DROPPED: datagrams that came, and for which there was no memory; and those
- *	that were sent, and that a connection did not take in time, or before it ended
+ * @SANX_STAT_DROPPED_DENIED: datagrams that peers must not send, or no more
+ * @SANX_STAT_DROPPED_MEMORY: datagrams for which there was no memory when they came
+ * @SANX_STAT_DROPPED_FULL: datagrams for which their receiver had no room
+ * @SANX_STAT_DROPPED_WAITED: datagrams that an implicit connection did not take in time
+ * @SANX_STAT_DROPPED_CLOSED: datagrams that one did not take before it ended
  * @SANX_STAT_TX_BYTES: payload bytes taken from programs
  * @SANX_STAT_RX_BYTES: payload bytes given to programs
  * @SANX_STAT_RESETS: established connections that ended in a reset
@@ -111,8 +113,11 @@ enum sanx_stat {
 	SANX_STAT_DGRAMS_UDP,
 	SANX_STAT_DGRAMS_VERBS,
 	SANX_STAT_DGRAMS_TCP_RAIL,
-	SANX_STAT_DGRAMS_DENIED,
-	SANX_STAT_DGRAMS_DROPPED,
+	SANX_STAT_DROPPED_DENIED,
+	SANX_STAT_DROPPED_MEMORY,
+	SANX_STAT_DROPPED_FULL,
+	SANX_STAT_DROPPED_WAITED,
+	SANX_STAT_DROPPED_CLOSED,
 	SANX_STAT_TX_BYTES,
 	SANX_STAT_RX_BYTES,
 	SANX_STAT_RESETS,

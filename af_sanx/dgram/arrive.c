@@ -129,7 +129,7 @@ static void cut(struct net *net, struct sk_buff *whole, const struct sanx_dgram 
 		if (skb)
 			__skb_queue_tail(list, skb);
 		else
-			sanx_stat_add(net, SANX_STAT_DGRAMS_DROPPED, 1);
+			sanx_stat_add(net, SANX_STAT_DROPPED_MEMORY, 1);
 	}
 	consume_skb(whole);
 }
@@ -174,7 +174,8 @@ static void to_stack(struct net *net, const struct sanx_dgram *d,
 		if (dev && set_device(skb, dev)) {
 			netif_rx(skb);
 		} else {
-			sanx_stat_add(net, SANX_STAT_DGRAMS_DROPPED, 1);
+			sanx_stat_add(net, dev ? SANX_STAT_DROPPED_MEMORY :
+						 SANX_STAT_DROPPED_DENIED, 1);
 			kfree_skb(skb);
 		}
 		rcu_read_unlock();
@@ -199,12 +200,9 @@ static void receive(struct net *net, const struct sanx_dgram *d,
 	}
 	if (ours && sanx_dgram_deliver(d, net, gro, &list))
 		return;
-	/* Rare: the socket has changed meanwhile. */
-	if (d->gso_size && gro) {
-		sanx_stat_add(net, SANX_STAT_DGRAMS_DROPPED, 1);
-		__skb_queue_purge(&list);
-		return;
-	}
+	/* The socket has changed meanwhile, and nothing is taken from the list. */
+	if (d->gso_size && gro)
+		cut(net, __skb_dequeue(&list), d, &list);
 	to_stack(net, d, by, &list);
 }
 
@@ -227,7 +225,7 @@ void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size
 		return;
 	}
 	if (!admitted(c, &d, &by)) {
-		sanx_stat_add(c->net, SANX_STAT_DGRAMS_DENIED, 1);
+		sanx_stat_add(c->net, SANX_STAT_DROPPED_DENIED, 1);
 		kfree_skb(skb);
 		return;
 	}

@@ -90,7 +90,7 @@ void sanx_carrier_put(struct sanx_carrier *c)
 		return;
 	/* Of a sender that has found it before it was over. */
 	if (!skb_queue_empty(&c->queue))
-		sanx_stat_add(c->net, SANX_STAT_DGRAMS_DROPPED, skb_queue_len(&c->queue));
+		sanx_stat_add(c->net, SANX_STAT_DROPPED_CLOSED, skb_queue_len(&c->queue));
 	skb_queue_purge(&c->queue);
 	kfree_skb(c->in);
 	if (c->conn)

@@ -143,6 +143,19 @@ static struct net_device *device(struct net *net, const struct sanx_dgram *d)
 	return dev ?: net->loopback_dev;
 }
 
+/*
+ * Counts a datagram that is not queued, as __udp_queue_rcv_skb().
+ * @err: -ENOMEM if the receiver has no room, else UDP as a whole has no memory
+ */
+static void count_dropped(const struct sanx_dgram *d, struct net *net, int err)
+{
+	bool full = err == -ENOMEM;
+
+	sanx_stat_add(net, full ? SANX_STAT_DROPPED_FULL : SANX_STAT_DROPPED_MEMORY, 1);
+	sanx_dgram_count(d, net, full ? UDP_MIB_RCVBUFERRORS : UDP_MIB_MEMERRORS);
+	sanx_dgram_count(d, net, UDP_MIB_INERRORS);
+}
+
 /* As udp_queue_rcv_one_skb() and __udp_queue_rcv_skb(). */
 static void queue(struct sock *rsk, const struct sanx_dgram *d,
 		  struct sk_buff *skb)
@@ -168,9 +181,7 @@ static void queue(struct sock *rsk, const struct sanx_dgram *d,
 	err = __udp_enqueue_schedule_skb(rsk, skb);
 	if (!err)
 		return;
-	sanx_dgram_count(d, sock_net(rsk), err == -ENOMEM ? UDP_MIB_RCVBUFERRORS :
-							    UDP_MIB_MEMERRORS);
-	sanx_dgram_count(d, sock_net(rsk), UDP_MIB_INERRORS);
+	count_dropped(d, sock_net(rsk), err);
 	kfree_skb(skb);
 }
 

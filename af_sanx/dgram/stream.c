@@ -202,13 +202,17 @@ void sanx_carrier_write(struct sanx_carrier *c, bool wait)
 		sanx_carrier_waits(c);
 }
 
-/* Drops what waits, and with @all what is in the stream in part.  Context: tx_mutex held. */
-static void drop_waiting(struct sanx_carrier *c, bool all)
+/*
+ * Drops what waits; and if the connection is over, what is in the stream in part.
+ * @why: SANX_STAT_DROPPED_WAITED or SANX_STAT_DROPPED_CLOSED
+ * Context: tx_mutex held.
+ */
+static void drop_waiting(struct sanx_carrier *c, enum sanx_stat why)
 {
 	struct sk_buff *skb;
 	u64 n = 0;
 
-	if (c->out && (all || !c->sent)) {
+	if (c->out && (why == SANX_STAT_DROPPED_CLOSED || !c->sent)) {
 		out_done(c);
 		n++;
 	}
@@ -218,7 +222,7 @@ static void drop_waiting(struct sanx_carrier *c, bool all)
 		n++;
 	}
 	if (n)
-		sanx_stat_add(c->net, SANX_STAT_DGRAMS_DROPPED, n);
+		sanx_stat_add(c->net, why, n);
 }
 
 /**
@@ -240,7 +244,7 @@ bool sanx_carrier_moves(struct sanx_carrier *c)
 	bool moves = false;
 
 	mutex_lock(&conn->tx_mutex);
-	drop_waiting(c, false);
+	drop_waiting(c, SANX_STAT_DROPPED_WAITED);
 	if (c->out)
 		skb_orphan(c->out);
 	if (can_write(conn))
@@ -260,7 +264,7 @@ void sanx_carrier_drop(struct sanx_carrier *c)
 	/* Who writes looks at conn->user under the mutex. */
 	mutex_lock(&c->conn->tx_mutex);
 	sanx_conn_leave(c->conn);
-	drop_waiting(c, true);
+	drop_waiting(c, SANX_STAT_DROPPED_CLOSED);
 	mutex_unlock(&c->conn->tx_mutex);
 }
 
@@ -309,7 +313,7 @@ static int read_header(struct sanx_carrier *c)
 	c->in = skb_for(len);
 	if (!c->in) {
 		c->skip = len;
-		sanx_stat_add(c->net, SANX_STAT_DGRAMS_DROPPED, 1);
+		sanx_stat_add(c->net, SANX_STAT_DROPPED_MEMORY, 1);
 	}
 	return 0;
 }

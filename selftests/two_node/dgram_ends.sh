@@ -39,9 +39,11 @@ slow_reader() {
 	local before
 	server 1 5092 hold
 	before=$(drops 1)
+	remember
 	PORT=5092 client 2 4 3000 1000 1000 -w 1000000
 	is "nobody reads: the sender does not wait" "$OUT" "sent 3000 answered 0 $GOOD"
 	check "nobody reads: the receiver counts them" test "$(drops 1)" -gt "$before"
+	check "and so does sanxctl" at_least 1 dropped_full 1
 	client 2 4 1000 8 1000
 	is "others are not disturbed" "$OUT" "sent 1000 answered 1000 $GOOD"
 	stop "$LAST"
@@ -72,6 +74,7 @@ cuts() {
 	cut_rail
 	remember
 	check "the link is cut: then by UDP" eventually 30 "by_udp 2 100"
+	check "those that waited are counted" at_least 2 dropped_waited 1
 	remember
 	check "for as long as it is cut" eventually 30 "by_udp 2 5000"
 	is "none by the link" "$(moved 2 dgrams_verbs)" 0
@@ -129,7 +132,7 @@ module_goes() {
 	stream_ends "a module goes"
 }
 
-if [ -n "$RAIL" ]; then plan 17; else plan 23; fi
+if [ -n "$RAIL" ]; then plan 19; else plan 25; fi
 load_verbs
 nodemap_std
 server 1 5090

@@ -409,7 +409,7 @@ records() {
 	remember 1
 	while read -r name word count; do try "$name" "$word" "$count"; done <<<"$RECORDS"
 	is "records: datagrams from and to other addresses are counted" \
-		"$(moved 1 dgrams_denied)" "$DENIED"
+		"$(moved 1 dropped_denied)" "$DENIED"
 	# "good" has two, and each of ten others one.
 	is "records: the good ones have come, and no other" "$(stop "$LAST"; cat "$LAST_LOG")" \
 		"ready
