@@ -20,7 +20,7 @@
 
 static bool loop = true;
 module_param(loop, bool, 0444);
-MODULE_PARM_DESC(loop, "connect to addresses of this node through memory (default: Y)");
+MODULE_PARM_DESC(loop, "reach addresses of this node through memory (default: Y)");
 
 static int __init sanx_init(void)
 {

@@ -7,9 +7,8 @@
  * The setup proves by the module's counters that the pair came to be in the
  * variant's way; the teardown proves that everything else in the test did.
  *
- * Which variants run is in $SANX_VARIANTS: their names, with or without the
- * figure for the family.  "verbs" needs a module loaded with loop=0, an RDMA
- * device and a node map; the address is $SANX_ADDR4 and $SANX_ADDR6.
+ * "verbs" needs a module loaded with loop=0, an RDMA device and a node map; the
+ * address is $SANX_ADDR4 and $SANX_ADDR6.
  */
 #ifndef SANX_TEST_H
 #define SANX_TEST_H
@@ -26,6 +25,7 @@
 
 #include "lib/node.h"
 #include "lib/util.h"
+#include "variants.h"
 
 #ifndef DEFAULT_VARIANTS
 #define DEFAULT_VARIANTS "tcp loop fallback"
@@ -101,13 +101,6 @@ VARIANT(tcpserver4, AF_INET, .client = true,
 	.why_client = SANX_A_STATS_FALLBACK_REFUSED);
 VARIANT(tcpserver6, AF_INET6, .client = true,
 	.why_client = SANX_A_STATS_FALLBACK_REFUSED);
-
-static inline const char *env_or(const char *name, const char *otherwise)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : otherwise;
-}
 
 /* The address that a variant's listeners have. */
 static inline const char *variant_address(const FIXTURE_VARIANT(stream) *v)
@@ -328,107 +321,10 @@ FIXTURE_TEARDOWN(stream)
 		EXPECT_EQ(0, node_ports_deny(false));
 }
 
-/* Is the variant one of the words in @list? */
-static inline bool variant_chosen(const char *name, const char *list)
-{
-	char *words = strdup(list), *word, *rest = words;
-	bool chosen = false;
-
-	while ((word = strsep(&rest, " ,"))) {
-		size_t len = strlen(word);
-
-		if (len && !strncmp(name, word, len) &&
-		    (!name[len] || (isdigit(name[len]) && !name[len + 1])))
-			chosen = true;
-	}
-	free(words);
-	return chosen;
-}
-
-/*
- * Likewise for one test's list, in which "rdma" is "verbs" but for TCP rails, and "roce"
- * is "rdma" but for iWARP: there it would test what is not so.
- */
-static inline bool variant_listed(const char *name, const char *list)
-{
-	const char *device = env_or("SANX_DEVICE", "");
-	char other[16];
-
-	if (variant_chosen(name, list))
-		return true;
-	if (strncmp(name, "verbs", 5) || !strcmp(device, "tcp"))
-		return false;
-	snprintf(other, sizeof(other), "rdma%s", name + 5);
-	if (variant_chosen(other, list))
-		return true;
-	snprintf(other, sizeof(other), "roce%s", name + 5);
-	return !*device && variant_chosen(other, list);
-}
-
-/* Takes the test from its fixture to one that has no variants but those. */
-static inline void test_only(struct __test_metadata *t, const char *variants)
-{
-	struct __fixture_metadata *from = t->fixture, *only;
-	struct __fixture_variant_metadata *v, *copy;
-	struct __test_metadata **link;
-
-	for (link = &from->tests; *link != t; link = &(*link)->next)
-		;
-	*link = t->next;
-	if (t->next)
-		t->next->prev = t->prev;
-	else if (from->tests)
-		from->tests->prev = t->prev;
-	t->next = NULL;
-	t->prev = t;
-	only = calloc(1, sizeof(*only));
-	only->name = from->name;
-	only->tests = t;
-	t->fixture = only;
-	for (v = from->variant; v; v = v->next) {
-		if (!variant_listed(v->name, variants))
-			continue;
-		copy = calloc(1, sizeof(*copy));
-		copy->name = v->name;
-		copy->data = v->data;
-		__register_fixture_variant(only, copy);
-	}
-	/* Without variants the harness would run it once. */
-	if (!only->variant)
-		only->tests = NULL;
-	__register_fixture(only);
-}
-
-/* Takes the variants that are not chosen out of the harness's list. */
-static inline void choose_variants(void)
-{
-	const char *list = env_or("SANX_VARIANTS", DEFAULT_VARIANTS);
-	struct __fixture_variant_metadata **v;
-	struct __fixture_metadata *f;
-
-	for (f = __fixture_list; f; f = f->next) {
-		if (!f->variant)
-			continue;
-		for (v = &f->variant; *v;) {
-			if (variant_chosen((*v)->name, list))
-				v = &(*v)->next;
-			else
-				*v = (*v)->next;
-		}
-		/* None of those that this one test has. */
-		if (!f->variant && f != &_stream_fixture_object)
-			f->tests = NULL;
-		if (!f->variant && f->tests) {
-			printf("Bail out! no variant is called '%s'\n", list);
-			exit(1);
-		}
-	}
-}
-
 #define SANX_TEST_MAIN \
 	int main(int argc, char **argv) \
 	{ \
-		choose_variants(); \
+		choose_variants(&_stream_fixture_object, DEFAULT_VARIANTS); \
 		return test_harness_run(argc, argv); \
 	}
 

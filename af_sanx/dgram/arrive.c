@@ -10,6 +10,9 @@
  * if it had come by the device by which packets to its source leave: so sockets of UDP get
  * it behind the packet filters that they rely on, and the sender is told by ICMP if there
  * is none.
+ *
+ * What this node has sent to itself was for a socket of AF_SANX when it was sent (ops.c).  If
+ * that has gone since, it is dropped: from its own address, the IP stack takes no packets.
  */
 #include <linux/netdevice.h>
 #include <linux/udp.h>
@@ -57,6 +60,17 @@ static bool parse(struct sk_buff *skb, u16 gso_size, struct sanx_dgram *d)
 	return true;
 }
 
+/* As open_reachable() of link/open.c. */
+static bool reaches(const struct sanx_carrier *c, const struct sanx_endpoint *local,
+		    const struct sanx_endpoint *remote, struct sanx_arrival *by)
+{
+	if (!carrier_loops(c))
+		return sanx_route_admits(c->net, local, remote, by);
+	sanx_route_loops(c->net, local, remote, by);
+	return sanx_route_stays(c->net, remote, local) &&
+	       sanx_route_stays(c->net, local, remote);
+}
+
 /*
  * Would a packet between these addresses be received?  Rules of routing that are about UDP or
  * its ports alone are not asked.  What was found last is remembered until a route or the node
@@ -79,7 +93,7 @@ static bool admitted(struct sanx_carrier *c, const struct sanx_dgram *d,
 	}
 	if (!sanx_addr_travels(&local.addr) ||
 	    !sanx_node_has_addr(c->net, c->peer, &remote.addr) ||
-	    !sanx_route_admits(c->net, &local, &remote, by))
+	    !reaches(c, &local, &remote, by))
 		return false;
 	*known = (struct carrier_known){
 		.local = local.addr, .remote = remote.addr,
@@ -182,6 +196,12 @@ static void to_stack(struct net *net, const struct sanx_dgram *d,
 	}
 }
 
+static void drop(struct net *net, struct sk_buff_head *list)
+{
+	sanx_stat_add(net, SANX_STAT_DROPPED_DENIED, skb_queue_len(list));
+	__skb_queue_purge(list);
+}
+
 static void receive(struct net *net, const struct sanx_dgram *d,
 		    const struct sanx_arrival *by, struct sk_buff *skb)
 {
@@ -203,7 +223,10 @@ static void receive(struct net *net, const struct sanx_dgram *d,
 	/* The socket has changed meanwhile, and nothing is taken from the list. */
 	if (d->gso_size && gro)
 		cut(net, __skb_dequeue(&list), d, &list);
-	to_stack(net, d, by, &list);
+	if (d->route.local)
+		drop(net, &list);
+	else
+		to_stack(net, d, by, &list);
 }
 
 /**
@@ -230,6 +253,7 @@ void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size
 		return;
 	}
 	d.route.ifindex = by.dif;
+	d.route.local = carrier_loops(c);
 	sanx_dgram_set_cb(skb, &d);
 	receive(c->net, &d, &by, skb);
 }

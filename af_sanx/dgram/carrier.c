@@ -137,6 +137,7 @@ static struct sanx_carrier *carrier_alloc(struct net *net, u32 peer, u32 nr,
 	refcount_set(&c->refs, 1);
 	c->net = net;
 	c->peer = peer;
+	c->self = sanx_node_self(net);
 	c->nr = nr;
 	c->used = jiffies;
 	c->local = *local;
@@ -492,6 +493,9 @@ static struct sanx_carrier *carrier_find(struct carriers *all, u32 peer, u32 nr,
 	*asked = false;
 	hash_for_each_possible_rcu(all->table, c, node, peer) {
 		if (c->peer != peer || c->nr != nr)
+			continue;
+		/* Of the two ends the same one always, so that datagrams keep their order. */
+		if (carrier_loops(c) && !is_ours(c))
 			continue;
 		*asked = true;
 		/* Pairs with smp_store_release() in carrier_opened(): c->conn is set. */

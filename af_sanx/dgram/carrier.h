@@ -59,6 +59,7 @@ struct carrier_known {
  * @refs: the table has one, queued work has one, and whoever sends or takes
  * @net: its namespace; no carrier outlives sanx_conn_service.idle()
  * @peer: the node
+ * @self: this node, when it was asked for or taken
  * @nr: which of the connections to that node, from 1
  * @state: see there; lock of the table, read without it
  * @used: when a datagram last went or came, in jiffies; no lock
@@ -87,6 +88,7 @@ struct sanx_carrier {
 	refcount_t		refs;
 	struct net		*net;
 	u32			peer;
+	u32			self;
 	u32			nr;
 	enum carrier_state	state;
 	unsigned long		used;
@@ -109,6 +111,12 @@ struct sanx_carrier {
 	struct carrier_known	known;
 	struct rcu_head		rcu;
 };
+
+/* Is it a connection of this node to itself?  Both of its ends are carriers then. */
+static inline bool carrier_loops(const struct sanx_carrier *c)
+{
+	return c->peer == c->self;
+}
 
 /**
  * struct carrier_cb - in &sk_buff.cb of a datagram that waits

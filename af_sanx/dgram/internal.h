@@ -59,7 +59,8 @@ struct sanx_dgram_dest {
  * @hops: TTL or hop limit, if the program has chosen none
  * @local: packets to the destination come back by lo
  * @gateway: they pass a router
- * @peer: else the node in the node map that has the destination, or 0
+ * @peer: the node in the node map that has the destination, if datagrams can go there by a
+ *	link; else 0
  */
 struct sanx_dgram_route {
 	struct in6_addr	saddr;
@@ -133,7 +134,7 @@ bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 
 /* route.c */
 enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
-				     struct sanx_dgram *d, size_t len);
+				     struct sanx_dgram *d, size_t len, bool loop);
 bool sanx_dgram_policies(const struct net *net);
 
 /* receiver.c */

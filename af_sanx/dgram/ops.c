@@ -96,8 +96,9 @@ static int send_local(struct sock *sk, const struct sanx_dgram *d,
 }
 
 /*
- * Sends a datagram to another node, by an implicit connection.  As with send_local(), that there
- * is one is a hint until the payload is copied.
+ * Sends a datagram by an implicit connection, to another node, or to this one if nothing goes
+ * through memory.  As with send_local(), that there is one is a hint until the payload is
+ * copied.
  * Return: as send_local().
  */
 static int send_remote(struct sock *sk, const struct sanx_dgram *d,
@@ -107,8 +108,12 @@ static int send_remote(struct sock *sk, const struct sanx_dgram *d,
 	struct net *net = sock_net(sk);
 	struct sanx_carrier *c;
 	struct sk_buff *skb;
+	bool gro;
 	int err;
 
+	/* What a UDP socket of this node gets, it gets from UDP. */
+	if (d->route.local && !sanx_dgram_takes(d, net, &gro))
+		return -ENOTSUPP;
 	if (!sanx_carrier_there(net, d))
 		return -ENOTSUPP;
 	skb = sanx_dgram_make_charged(sk, d, msg, len, &err);
@@ -135,8 +140,8 @@ static int dgram_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	int n = -ENOTSUPP;
 
 	if (sanx_dgram_parse(sk, msg, len, &d))
-		way = sanx_dgram_route(ds, sk, &d, len);
-	if (way == SANX_DGRAM_LOOP && dgram_loop)
+		way = sanx_dgram_route(ds, sk, &d, len, dgram_loop);
+	if (way == SANX_DGRAM_LOOP)
 		n = send_local(sk, &d, msg, len);
 	else if (way == SANX_DGRAM_LINK)
 		n = send_remote(sk, &d, msg, len);
@@ -249,7 +254,7 @@ int sanx_dgram_adopt(struct socket *native, struct socket *sock)
 
 /**
  * sanx_dgram_init() - set up datagram sockets
- * @loop: datagrams to this node go through memory, not through UDP
+ * @loop: datagrams to this node go through memory; else by a link, or by UDP
  *
  * Context: init of the module.
  * Return: 0 or -ENOMEM.

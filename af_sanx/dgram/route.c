@@ -48,8 +48,8 @@ bool sanx_dgram_policies(const struct net *net)
 }
 
 /*
- * The node that a datagram to another node is for.  It has the destination, the node map gives
- * this node the source, and a packet of the other one would come back by the same way.
+ * The node that a datagram is for, if it can go by a link.  The node has the destination, the node
+ * map gives this node the source, and a packet of another node would come back by the same way.
  * @way: the route
  * @r: its source is set
  * Return: the node id, or 0 to leave it to UDP.
@@ -61,10 +61,14 @@ static u32 node_of(struct net *net, const struct dst_entry *way,
 	struct sanx_endpoint local = { .addr = r->saddr };
 	struct sanx_node_info node;
 	u32 self = sanx_node_self(net);
+	bool own;
 
-	if (!sanx_node_by_addr(net, &dest->daddr, &node) || node.id == self ||
-	    !sanx_node_has_addr(net, self, &r->saddr) ||
-	    !sanx_route_answered(net, way, &local, &remote))
+	if (!sanx_node_by_addr(net, &dest->daddr, &node) ||
+	    !sanx_node_has_addr(net, self, &r->saddr))
+		return 0;
+	/* The map may give an address of this node to another one, or the other way round. */
+	own = node.id == self;
+	if (r->local != own || !sanx_route_answered(net, way, &local, &remote))
 		return 0;
 	return node.id;
 }
@@ -92,7 +96,7 @@ static void ask_v4(struct sock *sk, const struct sanx_dgram_dest *dest,
 	r->mtu = dst_mtu(&rt->dst);
 	r->local = rt->rt_type == RTN_LOCAL && by_lo(net, &rt->dst);
 	r->gateway = rt->rt_gw_family;
-	if (rt->rt_type == RTN_UNICAST && !dest->oif)
+	if ((rt->rt_type == RTN_UNICAST || r->local) && !dest->oif)
 		r->peer = node_of(net, &rt->dst, dest, r);
 	ip_rt_put(rt);
 }
@@ -126,7 +130,7 @@ static void ask_v6(struct sock *sk, const struct sanx_dgram_dest *dest,
 	flags = ((struct rt6_info *)dst)->rt6i_flags;
 	r->local = flags & RTF_LOCAL && by_lo(net, dst);
 	r->gateway = flags & RTF_GATEWAY;
-	if (!(flags & (RTF_LOCAL | RTF_ANYCAST)) && !dest->oif)
+	if ((!(flags & (RTF_LOCAL | RTF_ANYCAST)) || r->local) && !dest->oif)
 		r->peer = node_of(net, dst, dest, r);
 	dst_release(dst);
 }
@@ -195,12 +199,13 @@ static bool fits(const struct sanx_dgram *d, size_t len)
  * @sk: its sock
  * @d: the datagram; d->route is set
  * @len: bytes of its payload
+ * @loop: what stays on this node goes through memory, else by a link or by UDP
  *
  * Context: process, may sleep.
  * Return: where to.
  */
 enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
-				     struct sanx_dgram *d, size_t len)
+				     struct sanx_dgram *d, size_t len, bool loop)
 {
 	struct net *net = sock_net(sk);
 	/* Before the routes are asked, so that a change while they are is noticed. */
@@ -213,7 +218,7 @@ enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk
 	}
 	if (!fits(d, len) || sanx_dgram_policies(net))
 		return SANX_DGRAM_UDP;
-	if (d->route.local)
+	if (d->route.local && loop)
 		return SANX_DGRAM_LOOP;
 	/* How far a chosen TTL lasts, only routers tell. */
 	if (!d->route.peer || (d->route.gateway && d->hops >= 0))

@@ -63,7 +63,7 @@ cpus_of() {
 }
 
 # read_sources: fills SAID, by FILE:WORD, with what the tests' sources say, "socket" for
-# programs about connected sockets, and "variants" for those that they run by default.
+# programs about sockets in variants, and "variants" for those that they run by default.
 # One process reads all: a fork for each question would take longer than some tests.
 declare -A SAID=()
 read_sources() {
@@ -82,7 +82,7 @@ read_sources() {
 			sub(/: *$/, "", word)
 			say(word, substr($0, RLENGTH + 1))
 		}
-		/include "sanx_test\.h"/ { say("socket", "yes") }
+		/include "(sanx_test|variants)\.h"/ { say("socket", "yes") }
 		/^#define DEFAULT_VARIANTS "/ { split($0, part, "\""); say("variants", part[2]) }
 		' "$SANX_TREE"/selftests/*.[ch] "$SANX_TREE"/selftests/two_node/*.sh)
 	mapfile -t ONE_NAMES < <(make -s -C "$SANX_TREE/selftests" KSRC=. list | sort)
@@ -148,7 +148,7 @@ limit_of() {
 	TOOK=${TOOK:-30}
 }
 
-# is_socket_test NAME: is it about connected sockets?  Such programs run once
+# is_socket_test NAME: is it about sockets, in variants?  Such programs run once
 # more with the node talking to itself over its RDMA device.
 is_socket_test() {
 	said_of one "$1" socket
