@@ -120,7 +120,7 @@ check-python:
 # Larger programs, for longer.
 check-programs:
 	@scripts/deps.sh suites
-	@KERNEL="$(or $(KERNEL),6.1)" TEST="more_programs mpi" scripts/check.sh selftests
+	@KERNEL="$(or $(KERNEL),6.1)" TEST="more_programs mpi dgram_programs" scripts/check.sh selftests
 
 # Three cables cut and joined at random, STORM_EVENTS times, under STORM_PROGRAMS.
 check-rails:
@@ -172,7 +172,7 @@ help:
 #H make kcsan         the selftests on two CPUs with KCSAN; TEST=name for one
 #H make check-extremes every one-node test on two CPUs, tunables at their ends; TUNE=
 #H make check-python  CPython's socket tests, over AF_SANX and over TCP
-#H make check-programs databases, web, FTP and SSH servers, MPI, for minutes
+#H make check-programs databases, web, FTP, SSH and name servers, MPI, for minutes
 #H make check-rails   three cables cut and joined at random, under NBD, PostgreSQL,
 #H                    redis and MPI; [STORM_EVENTS=1000] [STORM_PROGRAMS=] [EVENT_SEED=]
 #H make check-packages  the packages on clean nodes: install, reboot, upgrade under

@@ -35,7 +35,8 @@ packages() {
 		;;
 	suites)
 		echo python3 libpython3.11-testsuite memcached libmemcached-tools \
-			postgresql-15 vsftpd openmpi-bin hpcc
+			postgresql-15 vsftpd openmpi-bin hpcc dnsperf unbound dnsmasq-base \
+			tftp-hpa tftpd-hpa ngtcp2-client ngtcp2-server snmp snmpd
 		;;
 	bench)
 		echo gnuplot-nox jq librdmacm1 perftest iproute2 clang bpftool libbpf-dev

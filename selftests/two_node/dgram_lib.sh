@@ -53,3 +53,28 @@ by_link() {
 by_udp() {
 	[ "$(moved "$1" dgrams_udp)" -gt "${2:-0}" ]
 }
+
+# Both ends of programs that know nothing of AF_SANX, and how long they may take.
+# shellcheck disable=SC2034
+BOTH="sanx-run --dgram --strict"
+LIMIT=$((120 * SLOW))
+
+# udp_ready N PORT: a UDP socket is bound there.
+udp_ready() {
+	lab run "$1" "ss -Huln 'sport = :$2' | grep -q ." </dev/null
+}
+
+# pair NAME SERVER-NODE PREFIX CLIENT-NODE PREFIX PORT SERVER CLIENT
+pair() {
+	local name=$1 on=$2 port=$6
+	remember
+	background "$on" "exec $3 $7"
+	if ! eventually 30 "udp_ready $on $port"; then
+		sed 's/^/# /' "$LAST_LOG"
+		fail "$name: the server starts"
+		stop "$LAST"
+		return
+	fi
+	check "$name" timeout "$LIMIT" "$SANX_TREE/scripts/lab" run "$4" "$5 $8"
+	stop "$LAST"
+}

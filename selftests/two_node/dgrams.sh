@@ -1,34 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Programs that speak UDP and know nothing of AF_SANX: on one node their datagrams go
-# over loop if both ends are AF_SANX's, else and between nodes they are UDP.
+# over loop if both ends are AF_SANX's, else they are UDP; between nodes they go by a link if
+# there is a node map.
 # kernels: 6.1 um
-# no rail: nothing goes over a link
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
-
-BOTH="sanx-run --dgram --strict"
-LIMIT=$((120 * SLOW))
-
-# udp_ready N PORT: a UDP socket is bound there.
-udp_ready() {
-	lab run "$1" "ss -Huln 'sport = :$2' | grep -q ." </dev/null
-}
-
-# pair NAME SERVER-NODE PREFIX CLIENT-NODE PREFIX PORT SERVER CLIENT
-pair() {
-	local name=$1 on=$2 port=$6
-	remember
-	background "$on" "exec $3 $7"
-	if ! eventually 30 "udp_ready $on $port"; then
-		sed 's/^/# /' "$LAST_LOG"
-		fail "$name: the server starts"
-		return
-	fi
-	check "$name" timeout "$LIMIT" "$SANX_TREE/scripts/lab" run "$4" "$5 $8"
-	stop "$LAST"
-}
+# shellcheck source=SCRIPTDIR/dgram_lib.sh
+. "$(dirname "$0")/dgram_lib.sh"
 
 # went N LOOP UDP: at least so many datagrams of node N over loop, and over UDP; 0 is none,
 # but for the first of a socket, which gives it a port.
@@ -39,6 +19,11 @@ went() {
 	echo "$loop over loop, $udp over UDP"
 	if [ "$2" = 0 ]; then [ "$loop" = 0 ]; else [ "$loop" -ge "$2" ]; fi &&
 		if [ "$3" = 0 ]; then [ "$udp" -le 20 ]; else [ "$udp" -ge "$3" ]; fi
+}
+
+# both_ways COUNT: at least so many by a link of either node.
+both_ways() {
+	at_least 1 dgrams_verbs "$1" && at_least 2 dgrams_verbs "$1"
 }
 
 PING="sockperf ping-pong -p 11111 -t 2 -m 200 -i"
@@ -64,7 +49,7 @@ iperf() {
 	stop "$LAST"
 }
 
-plan 14
+plan 22
 iperf "iperf3" "$BOTH" 1 "$BOTH" 127.0.0.1
 check "iperf3: over loop" went 1 400 0
 iperf "iperf3, client only" "" 1 "$BOTH" 127.0.0.1
@@ -84,3 +69,19 @@ pair "sockperf, by sysctl" 1 "sanx-run --strict" 1 "sanx-run --strict" 11111 \
 	"sockperf server -p 11111 -i 10.77.0.1" "$PING 10.77.0.1"
 check "sockperf, by sysctl: over loop" went 1 100 0
 node1 'sysctl -qw net.sanx.dgram=0'
+
+load_verbs
+nodemap_std
+# A node has a datagram socket, before the other one asks it for connections.
+server 1 5091
+server 2 5091
+iperf "iperf3, by a link" "$BOTH" 2 "$BOTH" 10.77.0.1
+check "iperf3, by a link: those of the client" at_least 2 dgrams_verbs 300
+iperf "iperf3, client only, by a link" "" 2 "$BOTH" 10.77.0.1
+check "iperf3, client only, by a link: the server gets them from the stack" at_least 2 dgrams_verbs 300
+pair "sockperf, by a link" 1 "$BOTH" 2 "$BOTH" 11111 \
+	"sockperf server -p 11111 -i 10.77.0.1" "$PING 10.77.0.1"
+check "sockperf, by a link: both ways" both_ways 100
+pair "sockperf, server only, by a link" 1 "$BOTH" 2 "" 11111 \
+	"sockperf server -p 11111 -i 10.77.0.1" "$PING 10.77.0.1"
+check "sockperf, server only, by a link: what the server sends" at_least 1 dgrams_verbs 100

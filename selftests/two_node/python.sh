@@ -84,13 +84,14 @@ same() {
 	[ -z "$differ" ] || { printf '%s\n' "TCP never gave:" "$differ" && return 1; }
 }
 
-plan 5
+plan 6
 mkdir -p "${OUT%/*}"
 remember 1
 check "over TCP and over AF_SANX the suites come to their end" \
-	together sanx tcp "$SUITES" sanx-run --strict
+	together sanx tcp "$SUITES" sanx-run --dgram --strict
 check "over TCP there are hundreds of results" test "$(wc -l <"$OUT.tcp")" -gt 200
 check "over AF_SANX they are the same" same
 check "and were connections over loop" at_least 1 conns_loop 200
+check "and datagrams" at_least 1 dgrams_loop 100
 echo "# $(wc -l <"$OUT.sanx") results, fallbacks: $(moved 1 conns_fallback)"
 is "which broke no rule" "$(moved 1 protocol_errors)" 0
