@@ -134,7 +134,7 @@ sockmap) sockmap ;;
 fallback) one_at_a_time -k sanx ;;
 fb-link) one_at_a_time -k sanx -a "$UNREACHABLE" ;;
 fb-option) one_at_a_time -k sanx -o ;;
-tcp-rail | verbs) sockets -k sanx -a "$MINE" ;;
+tcp-rail | verbs) sockets -k sanx -a "$MINE" && dgrams -k sanx -a "$MINE" ;;
 rsockets) rsockets ;;
 raw) verbs_themselves ;;
 *) echo "bench: no path is called '$path'" >&2 && exit 2 ;;

@@ -80,6 +80,11 @@ took() {
 	done
 }
 
+# carried PATH COUNTER: datagrams that were UDP's would give UDP's figures.
+carried() {
+	[ "$(stat 1 "$2")" -gt "$(stat 1 dgrams_udp)" ] || die "$1: datagrams were UDP's"
+}
+
 # went PATH: a connection that went elsewhere would give another's figures.
 went() {
 	case $1 in
@@ -87,9 +92,10 @@ went() {
 		node1 "$SOCKMAP" went || die "sockmap: not all was redirected"
 		node1 "$SOCKMAP" down || die "sockmap cannot be taken down"
 		;;
-	loop) took loop conns_loop ;;
-	tcp-rail) took tcp-rail conns_tcp_rail ;;
-	verbs) took verbs conns_verbs ;;
+	loop | verbs | tcp-rail)
+		took "$1" "conns_${1/-/_}"
+		carried "$1" "dgrams_${1/-/_}"
+		;;
 	fallback) took fallback fallback_port ;;
 	fb-link) took fb-link fallback_link ;;
 	fb-option) took fb-option fallback_option ;;

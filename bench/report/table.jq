@@ -106,6 +106,9 @@ def asked:
 		f("loop"; "dgrams"; 1024); f("tcp"; "dgrams"; 1024); 2; 2),
 	  atleast("loop, datagrams of 16 KiB, against UDP";
 		f("loop"; "dgrams"; 16384); f("tcp"; "dgrams"; 16384); 3; 3)),
+	(select((.figures.verbs // {}) | has("dgram"))
+	| atmost("verbs, datagram of 1 B, against raw";
+		f("verbs"; "dgram"; 1); f("raw"; "latency"; 1); 1; 1)),
 	atleast("verbs, stream of 1 KiB, against tcp";
 		f("verbs"; "stream"; 1024); f("tcp"; "stream"; 1024); 1; 1),
 	atmost("verbs, connect() on a warm link, against rsockets";
