@@ -161,7 +161,7 @@ SANX_TEST(beside_others)
 			  .len = MORE };
 	static const char some[4096];
 	size_t left = MORE;
-	long end, n;
+	long end, n = 0;
 	char c = 0;
 
 	t.buf = calloc(1, MORE);
