@@ -95,7 +95,7 @@ static void ask_v4(struct sock *sk, const struct sanx_dgram_dest *dest,
 	r->hops = ip4_dst_hoplimit(&rt->dst);
 	r->mtu = dst_mtu(&rt->dst);
 	r->local = rt->rt_type == RTN_LOCAL && by_lo(net, &rt->dst);
-	r->gateway = rt->rt_gw_family;
+	r->gateway = rt->rt_uses_gateway;
 	if ((rt->rt_type == RTN_UNICAST || r->local) && !dest->oif)
 		r->peer = node_of(net, &rt->dst, dest, r);
 	ip_rt_put(rt);
