@@ -60,6 +60,7 @@ static int __init sanx_init(void)
 	err = sanx_label_init();
 	if (err)
 		goto err_netlink;
+	sanx_fallback_init();
 	err = sanx_family_init();
 	if (err)
 		goto err_label;

@@ -17,6 +17,7 @@
 #include "netlink/internal.h"
 #include "netlink/netlink_gen.h"
 #include "sim/sim.h"
+#include "socket/socket.h"
 
 #define INPUT_MAX	4096
 /* More than the dumps of such an input need. */
@@ -38,6 +39,15 @@ int genlmsg_reply(struct sk_buff *skb, struct genl_info *info)
 	replies++;
 	nlmsg_free(skb);
 	return 0;
+}
+
+/* Nothing becomes TCP here. */
+bool sanx_fallen_each(const struct net *net, unsigned int chain,
+		      bool (*fn)(const struct sock *sk, enum sanx_fallback why, void *arg),
+		      void *arg)
+{
+	fuzz_assert(chain < SANX_FALLEN_CHAINS);
+	return true;
 }
 
 static const struct genl_split_ops *op_find(u8 cmd)

@@ -31,16 +31,20 @@ struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
 	return smp_load_acquire(&ss->conn);
 }
 
-void sanx_socks_each(const struct net *net,
+bool sanx_socks_each(const struct net *net,
 		     bool (*fn)(const struct sanx_sock *ss, void *arg), void *arg)
 {
 	const struct sanx_sock *ss;
+	bool go_on = true;
 
 	spin_lock(&socks_lock);
-	list_for_each_entry(ss, &socks, node)
-		if (ss->sk->sim_net == net && !fn(ss, arg))
+	list_for_each_entry(ss, &socks, node) {
+		go_on = ss->sk->sim_net != net || fn(ss, arg);
+		if (!go_on)
 			break;
+	}
 	spin_unlock(&socks_lock);
+	return go_on;
 }
 
 /* A node where a connection is between two steps in which a rule may miss it. */

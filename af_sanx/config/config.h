@@ -33,7 +33,7 @@ struct sanx_endpoint {
 };
 
 /**
- * enum sanx_fallback - why a socket became plain TCP
+ * enum sanx_fallback - why a socket became plain TCP; each has a name in netlink/sockets.c
  * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map
  * @SANX_FALLBACK_PORT: a port rule denies the port
  * @SANX_FALLBACK_LINK: there is no link to the peer

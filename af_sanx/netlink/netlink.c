@@ -8,8 +8,7 @@
  *
  * Locks: changes are serialised by config_mutex of struct sanx_net.  Dumps read
  * the node map and the port rules under RCU, links under transport_mutex
- * (sanx_transport_dump_links()), and sockets under socks.lock
- * (sanx_socks_each()).
+ * (sanx_transport_dump_links()), and sockets as sockets.c says.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -636,127 +635,6 @@ static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	sanx_transport_dump_links(skb, cb, link_put);
-	return skb->len;
-}
-
-/**
- * struct sock_view - the values of a socket that a dump shows
- * @local: local address and port
- * @remote: remote address and port
- * @state: name of the state
- * @transport: name of the transport, or "-"
- * @denied: a port rule denies it by now
- * @rx: bytes to read; for a listener, connections that wait for accept()
- * @tx: bytes that the peer has not read; for a listener, the backlog
- */
-struct sock_view {
-	struct sanx_endpoint	local;
-	struct sanx_endpoint	remote;
-	const char		*state;
-	const char		*transport;
-	bool			denied;
-	u32			rx;
-	u32			tx;
-};
-
-static void sock_view(struct sock_view *v, const struct sanx_sock *ss)
-{
-	const struct sock *sk = ss->sk;
-	struct sanx_conn *conn = sanx_sock_conn(ss);
-	struct sanx_via via;
-
-	memset(v, 0, sizeof(*v));
-	v->transport = "-";
-	if (conn) {
-		v->local = conn->local;
-		v->remote = conn->remote;
-		v->state = sanx_state_name(READ_ONCE(conn->state));
-		conn->ops->via(conn, &via);
-		v->transport = via.name;
-		v->denied = sanx_denied(conn);
-		v->rx = sanx_rxq_avail(&conn->rx);
-		if (conn->tx.size)
-			v->tx = sanx_conn_taken(conn);
-		return;
-	}
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6)
-		v->local.addr = sk->sk_v6_rcv_saddr;
-	else
-#endif
-		ipv6_addr_set_v4mapped(inet_sk(sk)->inet_rcv_saddr,
-				       &v->local.addr);
-	v->local.port = htons(READ_ONCE(inet_sk(sk)->inet_num));
-	if (sk->sk_family == AF_INET)
-		ipv6_addr_set_v4mapped(0, &v->remote.addr);
-	v->state = "UNCONN";
-	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
-		return;
-	v->state = "LISTEN";
-	v->rx = sanx_listener_waiting(&ss->lsk);
-	v->tx = READ_ONCE(sk->sk_max_ack_backlog);
-}
-
-static int sock_put_msg(struct sk_buff *skb, struct netlink_callback *cb,
-			const struct sanx_sock *ss)
-{
-	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_SOCKET_GET);
-	struct sock *sk = ss->sk;
-	struct sock_view v;
-
-	if (!hdr)
-		return -EMSGSIZE;
-	sock_view(&v, ss);
-	if (nla_put_in6_addr(skb, SANX_A_SOCKET_LOCAL_ADDR, &v.local.addr) ||
-	    nla_put_u16(skb, SANX_A_SOCKET_LOCAL_PORT, ntohs(v.local.port)) ||
-	    nla_put_in6_addr(skb, SANX_A_SOCKET_REMOTE_ADDR, &v.remote.addr) ||
-	    nla_put_u16(skb, SANX_A_SOCKET_REMOTE_PORT, ntohs(v.remote.port)) ||
-	    nla_put_string(skb, SANX_A_SOCKET_STATE, v.state) ||
-	    nla_put_string(skb, SANX_A_SOCKET_TRANSPORT, v.transport) ||
-	    nla_put_u32(skb, SANX_A_SOCKET_RX_QUEUE, v.rx) ||
-	    nla_put_u32(skb, SANX_A_SOCKET_TX_QUEUE, v.tx) ||
-	    nla_put_u64_64bit(skb, SANX_A_SOCKET_INODE, sock_i_ino(sk),
-			      SANX_A_SOCKET_PAD) ||
-	    nla_put_u32(skb, SANX_A_SOCKET_UID,
-			from_kuid_munged(sk_user_ns(NETLINK_CB(cb->skb).sk),
-					 sock_i_uid(sk))) ||
-	    nla_put_u32(skb, SANX_A_SOCKET_DENIED, v.denied)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
-/**
- * struct sock_dump - state of a dump of sockets
- * @skb: the message buffer
- * @cb: the dump; cb->args[0] counts the sockets added
- * @seen: sockets passed over or added in this call
- */
-struct sock_dump {
-	struct sk_buff		*skb;
-	struct netlink_callback	*cb;
-	long			seen;
-};
-
-static bool dump_sock(const struct sanx_sock *ss, void *arg)
-{
-	struct sock_dump *d = arg;
-
-	if (d->seen++ < d->cb->args[0])
-		return true;
-	if (sock_put_msg(d->skb, d->cb, ss))
-		return false;
-	d->cb->args[0]++;
-	return true;
-}
-
-int sanx_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct sock_dump d = { skb, cb };
-
-	sanx_socks_each(sock_net(skb->sk), dump_sock, &d);
 	return skb->len;
 }
 

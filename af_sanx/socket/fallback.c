@@ -13,12 +13,13 @@
  *
  * The socket must be plain TCP, so nothing in it can be hooked to learn of its
  * release.  Instead the fallback takes a reference of the socket's inode, and
- * puts the socket on a list.  A reaper scans the list.  The release of a socket
+ * puts the socket into a table.  A reaper scans the table.  The release of a socket
  * sets sock->ops to NULL; the reaper then puts the inode and the module, and
- * frees struct sanx_sock.
+ * frees struct sanx_sock.  Until then it says why the socket became TCP.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/hash.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
 #include <net/inet_common.h>
@@ -28,46 +29,59 @@
 #include "config/cov.h"
 #include "internal.h"
 
-/* Guards fallen, n_fallen, and sanx_sock.node of the sockets in fallen. */
+/*
+ * Guards fallen, n_fallen, reap_next, and sanx_sock.node of the sockets in fallen.  A socket
+ * stays in its chain, at its place, so that a dump can go on where it has stopped.
+ */
 static DEFINE_SPINLOCK(fallen_lock);
-static LIST_HEAD(fallen);
+static struct list_head fallen[SANX_FALLEN_CHAINS];
 static unsigned int n_fallen;
+/* The chain that the reaper looks at next. */
+static unsigned int reap_next;
 
 static void reap_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(reap_work, reap_fn);
 
-/* Most sockets that the reaper looks at in one run. */
+/* The reaper looks at no further chain in one run when it has looked at so many sockets. */
 #define REAP_BATCH	256U
 
 /*
- * 50 ms for few sockets.  For many, so long that each is looked at once a
- * second.
+ * 50 ms for few sockets.  For many, so long that each is looked at about once a
+ * second; a run looks at a whole chain at least.
  * Return: jiffies until the next run.
  */
 static unsigned long reap_delay(unsigned int n)
 {
-	return msecs_to_jiffies(n < REAP_BATCH ? 50 : 1000U * REAP_BATCH / n);
+	if (n < REAP_BATCH)
+		return msecs_to_jiffies(50);
+	return msecs_to_jiffies(max(1000U * REAP_BATCH / n, 1000U / SANX_FALLEN_CHAINS));
 }
 
-/*
- * Moves released sockets to @dead, and the others that it looked at to the end
- * of the list.
- * Return: the number of sockets left in the list.
- */
-static unsigned int reap_batch(struct list_head *dead)
+/* Moves the released sockets of a chain to @dead.  Return: how many it looked at. */
+static unsigned int reap_chain(struct list_head *chain, struct list_head *dead)
 {
-	struct sanx_sock *ss;
-	unsigned int i;
+	struct sanx_sock *ss, *next;
+	unsigned int seen = 0;
 
 	lockdep_assert_held(&fallen_lock);
-	for (i = min(n_fallen, REAP_BATCH); i; i--) {
-		ss = list_first_entry(&fallen, struct sanx_sock, node);
-		if (READ_ONCE(ss->sock->ops)) {
-			list_move_tail(&ss->node, &fallen);
+	list_for_each_entry_safe(ss, next, chain, node) {
+		seen++;
+		if (READ_ONCE(ss->sock->ops))
 			continue;
-		}
 		list_move(&ss->node, dead);
 		n_fallen--;
+	}
+	return seen;
+}
+
+/* Moves released sockets to @dead.  Return: the number of sockets left in the table. */
+static unsigned int reap_batch(struct list_head *dead)
+{
+	unsigned int i, seen = 0;
+
+	for (i = 0; i < SANX_FALLEN_CHAINS && seen < REAP_BATCH; i++) {
+		seen += reap_chain(&fallen[reap_next], dead);
+		reap_next = (reap_next + 1) % SANX_FALLEN_CHAINS;
 	}
 	return n_fallen;
 }
@@ -92,9 +106,22 @@ static void reap_fn(struct work_struct *work)
 }
 
 /**
+ * sanx_fallback_init() - prepare for sockets that become TCP
+ *
+ * Context: init of the module.
+ */
+void __init sanx_fallback_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SANX_FALLEN_CHAINS; i++)
+		INIT_LIST_HEAD(&fallen[i]);
+}
+
+/**
  * sanx_fallback_drain() - wait until the reaper has returned
  *
- * For the module's exit.  The list is empty then, but reap_fn() may not have
+ * For the module's exit.  The table is empty then, but reap_fn() may not have
  * returned yet after it put the last reference of the module.
  *
  * Context: process, may sleep.
@@ -104,16 +131,23 @@ void sanx_fallback_drain(void)
 	cancel_delayed_work_sync(&reap_work);
 }
 
+static struct list_head *fallen_chain(const struct sanx_sock *ss)
+{
+	return &fallen[hash_ptr(ss, ilog2(SANX_FALLEN_CHAINS))];
+}
+
 /*
  * Passes @ss to the reaper, with the reference of the module that sock->ops
  * had.
  */
-static void leave_to_reaper(struct socket *sock, struct sanx_sock *ss)
+static void leave_to_reaper(struct socket *sock, struct sanx_sock *ss,
+			    enum sanx_fallback why)
 {
 	ss->sock = sock;
+	ss->why = why;
 	ihold(SOCK_INODE(sock));
 	spin_lock(&fallen_lock);
-	list_add_tail(&ss->node, &fallen);
+	list_add_tail(&ss->node, fallen_chain(ss));
 	n_fallen++;
 	spin_unlock(&fallen_lock);
 	schedule_delayed_work(&reap_work, reap_delay(0));
@@ -148,7 +182,7 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 		sanx_conn_close(conn, true);
 	}
 	sanx_stat_add(sock_net(ss->sk), SANX_STAT_FALLBACK + why, 1);
-	leave_to_reaper(sock, ss);
+	leave_to_reaper(sock, ss, why);
 }
 
 /**
@@ -191,9 +225,63 @@ int sanx_fallback_adopt(struct socket *sock)
 	smp_store_release(&inode->i_private, ss);
 	/* As in become_native(): fell_back before sock->ops. */
 	smp_store_release(&sock->ops, ss->native);
-	leave_to_reaper(sock, ss);
+	leave_to_reaper(sock, ss, SANX_FALLBACK_ACCEPT);
 	release_sock(ss->sk);
 	return 0;
+}
+
+/*
+ * The sock of a socket that may be released meanwhile.  Its release holds the lock of its
+ * inode, and clears sock->sk.  One without a file, which is the kernel's, is released without
+ * that lock.
+ * Return: the sock with a reference, or NULL.
+ */
+static struct sock *fallen_sk(const struct sanx_sock *ss, const struct net *net)
+{
+	struct inode *inode = SOCK_INODE(ss->sock);
+	struct sock *sk = NULL;
+
+	if (!ss->sock->file || !inode_trylock(inode))
+		return NULL;
+	if (ss->sock->sk && net_eq(sock_net(ss->sock->sk), net)) {
+		sk = ss->sock->sk;
+		sock_hold(sk);
+	}
+	inode_unlock(inode);
+	return sk;
+}
+
+/**
+ * sanx_fallen_each() - call a function for sockets that became TCP
+ * @net: their namespace
+ * @chain: which of them, from 0 to SANX_FALLEN_CHAINS - 1; in each they have an order
+ * @fn: the function; returns false to stop.  It runs under a spinlock and must not
+ *	sleep.  The sock has a reference until it returns.
+ * @arg: third argument of @fn
+ *
+ * Context: process.
+ * Return: false if @fn did.
+ */
+bool sanx_fallen_each(const struct net *net, unsigned int chain,
+		      bool (*fn)(const struct sock *sk, enum sanx_fallback why, void *arg),
+		      void *arg)
+{
+	const struct sanx_sock *ss;
+	bool go_on = true;
+	struct sock *sk;
+
+	spin_lock(&fallen_lock);
+	list_for_each_entry(ss, &fallen[chain], node) {
+		sk = fallen_sk(ss, net);
+		if (!sk)
+			continue;
+		go_on = fn(sk, ss->why, arg);
+		sock_put(sk);
+		if (!go_on)
+			break;
+	}
+	spin_unlock(&fallen_lock);
+	return go_on;
 }
 
 /**

@@ -30,12 +30,13 @@ enum sanx_ends {
  *	connect(AF_UNSPEC), with a reference each; other calls may still use
  *	them, so they are put when this struct is freed
  * @n_old: number of @old
+ * @why: why it became TCP; set by a fallback, then constant
  * @fell_back: sock->ops is @native
  * @ends: what of the sock connect() or accept() entered into TCP's tables
  * @tcp_only: listens for TCP only
  * @lsk: the listener; guarded as conn/listener.c says
  * @node: in the list of the namespace's sockets (socks.lock); after a fallback
- *	in the list of the reaper (fallen_lock)
+ *	in the table of the reaper (fallen_lock)
  * @sock: the socket, with a reference of its inode; set by a fallback for the
  *	reaper, then constant
  * @rcu: frees it: sanx_listener_destroy()
@@ -50,6 +51,7 @@ struct sanx_sock {
 	struct sanx_conn	*conn;
 	struct list_head	old;
 	unsigned int		n_old;
+	enum sanx_fallback	why;
 	bool			fell_back;
 	enum sanx_ends		ends;
 	bool			tcp_only;
@@ -70,8 +72,15 @@ void sanx_label_exit(void);
 /* stream.c */
 struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 
+/* Lists in which the sockets are that became TCP; a power of two. */
+#define SANX_FALLEN_CHAINS	256U
+
 /* fallback.c */
+void sanx_fallback_init(void);
 void sanx_fallback_drain(void);
+bool sanx_fallen_each(const struct net *net, unsigned int chain,
+		      bool (*fn)(const struct sock *sk, enum sanx_fallback why, void *arg),
+		      void *arg);
 
 /* denied.c */
 bool sanx_denied(const struct sanx_conn *conn);
@@ -80,7 +89,7 @@ unsigned int sanx_denied_end(const struct net *net);
 /* socks.c */
 int sanx_socks_init(void);
 void sanx_socks_exit(void);
-void sanx_socks_each(const struct net *net,
+bool sanx_socks_each(const struct net *net,
 		     bool (*fn)(const struct sanx_sock *ss, void *arg),
 		     void *arg);
 

@@ -65,19 +65,24 @@ void sanx_socks_del(struct sanx_sock *ss, bool defer)
  * @arg: second argument of @fn
  *
  * Context: process.
+ * Return: false if @fn did.
  */
-void sanx_socks_each(const struct net *net,
+bool sanx_socks_each(const struct net *net,
 		     bool (*fn)(const struct sanx_sock *ss, void *arg),
 		     void *arg)
 {
 	struct socks *socks = socks_of(net);
 	const struct sanx_sock *ss;
+	bool go_on = true;
 
 	spin_lock(&socks->lock);
-	list_for_each_entry(ss, &socks->list, node)
-		if (!fn(ss, arg))
+	list_for_each_entry(ss, &socks->list, node) {
+		go_on = fn(ss, arg);
+		if (!go_on)
 			break;
+	}
 	spin_unlock(&socks->lock);
+	return go_on;
 }
 
 static int __net_init socks_net_init(struct net *net)

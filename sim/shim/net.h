@@ -199,8 +199,17 @@ enum sock_flags {
 #define RCV_SHUTDOWN		1
 #define SEND_SHUTDOWN		2
 #define SHUTDOWN_MASK		3
+#define TCP_ESTABLISHED		1
+#define TCP_SYN_SENT		2
+#define TCP_SYN_RECV		3
+#define TCP_FIN_WAIT1		4
+#define TCP_FIN_WAIT2		5
+#define TCP_TIME_WAIT		6
 #define TCP_CLOSE		7
+#define TCP_CLOSE_WAIT		8
+#define TCP_LAST_ACK		9
 #define TCP_LISTEN		10
+#define TCP_CLOSING		11
 #define TCP_NAGLE_OFF		1
 #define TCP_NAGLE_CORK		2
 #define TCP_RTO_MAX		(120 * HZ)
@@ -261,6 +270,8 @@ struct inet_sock {
 	__be16		inet_sport;
 	__u16		inet_num;
 	__be32		inet_rcv_saddr;
+	__be32		inet_daddr;
+	__be16		inet_dport;
 	u8		min_ttl;
 };
 
@@ -284,12 +295,17 @@ struct tcp_sock {
 	u32				keepalive_time;
 	u32				keepalive_intvl;
 	u8				keepalive_probes;
+	u32				rcv_nxt;
+	u32				copied_seq;
+	u32				write_seq;
+	u32				snd_una;
 };
 
 #define tcp_sk(s)		((struct tcp_sock *)(s))
 #define inet_sk(s)		((struct inet_sock *)(s))
 #define inet_csk(s)		((struct inet_connection_sock *)(s))
 #define sock_net(s)		((s)->sim_net)
+#define inet_sk_state_load(s)	READ_ONCE((s)->sk_state)
 #define tcp_under_memory_pressure(s)	(false)
 #define sock_flag(s, f)		(!!((s)->sk_flags & BIT(f)))
 #define keepalive_time_when(tp)	((int)(tp)->keepalive_time)
