@@ -8,6 +8,7 @@
  *	sockets both ADDRESS PORT	both ends
  *	sockets lone ADDRESS PORT	sockets that are not connected
  *	sockets many COUNT		so many like that
+ *	sockets fallen COUNT		so many that became TCP; they are not shown as lines
  *
  * The transport's name is $TRANSPORT.  Each socket is a line of JSON on standard
  * output, as sanxctl -j has it; then comes "ready", and until the end of standard
@@ -227,11 +228,32 @@ static void lone(const struct address *a)
 	caller(&plain);
 }
 
-static void many(int count)
+static void have_room(int count)
 {
 	struct rlimit rl = { count + 100, count + 100 };
 
 	must("setrlimit", rc(setrlimit(RLIMIT_NOFILE, &rl)));
+}
+
+/* Their server is plain TCP. */
+static void fallen(int count)
+{
+	struct address a;
+	int l;
+
+	have_room(count);
+	address_make(&a, "127.0.0.1", 0);
+	l = must("socket", rc(socket(AF_INET, SOCK_STREAM, 0)));
+	must("bind", rc(bind(l, &a.sa, a.len)));
+	must("listen", rc(listen(l, count)));
+	must("getsockname", local_address(l, &a));
+	for (int i = 0; i < count; i++)
+		caller(&a);
+}
+
+static void many(int count)
+{
+	have_room(count);
 	for (int i = 0; i < count; i++)
 		show_lone(make(AF_INET), "UNCONN", 0, 0, AF_INET);
 }
@@ -246,6 +268,8 @@ int main(int argc, char **argv)
 		address_make(&a, argv[2], atoi(argv[3]));
 	if (argc == 3 && !strcmp(what, "many"))
 		many(atoi(argv[2]));
+	else if (argc == 3 && !strcmp(what, "fallen"))
+		fallen(atoi(argv[2]));
 	else if (argc == 4 && !strcmp(what, "lone"))
 		lone(&a);
 	else if (argc == 4 && !strcmp(what, "serve"))

@@ -39,11 +39,12 @@ wanted() {
 	sed -n '/^{/p' ${STARTED[$1]:-/dev/null} | jq -cS . | sort
 }
 
-# got N [COMMAND...]: and as sanxctl says.
+# got N [COMMAND...]: and as sanxctl says; of what a program can know of its own.
 got() {
 	local n=$1
 	shift
-	lab run "$n" "$* sanxctl -j socket" </dev/null | jq -cS '.[]' | sort
+	lab run "$n" "$* sanxctl -j socket" </dev/null | jq -cS '.[] | {state, rx_queue, tx_queue,
+		local, remote, transport, uid, inode, denied}' | sort
 }
 
 same() {
@@ -63,7 +64,8 @@ shows() {
 # The text, made of the JSON, has the same in its columns.
 text_of() {
 	lab run "$1" 'sanxctl -j socket' </dev/null | jq -r '.[] |
-		[.state, .rx_queue, .tx_queue, .local, .remote, .transport, .uid, .inode] | join(" ")'
+		[.state, .rx_queue, .tx_queue, .local, .remote, .transport, .uid, .inode,
+		(if .node then "node:\(.node)" else empty end)] | join(" ")'
 }
 
 columns() {
@@ -106,6 +108,7 @@ over_verbs() {
 	shows "verbs: the end that accepts" 1
 	shows "verbs: the end that connects" 2
 	is "the columns are the same on that end" "$(columns 2)" "$(text_of 2)"
+	figures
 	is "with as many connections as the link has" \
 		"$(node2 'sanxctl -j link' </dev/null | jq '[.[].conns] | add')" \
 		"$(got 2 | grep -c "\"$TRANSPORT\"")"
@@ -118,7 +121,64 @@ very_many() {
 	shows "three thousand: each is there, once" 1
 }
 
-plan 15
+# asked JQ ARGS...: of what sanxctl on node 1 shows with these arguments.
+asked() {
+	local what=$1
+	shift
+	lab run 1 "sanxctl -j socket show $*" </dev/null | jq -c "$what"
+}
+
+is_one() {
+	[ "$(asked length "$@")" = 1 ]
+}
+
+none_left() {
+	[ "$(asked length all)" = 0 ]
+}
+
+# A client of a server that is plain TCP.
+became_tcp() {
+	local one pid
+	background 1 "tail -f /dev/null | exec nc -l 127.0.0.1 5090"
+	wait_port 1 5090
+	background 1 "tail -f /dev/null | exec sanx-run --strict nc 127.0.0.1 5090"
+	check "a socket that became TCP is asked for" eventually 30 "is_one all state established"
+	is "by itself it is not shown" "$(asked . )" "[]"
+	one=$(asked '.[0]' -p fallback refused)
+	is "it says why it is TCP" "$(jq -r '[.state, .transport, .fallback, .remote, .node, .tx_bytes]
+		| join(" ")' <<<"$one")" "ESTAB tcp refused 127.0.0.1:5090  "
+	pid=$(jq '.users[0].pid' <<<"$one")
+	is "and whose it is" "$(jq -r '.users | map(.name) | join(" ")' <<<"$one")" \
+		"$(node1 "cat /proc/$pid/comm" </dev/null)"
+	is "the process finds it" "$(asked '.[0].inode' all "pid $pid")" "$(jq .inode <<<"$one")"
+	is "another one does not" "$(asked length all pid 1)" 0
+	is "the port of the other end does" "$(asked length all dport 5090 port 5090)" 1
+	is "that of this end does not" "$(asked length all sport 5090)" 0
+	is "another namespace does not have it" \
+		"$(node1 'unshare -n sanxctl -j socket show all' </dev/null)" "[]"
+	node1 'pkill -x nc; pkill -x tail; true' </dev/null
+	stop_all
+	check "it goes with its program" eventually 30 none_left
+	start 1 tcp fallen 1000
+	ready
+	is "a thousand that became TCP: each is there, once" \
+		"$(asked '[length, (map(.inode) | unique | length)] | @csv' all)" '"1000,1000"'
+	clear_all
+}
+
+# Figures of connections, and who the peer is.
+figures() {
+	is "verbs: the other node is known" "$(asked 'map(.node) | unique' transport "$TRANSPORT")" "[2]"
+	# As bin/sockets.c sends and reads them.
+	is "verbs: bytes that have come and gone" \
+		"$(asked 'map([.rx_bytes, .tx_bytes]) | unique' transport "$TRANSPORT")" \
+		"[[0,0],[0,20],[0,700],[3,0],[50000,60000],[100000,1]]"
+	is "a node that has none" "$(asked length node 3)" 0
+	check "in words" node1 'sanxctl socket show -m state established |
+		grep -q " tx_bytes:[0-9]* rx_bytes:[0-9]* tx_ring:[0-9]* rx_ring:[0-9]* "'
+}
+
+plan 30
 load_verbs
 nodemap_std
 is "nobody has a socket" "$(node1 'sanxctl -j socket' </dev/null)" "[]"
@@ -129,4 +189,5 @@ over_verbs
 clear_all
 very_many
 clear_all
+became_tcp
 check "nothing is left" eventually 30 "[ -z \"\$(got 1)\$(got 2)\" ]"

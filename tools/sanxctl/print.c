@@ -132,6 +132,13 @@ void print_uint(struct print *out, const char *key, const char *fmt, u64 value)
 		json_put(out, key, json_object_new_uint64(value));
 }
 
+/* A value that there is none of; text has nothing for it. */
+void print_null(struct print *out, const char *key)
+{
+	if (!out->text)
+		json_object_object_add(out->item, key, NULL);
+}
+
 void print_bool(struct print *out, const char *key, bool value)
 {
 	if (!out->text)
@@ -153,6 +160,23 @@ void print_list_string(struct print *out, const char *fmt, const char *value)
 		fprintf(out->text, fmt, value);
 	else
 		json_object_array_add(out->list, must(json_object_new_string(value)));
+}
+
+/* An entry of the list that is an object: what is printed until it is closed is in it. */
+void print_entry_open(struct print *out)
+{
+	if (out->text)
+		return;
+
+	out->outer = out->item;
+	out->item = must(json_object_new_object());
+	json_object_array_add(out->list, out->item);
+}
+
+void print_entry_close(struct print *out)
+{
+	if (!out->text)
+		out->item = out->outer;
 }
 
 void print_list_close(struct print *out)

@@ -21,6 +21,7 @@
  * @root: the JSON document; NULL for text
  * @item: JSON: the open object
  * @list: JSON: the open array in @item
+ * @outer: JSON: the object that has @list, while @item is one of its entries
  * @pretty: JSON: indent it
  * @heading: text: line above the first item
  * @items: text: number of items
@@ -32,6 +33,7 @@ struct print {
 	json_object *root;
 	json_object *item;
 	json_object *list;
+	json_object *outer;
 	bool pretty;
 	const char *heading;
 	unsigned long items;
@@ -51,10 +53,13 @@ void print_item_close(struct print *out);
 
 void print_string(struct print *out, const char *key, const char *fmt, const char *value);
 void print_uint(struct print *out, const char *key, const char *fmt, u64 value);
+void print_null(struct print *out, const char *key);
 void print_bool(struct print *out, const char *key, bool value);
 
 void print_list_open(struct print *out, const char *key);
 void print_list_string(struct print *out, const char *fmt, const char *value);
+void print_entry_open(struct print *out);
+void print_entry_close(struct print *out);
 void print_list_close(struct print *out);
 
 #endif /* SANXCTL_PRINT_H */

@@ -261,20 +261,38 @@ static void dump_sockets(void)
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 80);
 	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.2");
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, 40000);
-	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "established");
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "ESTAB");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "loop");
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_QUEUE, 5);
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_QUEUE, 6);
 	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 0x100000001ULL);
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_UID, 1000);
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_DENIED, 1);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_NODE, 2);
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_TX_BYTES, 10);
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_RX_BYTES, 0);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_MS, 30);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_RING, 65536);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_RING, 32768);
+	message_end(nlh);
+
+	/* One that became TCP. */
+	nlh = message(FAMILY);
+	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "10.0.0.1");
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 40001);
+	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.3");
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, 81);
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "ESTAB");
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "tcp");
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_FALLBACK, "refused");
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 77);
 	message_end(nlh);
 
 	/* A socket with few attributes. */
 	nlh = message(FAMILY);
 	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "::");
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 8080);
-	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "listen");
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "LISTEN");
 	message_end(nlh);
 }
 

@@ -56,5 +56,8 @@ ok "rules that are there" completes "22 23" ports del deny ""
 ok "rails" completes "10.0.0.1 10.0.0.2 tcp:fd00::1 tcp:fd00::2 tcp:fd00::3" rail set ""
 ok "what a rail can be set to" completes "up drain down weight" rail set 10.0.0.1 ""
 ok "nothing after show" completes "" link show ""
+ok "filters of sockets" completes "port pid" socket show all p
+ok "states of sockets" completes "connecting connected" socket show state conn
+ok "reasons" completes "refused route" socket show all fallback r
 
 tap_done

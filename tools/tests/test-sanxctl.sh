@@ -441,9 +441,38 @@ END
 ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none', 'rail': 1, 'up_secs': 70, 'moves': 2, 'moved': 'lost', 'moved_secs': 71}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
-established      5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 denied
-listen           0      0 [::]:8080             [::]:0                              0 0" "" socket show
-ok "socket: JSON" json 'doc[0]' "{'state': 'established', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297, 'denied': 1}" -j socket show
+ESTAB            5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 node:2 denied
+LISTEN           0      0 [::]:8080             [::]:0                              0 0" "" socket show
+ok "socket: JSON" json 'doc[0]' "{'state': 'ESTAB', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297, 'node': 2, 'fallback': None, 'denied': 1, 'users': None, 'tx_bytes': 10, 'rx_bytes': 0, 'tx_ring_bytes': 65536, 'rx_ring_bytes': 32768, 'tx_age_ms': 30, 'rx_age_ms': None}" -j socket show
+ok "socket: each has all keys" json 'len(set(tuple(d) for d in doc))' 1 -j socket show all
+fell="ESTAB            0      0 10.0.0.1:40001        10.0.0.3:81           tcp           0 77 fallback:refused"
+ok "socket: all" is "$("$sanxctl" socket show all | sed -n 3p)" "$fell"
+ok "socket: fallback" is "$("$sanxctl" socket show fallback refused | sed 1d)" "$fell"
+ok "socket: another fallback" says 0 "" "" socket show fallback link
+ok "socket: memory" is "$("$sanxctl" socket show -m | sed -n 2p | sed 's/.*denied//')" \
+	" tx_bytes:10 rx_bytes:0 tx_ring:65536 rx_ring:32768 sent:30ms"
+ok "socket: by processes" is "$("$sanxctl" socket show -p node 2 | sed -n 2p | sed 's/.*denied//')" ""
+# seen ARGS...: the local ports of the sockets that are shown.
+seen() {
+	"$sanxctl" -j socket show all "$@" | python3 -c 'import json, sys
+print(*(s["local"].rpartition(":")[2] for s in json.load(sys.stdin)))'
+}
+ok "socket: state" is "$(seen state ESTABLISHED)" "80 40001"
+ok "socket: state, connected" is "$(seen state connected)" "80 40001"
+ok "socket: state, listening" is "$(seen state listening)" 8080
+ok "socket: transport" is "$(seen transport loop)" 80
+ok "socket: node" is "$(seen node 2)" 80
+ok "socket: port" is "$(seen port 81)" 40001
+ok "socket: sport" is "$(seen sport 80)" 80
+ok "socket: dport" is "$(seen dport 80)" ""
+ok "socket: uid" is "$(seen uid 1000)" 80
+ok "socket: uid by name" is "$(seen uid root)" "40001 8080"
+ok "socket: pid" is "$(seen pid $$)" ""
+ok "socket: several" is "$(seen state established uid 0)" 40001
+ok "socket: no value" says 1 "" 'Error: a value for "node" is missing.' socket show node
+ok "socket: no port" says 1 "" 'Error: port "0" is not a number from 1 to 65535.' socket show port 0
+ok "socket: no state" says 1 "" 'Error: state "gone" is unknown, try "sanxctl socket help".' socket show state gone
+ok "socket: no user" says 1 "" 'Error: there is no user "nobody-there".' socket show uid nobody-there
 ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;3p;14p;17p')" \
 "conns_loop         1
 conns_tcp_rail     18
@@ -463,7 +492,8 @@ ok "unknown command" says 1 "" \
 ok "unknown option" says 1 "" 'Error: option "-x" is unknown, try "sanxctl -help".' -x link
 ok "unknown option after -j" says 1 "[]" \
 	'Error: option "-x" is unknown, try "sanxctl -help".' -j -x link
-ok "show takes nothing" says 1 "[]" 'Error: argument "x" is one too many.' -j socket show x
+ok "show takes nothing" says 1 "[]" 'Error: argument "x" is one too many.' -j link show x
+ok "socket: an unknown word" says 1 "[]" 'Error: "x" is unknown, try "sanxctl socket help".' -j socket show x
 ok "no object" is "$("$sanxctl" 2>/dev/null; echo $?)" 1
 for option in -j -json --json "-j -p" "-json -pretty" "-p -j"; do
 	# shellcheck disable=SC2086
