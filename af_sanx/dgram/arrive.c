@@ -174,7 +174,11 @@ static bool set_device(struct sk_buff *skb, struct net_device *dev)
 	return true;
 }
 
-/* Has the IP stack receive datagrams; all of @list are taken. */
+/*
+ * Has the IP stack receive datagrams; all of @list are taken.  At once, and not by
+ * netif_rx(): that puts them behind what waits on this CPU, and the work which brings the
+ * next ones may run on another CPU by then and overtake them.
+ */
 static void to_stack(struct net *net, const struct sanx_dgram *d,
 		     const struct sanx_arrival *by, struct sk_buff_head *list)
 {
@@ -185,8 +189,13 @@ static void to_stack(struct net *net, const struct sanx_dgram *d,
 		set_checksums(skb, d);
 		rcu_read_lock();
 		dev = dev_get_by_index_rcu(net, by->sdif ?: by->dif);
+		/* As netif_rx() and tun do. */
+		if (dev && !(dev->flags & IFF_UP))
+			dev = NULL;
 		if (dev && set_device(skb, dev)) {
-			netif_rx(skb);
+			local_bh_disable();
+			netif_receive_skb(skb);
+			local_bh_enable();
 		} else {
 			sanx_stat_add(net, dev ? SANX_STAT_DROPPED_MEMORY :
 						 SANX_STAT_DROPPED_DENIED, 1);
