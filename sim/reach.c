@@ -11,18 +11,11 @@ void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
 {
 }
 
-bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote,
-		       struct sanx_arrival *by)
+bool sanx_route_reaches(struct net *net, bool own, const struct sanx_endpoint *local,
+			const struct sanx_endpoint *remote, struct sanx_arrival *by)
 {
 	/* The request was checked against the rules. */
 	sim_rule_soon(net->id);
-	return true;
-}
-
-bool sanx_route_stays(struct net *net, const struct sanx_endpoint *local,
-		      const struct sanx_endpoint *remote)
-{
 	return true;
 }
 

@@ -603,9 +603,6 @@ struct sanx_arrival {
 };
 
 /* reach.c */
-bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote,
-		       struct sanx_arrival *by);
 bool sanx_route_stays(struct net *net, const struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote);
 bool sanx_route_answered(struct net *net, const struct dst_entry *way,
@@ -613,6 +610,8 @@ bool sanx_route_answered(struct net *net, const struct dst_entry *way,
 			 const struct sanx_endpoint *remote);
 void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote, struct sanx_arrival *by);
+bool sanx_route_reaches(struct net *net, bool own, const struct sanx_endpoint *local,
+			const struct sanx_endpoint *remote, struct sanx_arrival *by);
 bool sanx_route_source(struct net *net, const struct in6_addr *remote,
 		       struct in6_addr *local);
 bool sanx_addr_works(struct net *net, const struct in6_addr *addr);

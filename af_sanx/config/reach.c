@@ -214,28 +214,18 @@ static struct dst_entry *answer(struct net *net, const struct sanx_endpoint *loc
 	return answer_v6(net, local, remote);
 }
 
-/**
- * sanx_route_admits() - would TCP answer a SYN between these addresses?
- * @net: the namespace
- * @local: where it would go to
- * @remote: where it would come from, of the same address family
- * @by: set to where it would arrive, if so
- *
- * Context: process, may sleep.
- * Return: true if so; false also if there is no memory to find out.
- */
-bool sanx_route_admits(struct net *net, const struct sanx_endpoint *local,
-		       const struct sanx_endpoint *remote,
-		       struct sanx_arrival *by)
+/* Would TCP answer a SYN of another node?  If so, sets @by. */
+static bool admits(struct net *net, const struct sanx_endpoint *local,
+		   const struct sanx_endpoint *remote, struct sanx_arrival *by)
 {
 	struct dst_entry *dst = answer(net, local, remote);
-	bool admits;
+	bool yes;
 
 	if (IS_ERR(dst))
 		return false;
-	admits = in_clear(dst) && arrives(net, dst->dev, local, remote, by);
+	yes = in_clear(dst) && arrives(net, dst->dev, local, remote, by);
 	dst_release(dst);
-	return admits;
+	return yes;
 }
 
 /**
@@ -344,6 +334,27 @@ void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
 	by->dif = ipv6_addr_v4mapped(&local->addr) ? loops_by_v4(net, local, remote) :
 						     loops_by_v6(net, local, remote);
 	by->sdif = 0;
+}
+
+/**
+ * sanx_route_reaches() - would a packet from one address to another be received?
+ * @net: the namespace
+ * @own: it comes from this node itself, else from another one
+ * @local: where it would go to
+ * @remote: where it would come from, of the same address family
+ * @by: set to where it would arrive, if so
+ *
+ * Context: process, may sleep.
+ * Return: true if so, and the answer goes in clear; false also if there is no memory to
+ * find out.
+ */
+bool sanx_route_reaches(struct net *net, bool own, const struct sanx_endpoint *local,
+			const struct sanx_endpoint *remote, struct sanx_arrival *by)
+{
+	if (!own)
+		return admits(net, local, remote, by);
+	sanx_route_loops(net, local, remote, by);
+	return sanx_route_stays(net, remote, local) && sanx_route_stays(net, local, remote);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)

@@ -60,17 +60,6 @@ static bool parse(struct sk_buff *skb, u16 gso_size, struct sanx_dgram *d)
 	return true;
 }
 
-/* As open_reachable() of link/open.c. */
-static bool reaches(const struct sanx_carrier *c, const struct sanx_endpoint *local,
-		    const struct sanx_endpoint *remote, struct sanx_arrival *by)
-{
-	if (!carrier_loops(c))
-		return sanx_route_admits(c->net, local, remote, by);
-	sanx_route_loops(c->net, local, remote, by);
-	return sanx_route_stays(c->net, remote, local) &&
-	       sanx_route_stays(c->net, local, remote);
-}
-
 /*
  * Would a packet between these addresses be received?  Rules of routing that are about UDP or
  * its ports alone are not asked.  What was found last is remembered until a route or the node
@@ -93,7 +82,7 @@ static bool admitted(struct sanx_carrier *c, const struct sanx_dgram *d,
 	}
 	if (!sanx_addr_travels(&local.addr) ||
 	    !sanx_node_has_addr(c->net, c->peer, &remote.addr) ||
-	    !reaches(c, &local, &remote, by))
+	    !sanx_route_reaches(c->net, carrier_loops(c), &local, &remote, by))
 		return false;
 	*known = (struct carrier_known){
 		.local = local.addr, .remote = remote.addr,

@@ -152,18 +152,14 @@ static bool open_reachable(const struct sanx_request *o,
 			   struct sanx_arrival *by)
 {
 	const struct sanx_link *link = o->link;
-	struct net *net = link->group->lnet->net;
 
 	/* Its addresses say nothing but who asks. */
 	if (open_implicit(o)) {
 		*by = (struct sanx_arrival){};
 		return true;
 	}
-	if (link->group->peer != link->self)
-		return sanx_route_admits(net, local, remote, by);
-	sanx_route_loops(net, local, remote, by);
-	return sanx_route_stays(net, remote, local) &&
-	       sanx_route_stays(net, local, remote);
+	return sanx_route_reaches(link->group->lnet->net, link->group->peer == link->self,
+				  local, remote, by);
 }
 
 /*
