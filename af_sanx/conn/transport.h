@@ -830,6 +830,18 @@ static inline struct sanx_conn *sanx_conn_get(struct sanx_conn *conn)
 	return conn;
 }
 
+/**
+ * sanx_age_ms() - how long ago was something?
+ * @when: jiffies of that time, modulo 2^32, as in &sanx_conn.tx_time
+ *
+ * Context: any.
+ * Return: ms.
+ */
+static inline u32 sanx_age_ms(u32 when)
+{
+	return jiffies_to_msecs((u32)jiffies - when);
+}
+
 /* listener.c */
 int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by);
 void sanx_conn_confirmed(struct sanx_conn *conn);

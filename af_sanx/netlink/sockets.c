@@ -153,11 +153,6 @@ static void view_fallen(struct sock_view *v, const struct sock *sk, enum sanx_fa
 	v->tx = READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
 }
 
-static u32 age_ms(u32 when)
-{
-	return jiffies_to_msecs((u32)jiffies - when);
-}
-
 static bool put_conn(struct sk_buff *skb, struct sanx_conn *conn)
 {
 	u64 sent = READ_ONCE(conn->tx.next), came = READ_ONCE(conn->rx.tail);
@@ -167,9 +162,9 @@ static bool put_conn(struct sk_buff *skb, struct sanx_conn *conn)
 	return !nla_put_u64_64bit(skb, SANX_A_SOCKET_TX_BYTES, sent, SANX_A_SOCKET_PAD) &&
 	       !nla_put_u64_64bit(skb, SANX_A_SOCKET_RX_BYTES, came, SANX_A_SOCKET_PAD) &&
 	       (!sent || !nla_put_u32(skb, SANX_A_SOCKET_TX_MS,
-				      age_ms(READ_ONCE(conn->tx_time)))) &&
+				      sanx_age_ms(READ_ONCE(conn->tx_time)))) &&
 	       (!came || !nla_put_u32(skb, SANX_A_SOCKET_RX_MS,
-				      age_ms(READ_ONCE(conn->rx_time)))) &&
+				      sanx_age_ms(READ_ONCE(conn->rx_time)))) &&
 	       !nla_put_u32(skb, SANX_A_SOCKET_TX_RING, READ_ONCE(conn->tx.size)) &&
 	       !nla_put_u32(skb, SANX_A_SOCKET_RX_RING, READ_ONCE(conn->rx.size));
 }

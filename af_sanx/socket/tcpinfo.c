@@ -72,16 +72,11 @@ static void info_bytes(struct sanx_conn *conn, struct tcp_info *info, u32 outq)
 	info->tcpi_bytes_received = READ_ONCE(conn->rx.tail) + fin_rx;
 }
 
-static u32 age_ms(u32 when)
-{
-	return jiffies_to_msecs((u32)jiffies - when);
-}
-
 static void info_times(const struct sanx_conn *conn, struct tcp_info *info)
 {
-	info->tcpi_last_data_sent = age_ms(READ_ONCE(conn->tx_time));
-	info->tcpi_last_data_recv = age_ms(READ_ONCE(conn->rx_time));
-	info->tcpi_last_ack_recv = min(age_ms(READ_ONCE(conn->ack_time)),
+	info->tcpi_last_data_sent = sanx_age_ms(READ_ONCE(conn->tx_time));
+	info->tcpi_last_data_recv = sanx_age_ms(READ_ONCE(conn->rx_time));
+	info->tcpi_last_ack_recv = min(sanx_age_ms(READ_ONCE(conn->ack_time)),
 				       info->tcpi_last_data_recv);
 	info->tcpi_rtt = READ_ONCE(conn->rtt_us);
 	info->tcpi_min_rtt = info->tcpi_rtt;
