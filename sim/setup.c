@@ -153,11 +153,11 @@ void wire_setup_stop(struct wire_end *e)
 	mutex_unlock(&e->handler);
 }
 
-static void refuse(struct wire_end *e, enum sanx_refusal why)
+static void refuse(struct wire_end *e, enum sanx_cause why)
 {
-	e->has_word = why != SANX_REFUSED_ABSENT;
-	if (e->has_word)
-		e->word = sanx_wire_refusal(why);
+	e->has_said = why != SANX_CAUSE_ABSENT;
+	if (e->has_said)
+		sanx_wire_refusal(e->said, why);
 	next_step(e, WIRE_REFUSED, sim_rnd(100000));
 }
 
@@ -197,22 +197,22 @@ static void ask_unproven(struct wire_listener *l, struct wire_end *e,
 	if (ask->origin == SANX_WIRE_ANYONE)
 		return;
 	unproven.origin = SANX_WIRE_ANYONE;
-	sim_assert(sanx_wire_request(l->lnet, &e->wl, &unproven) != SANX_REFUSED_NOT);
+	sim_assert(sanx_wire_request(l->lnet, &e->wl, &unproven));
 }
 
 /* The passive side takes a request. */
-static enum sanx_refusal take_request(struct wire_listener *l, struct wire_request *r)
+static enum sanx_cause take_request(struct wire_listener *l, struct wire_request *r)
 {
 	struct wire_end *a = r->from, *e = wire_end_new(l->node, l->kind, false);
 	struct sanx_wire_ask ask = {
 		.kind = l->kind, .origin = origin(a->node, l->node),
 		.data = r->hello, .len = sizeof(r->hello),
 	};
-	enum sanx_refusal how;
+	enum sanx_cause why;
 	struct sanx_link *link;
 
 	if (!e)
-		return SANX_REFUSED_LATER;
+		return SANX_CAUSE_UNABLE;
 	e->to = a->node;
 	e->rail = a->to_rail;
 	e->to_rail = a->rail;
@@ -222,15 +222,15 @@ static enum sanx_refusal take_request(struct wire_listener *l, struct wire_reque
 	ask_unproven(l, e, &ask);
 	/* quiesce() waits until the request is answered. */
 	mutex_lock(&e->handler);
-	how = sanx_wire_request(l->lnet, &e->wl, &ask);
-	if (how != SANX_REFUSED_NOT) {
+	why = sanx_wire_request(l->lnet, &e->wl, &ask);
+	if (why) {
 		mutex_unlock(&e->handler);
 		wire_end_put(e);
-		return how;
+		return why;
 	}
 	link = e->wl.link;
 	if (wire_prepare(e)) {
-		refuse(a, SANX_REFUSED_LATER);
+		refuse(a, SANX_CAUSE_UNABLE);
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
 	} else {
 		e->live = true;
@@ -238,7 +238,7 @@ static enum sanx_refusal take_request(struct wire_listener *l, struct wire_reque
 	}
 	mutex_unlock(&e->handler);
 	sanx_wire_request_put(link);
-	return SANX_REFUSED_NOT;
+	return SANX_CAUSE_NONE;
 }
 
 static void request_arrives(struct sim_entry *en)
@@ -249,22 +249,22 @@ static void request_arrives(struct sim_entry *en)
 	struct sim_node *n = &sim_nodes[a->to];
 	struct wire_listener *l = n->listener[a->kind];
 	unsigned int noio = memalloc_noio_save();
-	enum sanx_refusal how;
+	enum sanx_cause why;
 
 	if (a->stopped || !wire_path_out(a)) {
 		next_step(a, WIRE_LOST, a->path.route_ms * NSEC_PER_MSEC);
 	} else if (n->deaf) {
-		refuse(a, SANX_REFUSED_ABSENT);
+		refuse(a, SANX_CAUSE_ABSENT);
 	} else if (!n->net || !l) {
 		/* A node without memory for it seems to have no AF_SANX. */
 		if (!sim_rails_strict())
 			sim_excuse(a->node, a->to, "nobody listened for links");
-		refuse(a, SANX_REFUSED_ABSENT);
+		refuse(a, SANX_CAUSE_ABSENT);
 	} else {
 		l->running++;
-		how = take_request(l, r);
-		if (how != SANX_REFUSED_NOT)
-			refuse(a, how);
+		why = take_request(l, r);
+		if (why)
+			refuse(a, why);
 		l->running--;
 		sim_wake(&l->idle);
 	}
@@ -334,8 +334,8 @@ static void do_step(struct wire_end *e)
 		sanx_wire_connected(link, e->hello, sizeof(e->hello));
 		break;
 	case WIRE_REFUSED:
-		if (e->has_word)
-			sanx_wire_refused(link, &e->word, sizeof(e->word));
+		if (e->has_said)
+			sanx_wire_refused(link, e->said, sizeof(e->said));
 		else
 			sanx_wire_refused(link, NULL, 0);
 		break;

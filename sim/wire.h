@@ -117,8 +117,8 @@ enum wire_step {
  * @handler: upcalls about the set-up are serialised
  * @step: of the set-up
  * @step_timer: makes the next step
- * @word: of the refusal
- * @has_word: there is one
+ * @said: the refusal
+ * @has_said: there is one
  * @hello: the peer's
  * @fail: tells the engine that the link is lost, at a time
  */
@@ -160,8 +160,8 @@ struct wire_end {
 	enum wire_step		step;
 	struct sim_timer	step_timer;
 	struct sanx_wire_path	path;
-	__le32			word;
-	bool			has_word;
+	u8			said[SANX_WIRE_REFUSAL];
+	bool			has_said;
 	u8			hello[SANX_WIRE_HELLO];
 	struct sim_timer	fail;
 	bool			fault;

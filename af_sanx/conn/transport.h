@@ -734,6 +734,7 @@ struct sanx_link_info {
  * @rx_bytes: payload received
  * @errors: links that were lost, and attempts that failed
  * @retry_secs: seconds until it is not held any more, or 0
+ * @cause: name of why it has no link, or NULL
  */
 struct sanx_rail_info {
 	u32		node;
@@ -751,6 +752,7 @@ struct sanx_rail_info {
 	u64		rx_bytes;
 	u32		errors;
 	u32		retry_secs;
+	const char	*cause;
 };
 
 /* conn.c */

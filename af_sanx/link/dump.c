@@ -152,8 +152,9 @@ static void rail_add_link(struct sanx_rail_info *info, const struct sanx_link *l
 		info->rtt = rtt;
 }
 
+/* @well: set of rails on which a link is up */
 static void rail_add_lanes(struct sanx_rail_info *info,
-			   const struct sanx_group *first)
+			   const struct sanx_group *first, u32 well)
 {
 	const struct rails *r = &first->rails;
 	unsigned int i, n = info->number;
@@ -162,6 +163,9 @@ static void rail_add_lanes(struct sanx_rail_info *info,
 	info->tx_bytes = first->rail_count[n].tx_bytes;
 	info->rx_bytes = first->rail_count[n].rx_bytes;
 	info->errors = first->rail_count[n].errors;
+	/* Links of other lanes may be up where one was lost. */
+	if (!(well & BIT(n)))
+		info->cause = sanx_cause_name(first->rail_count[n].cause);
 	if (rails_held(r, n, jiffies))
 		info->retry_secs = DIV_ROUND_UP(r->rail[n].until - jiffies, HZ);
 	for (i = 0; i < SANX_LANES_ALL; i++) {
@@ -189,7 +193,7 @@ static int dump_rail(const struct sanx_group *first,
 	};
 
 	if (first)
-		rail_add_lanes(&info, first);
+		rail_add_lanes(&info, first, s->view.well);
 	return sanx_nl_put_rail(skb, cb, &info);
 }
 

@@ -281,8 +281,10 @@ static int group_try(struct sanx_group *g, bool waits)
 	if (!wire)
 		return -ENODEV;
 	link = sanx_link_alloc(g, wire, true);
-	if (IS_ERR(link))
+	if (IS_ERR(link)) {
+		sanx_rail_note(g, g->rail, SANX_CAUSE_NO_WAY);
 		return PTR_ERR(link);
+	}
 	link->remote = s.peer.rail[g->rail];
 	if (group_linked(g) || sanx_group_standby(g))
 		link->use = SANX_LINK_TRIAL;
@@ -748,6 +750,40 @@ static void group_try_next(struct sanx_group *g)
 		group_refuse(g);
 }
 
+/* Why has an attempt failed?  If nobody has said it, by how the link has ended. */
+static enum sanx_cause failure_cause(const struct sanx_link *link)
+{
+	enum sanx_cause cause = READ_ONCE(link->cause);
+
+	if (cause)
+		return cause;
+	switch (READ_ONCE(link->why)) {
+	case SANX_END_LOST:
+		return SANX_CAUSE_SILENT;
+	case SANX_END_NO_WAY:
+		return SANX_CAUSE_NO_WAY;
+	case SANX_END_REFUSED:
+		return SANX_CAUSE_REFUSED;
+	case SANX_END_UNFIT:
+		return SANX_CAUSE_UNFIT;
+	case SANX_END_FAULT:
+		return SANX_CAUSE_FAULT;
+	default:
+		/* Nothing is wrong with the rail. */
+		return SANX_CAUSE_NONE;
+	}
+}
+
+/* Remembers why the attempt fails. */
+static void group_note_cause(struct sanx_group *g)
+{
+	enum sanx_cause cause = failure_cause(g->trying);
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (cause && !g->trying->yields)
+		sanx_rail_note(g, g->rail, cause);
+}
+
 /*
  * Has the attempt run out of time?  The timer is not cancelled when one succeeds, and
  * link.up of one that has may not have run yet.
@@ -767,6 +803,7 @@ static void group_timeout(struct work_struct *work)
 
 	mutex_lock(&g->lnet->lock);
 	if (group_attempt_over(g)) {
+		group_note_cause(g);
 		sanx_link_kill(g->trying, SANX_END_LOST);
 		sanx_rail_failed(g, g->rail);
 		sanx_rails_care(g);
@@ -841,29 +878,26 @@ static bool accept_tie(const struct sanx_group *g, const struct sanx_hello_info 
 }
 
 /* May the peer have a link in this lane?  As sanx_group_accept(). */
-static enum sanx_refusal accept_check(struct sanx_group *g,
-				      const struct sanx_wire_ask *ask,
-				      const struct sanx_hello_info *hello,
-				      const char **why)
+static enum sanx_cause accept_check(struct sanx_group *g,
+				    const struct sanx_wire_ask *ask,
+				    const struct sanx_hello_info *hello)
 {
 	/* First: a peer that may ask for one rail of several must not wait for ever. */
 	if (!sanx_link_may(g))
-		return SANX_REFUSED_NEVER;
-	if (!sanx_bounds_link(g)) {
-		*why = "it asks too often: net.sanx.setups_peer is reached";
-		return SANX_REFUSED_LATER;
-	}
+		return SANX_CAUSE_QUOTA;
+	if (!sanx_bounds_link(g))
+		return SANX_CAUSE_RATE;
 	if (!sanx_rail_takes(g, hello->to, ask))
-		return SANX_REFUSED_LATER;
+		return SANX_CAUSE_RAIL;
 	if (accept_tie(g, hello))
-		return SANX_REFUSED_TIE;
-	return SANX_REFUSED_NOT;
+		return SANX_CAUSE_TIE;
+	return SANX_CAUSE_NONE;
 }
 
 /* What the user has may stay as it is, and the peer must not wait for ever. */
-static enum sanx_refusal accept_refusal(int err)
+static enum sanx_cause accept_failed(int err)
 {
-	return err == -EDQUOT ? SANX_REFUSED_NEVER : SANX_REFUSED_LATER;
+	return err == -EDQUOT ? SANX_CAUSE_QUOTA : SANX_CAUSE_UNABLE;
 }
 
 /* Return: a link that is accepting, with its own reference only; or as sanx_link_alloc(). */
@@ -899,54 +933,55 @@ static struct sanx_link *accept_link(struct sanx_group *g,
  * @hello: the peer's hello, checked by itself and against the node map
  * @auth: what it proves; copied, with a reference of its key
  * @wl: the wire's part; on success the link owns it, and it has the link
- * @why: set to what the log has to say about a refusal, if it has
  *
  * Context: process, in an upcall of the wire.
- * Return: SANX_REFUSED_NOT, and @wl->link is accepting, with a reference for the caller;
+ * Return: SANX_CAUSE_NONE, and @wl->link is accepting, with a reference for the caller;
  * else why there is none.
  */
-enum sanx_refusal sanx_group_accept(struct sanx_lnet *lnet,
-				    const struct sanx_wire_ask *ask,
-				    const struct sanx_hello_info *hello,
-				    const struct sanx_auth *auth,
-				    struct sanx_wire_link *wl, const char **why)
+enum sanx_cause sanx_group_accept(struct sanx_lnet *lnet,
+				  const struct sanx_wire_ask *ask,
+				  const struct sanx_hello_info *hello,
+				  const struct sanx_auth *auth,
+				  struct sanx_wire_link *wl)
 {
-	enum sanx_refusal how = SANX_REFUSED_NEVER;
+	enum sanx_cause why = SANX_CAUSE_STOPPED;
 	const struct sanx_wire_ops *wire;
 	struct sanx_link *link;
 	struct sanx_group *g;
 
 	mutex_lock(&lnet->lock);
 	wire = sanx_link_wire(lnet, ask->kind);
-	if (!lnet->running || !wire || !accept_mapped(lnet->net, ask, hello))
+	if (!lnet->running || !wire)
 		goto out;
-	how = SANX_REFUSED_LATER;
+	why = SANX_CAUSE_UNMAPPED;
+	if (!accept_mapped(lnet->net, ask, hello))
+		goto out;
+	why = SANX_CAUSE_OTHER_KEY;
 	if (!sanx_key_valid(lnet->net, hello->from, auth->key))
 		goto out;
-	if (half_open_full(lnet, hello->from)) {
-		*why = "net.sanx.half_open or half_open_peer is reached";
+	why = SANX_CAUSE_HALF_OPEN;
+	if (half_open_full(lnet, hello->from))
 		goto out;
-	}
 	g = group_get(lnet, hello->from, hello->lane);
 	if (IS_ERR(g)) {
-		how = accept_refusal(PTR_ERR(g));
+		why = accept_failed(PTR_ERR(g));
 		goto out;
 	}
-	how = accept_check(g, ask, hello, why);
-	if (how != SANX_REFUSED_NOT)
+	why = accept_check(g, ask, hello);
+	if (why)
 		goto out;
 	link = accept_link(g, wire, ask, hello, auth);
 	if (IS_ERR(link)) {
-		how = accept_refusal(PTR_ERR(link));
+		why = accept_failed(PTR_ERR(link));
 		goto out;
 	}
 	kref_get(&link->refs);
 	link->wl = wl;
 	wl->link = link;
-	how = SANX_REFUSED_NOT;
+	why = SANX_CAUSE_NONE;
 out:
 	mutex_unlock(&lnet->lock);
-	return how;
+	return why;
 }
 
 /* Ends what is left in other lanes of a peer that has restarted. */
@@ -1181,6 +1216,8 @@ void sanx_group_link_ends(struct sanx_link *link)
 		if (READ_ONCE(link->why) == SANX_END_LOST && link_key_valid(link) &&
 		    !group_replacing(g))
 			sanx_rail_lost(link);
+		else if (READ_ONCE(link->why) == SANX_END_FAULT)
+			sanx_rail_note(g, sanx_rail_of(link), SANX_CAUSE_FAULT);
 		group_step(g, LANE_LOST, NULL);
 		sanx_rails_care(g);
 		group_take_trial(g);
@@ -1217,6 +1254,7 @@ static void group_note_failure(struct sanx_group *g)
 	const struct sanx_link *link = g->trying;
 	enum sanx_link_end why = READ_ONCE(link->why);
 
+	group_note_cause(g);
 	if (why == SANX_END_LOST || why == SANX_END_NO_WAY || why == SANX_END_UNFIT ||
 	    (!waits && g->refused & BIT(g->rail)))
 		sanx_rail_failed(g, g->rail);

@@ -65,6 +65,7 @@
 
 #include "auth.h"
 #include "beat.h"
+#include "cause.h"
 #include "config/config.h"
 #include "conn/transport.h"
 #include "frame.h"
@@ -178,6 +179,8 @@ enum sanx_move {
  * @tx_bytes: payload that links sent which have ended
  * @rx_bytes: payload that they received
  * @errors: links that were lost, and attempts that failed
+ * @cause: why there is no link, or SANX_CAUSE_UP, as the log says it; SANX_CAUSE_NONE as long
+ *	as nothing is known
  */
 struct sanx_rail_count {
 	struct in6_addr		addr;
@@ -185,6 +188,7 @@ struct sanx_rail_count {
 	u64			tx_bytes;
 	u64			rx_bytes;
 	u32			errors;
+	enum sanx_cause		cause;
 };
 
 /**
@@ -465,6 +469,8 @@ struct sanx_request {
  * @rail: number of the rail of the passive side that the link runs over, as the
  *	active side's node map had it when the set-up began
  * @yields: gives way to the peer's attempt; lnet.lock
+ * @cause: why the set-up failed, as far as it was said: sanx_wire_cause(); read under
+ *	lnet.lock
  * @use: changes to READY or SHOWN under tx_lock, and to TAKEN under lnet.lock with release
  *	semantics; sanx_group_link_up() reads it without a lock with acquire semantics
  * @up_at: when it came up, in jiffies
@@ -559,6 +565,7 @@ struct sanx_link {
 	bool			active;
 	unsigned int		rail;
 	bool			yields;
+	enum sanx_cause		cause;
 	enum sanx_link_use	use;
 	unsigned long		up_at;
 	u32			self;
@@ -876,11 +883,11 @@ static inline void sanx_debug_hold_up(void)
 /* group.c */
 int sanx_group_connect(struct sanx_lconn *lc);
 bool sanx_group_cancel(struct sanx_lconn *lc);
-enum sanx_refusal sanx_group_accept(struct sanx_lnet *lnet,
-				    const struct sanx_wire_ask *ask,
-				    const struct sanx_hello_info *hello,
-				    const struct sanx_auth *auth,
-				    struct sanx_wire_link *wl, const char **why);
+enum sanx_cause sanx_group_accept(struct sanx_lnet *lnet,
+				  const struct sanx_wire_ask *ask,
+				  const struct sanx_hello_info *hello,
+				  const struct sanx_auth *auth,
+				  struct sanx_wire_link *wl);
 bool sanx_group_trial(struct sanx_link *link);
 bool sanx_group_fits(const struct sanx_link *link);
 void sanx_group_heard(struct sanx_link *link);
@@ -926,6 +933,7 @@ bool sanx_rail_takes(const struct sanx_group *g, u32 self,
 		     const struct sanx_wire_ask *ask);
 void sanx_rail_failed(struct sanx_group *g, unsigned int rail);
 void sanx_rail_refused(struct sanx_group *g, unsigned int rail);
+void sanx_rail_note(struct sanx_group *g, unsigned int rail, enum sanx_cause cause);
 void sanx_rail_lost(const struct sanx_link *link);
 void sanx_rail_count_link(const struct sanx_link *link);
 void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
@@ -973,7 +981,6 @@ void sanx_seek_flush(void);
 /* setup.c */
 void sanx_setup_start(struct work_struct *work);
 void sanx_setup_unproven(struct sanx_link *link);
-enum sanx_refusal sanx_setup_refusal(const void *data, size_t len);
 
 /* link.c */
 struct sanx_link *sanx_link_alloc(struct sanx_group *g,

@@ -132,6 +132,21 @@ int sanx_link_errno(const struct sanx_link *link)
 }
 
 /**
+ * sanx_wire_cause() - say more of why the set-up of a link fails
+ * @link: the link, which sanx_wire_failed() or sanx_wire_refused() follows for
+ * @cause: why; what was said first counts
+ *
+ * Context: process, in an upcall about the set-up, of which there is one at a time.
+ */
+void sanx_wire_cause(struct sanx_link *link, enum sanx_cause cause)
+{
+	/* group_timeout() may read it. */
+	if (!link->cause)
+		WRITE_ONCE(link->cause, cause);
+}
+EXPORT_SYMBOL_GPL(sanx_wire_cause);
+
+/**
  * sanx_wire_failed() - a link cannot go on
  * @link: the link
  * @why: the cause; if several are reported, in any order, SANX_WIRE_FAULT

@@ -378,6 +378,59 @@ static unsigned long rail_hold(void)
 	return msecs_to_jiffies(READ_ONCE(rail_hold_ms));
 }
 
+static void rail_tell(const struct sanx_group *g, const struct sanx_rail_count *c)
+{
+	if (c->cause == SANX_CAUSE_UP)
+		pr_info_ratelimited("node %u is reached at %s %pI6c\n", g->peer,
+				    sanx_link_kind_name(c->kind), &c->addr);
+	else if (c->cause == SANX_CAUSE_LOST)
+		pr_notice_ratelimited("node %u is lost at %s %pI6c\n", g->peer,
+				      sanx_link_kind_name(c->kind), &c->addr);
+	else
+		pr_notice_ratelimited("no link to node %u at %s %pI6c: %s\n", g->peer,
+				      sanx_link_kind_name(c->kind), &c->addr,
+				      sanx_cause_asks(c->cause));
+}
+
+/*
+ * Is something wrong with a rail, if a lane has no link on it?  Not if another lane has one
+ * there, or if this node does not want one.
+ */
+static noinline_for_stack bool rail_ails(const struct sanx_group *g, unsigned int rail)
+{
+	struct sanx_rails_seen s;
+
+	sanx_rails_look(g, &s);
+	return s.allowed & ~s.view.well & BIT(rail);
+}
+
+/**
+ * sanx_rail_note() - remember why there is no link on a rail, or that there is one
+ * @g: the lane
+ * @rail: number of the rail, or RAILS_MAX
+ * @cause: why; or SANX_CAUSE_UP
+ *
+ * The log says it once, until it is something else.
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_note(struct sanx_group *g, unsigned int rail, enum sanx_cause cause)
+{
+	struct sanx_rail_count *c;
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (rail >= RAILS_MAX)
+		return;
+	c = &g->first->rail_count[rail];
+	if (c->cause == cause || (cause != SANX_CAUSE_UP && !rail_ails(g, rail)))
+		return;
+	/* Another lane has lost its link later, and an attempt has found out more. */
+	if (cause == SANX_CAUSE_LOST && c->cause != SANX_CAUSE_UP)
+		return;
+	c->cause = cause;
+	rail_tell(g, c);
+}
+
 /**
  * sanx_rail_failed() - an attempt on a rail has failed, or a link was lost
  * @g: the lane
@@ -445,8 +498,10 @@ void sanx_rail_lost(const struct sanx_link *link)
 	if (set.admin != SANX_RAIL_ADMIN_UP)
 		return;
 	if (!sanx_group_standby(g) ||
-	    (link->active && !rail_used(g->first, rail)))
+	    (link->active && !rail_used(g->first, rail))) {
+		sanx_rail_note(g, rail, SANX_CAUSE_LOST);
 		sanx_rail_failed(g, rail);
+	}
 }
 
 /**
@@ -556,6 +611,7 @@ void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link)
 	g->out_kind = link->kind;
 	g->out_rail = link->remote;
 	g->out_since = jiffies;
+	sanx_rail_note(g, rail, SANX_CAUSE_UP);
 	if (rail < RAILS_MAX)
 		rails_up(&g->first->rails, rail, jiffies);
 }

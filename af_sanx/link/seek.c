@@ -127,13 +127,14 @@ EXPORT_SYMBOL_GPL(sanx_wire_question);
  */
 int sanx_wire_answered(struct sanx_seek *s, const void *data, size_t len)
 {
-	enum sanx_refusal why;
+	enum sanx_refusal how;
+	enum sanx_cause cause;
 	struct sanx_keys keys;
 	int err;
 
-	why = sanx_setup_refusal(data, len);
-	if (why != SANX_REFUSED_ABSENT)
-		return why == SANX_REFUSED_LATER ? -EAGAIN : -EACCES;
+	how = sanx_refusal_parse(data, len, &cause);
+	if (how != SANX_REFUSED_ABSENT)
+		return how == SANX_REFUSED_LATER ? -EAGAIN : -EACCES;
 	if (len != sizeof(s->text.answer))
 		return -EPROTO;
 	memcpy(&s->text.answer, data, len);
@@ -379,21 +380,21 @@ void sanx_seek_again(struct sanx_lnet *lnet, u32 id)
 }
 
 /* Who we are at one of our addresses; as sanx_wire_who(). */
-static enum sanx_refusal seek_self(struct net *net, const struct in6_addr *local,
-				   struct sanx_node_info *self)
+static enum sanx_cause seek_self(struct net *net, const struct in6_addr *local,
+				 struct sanx_node_info *self)
 {
 	u32 id = sanx_node_self(net);
 	struct sanx_nodemap_entry e;
 
 	/* The node map may change in between. */
 	if (id && sanx_node_has_addr(net, id, local))
-		return sanx_node_by_addr(net, local, self) ? SANX_REFUSED_NOT :
-							     SANX_REFUSED_LATER;
+		return sanx_node_by_addr(net, local, self) ? SANX_CAUSE_NONE :
+							     SANX_CAUSE_CHANGING;
 	if (!sanx_auto_covers(net, local))
-		return SANX_REFUSED_NEVER;
+		return SANX_CAUSE_MUTE;
 	sanx_auto_entry(&e, local, id ?: sanx_auto_self(net));
 	*self = e.node;
-	return self->id ? SANX_REFUSED_NOT : SANX_REFUSED_NEVER;
+	return self->id ? SANX_CAUSE_NONE : SANX_CAUSE_MUTE;
 }
 
 /* Are the node that asks and the address of ours that it asks in the node map? */
@@ -416,21 +417,21 @@ static bool seek_answered(struct sanx_lnet *lnet, const struct in6_addr *addr)
 	return answered;
 }
 
-static enum sanx_refusal seek_answer(struct sanx_lnet *lnet,
-				     const struct sanx_wire_ask *ask,
-				     struct sanx_who_text *text, bool known)
+static enum sanx_cause seek_answer(struct sanx_lnet *lnet,
+				   const struct sanx_wire_ask *ask,
+				   struct sanx_who_text *text, bool known)
 {
 	const struct sanx_key *key;
 	struct sanx_node_info self;
-	enum sanx_refusal how;
 	struct sanx_keys keys;
+	enum sanx_cause why;
 	int err;
 
-	how = seek_self(lnet->net, &ask->local, &self);
-	if (how != SANX_REFUSED_NOT)
-		return how;
+	why = seek_self(lnet->net, &ask->local, &self);
+	if (why)
+		return why;
 	if (sanx_keys_get(lnet->net, 0, &keys))
-		return SANX_REFUSED_LATER;
+		return SANX_CAUSE_UNABLE;
 	text->addr[0] = ask->remote;
 	text->addr[1] = ask->local;
 	err = sanx_who_check_question(text, &keys, &key);
@@ -439,10 +440,14 @@ static enum sanx_refusal seek_answer(struct sanx_lnet *lnet,
 	sanx_keys_put(&keys);
 	if (err == -EPROTO) {
 		sanx_count_protocol_error(lnet->net);
-		return SANX_REFUSED_NEVER;
+		return SANX_CAUSE_MALFORMED;
 	}
 	/* The administrator may be about to give both nodes the key. */
-	return err ? SANX_REFUSED_LATER : SANX_REFUSED_NOT;
+	if (err == -ENOKEY)
+		return SANX_CAUSE_NO_KEY;
+	if (err == -EKEYREJECTED)
+		return SANX_CAUSE_OTHER_KEY;
+	return err ? SANX_CAUSE_UNABLE : SANX_CAUSE_NONE;
 }
 
 /**
@@ -452,15 +457,15 @@ static enum sanx_refusal seek_answer(struct sanx_lnet *lnet,
  * @buf: SANX_WIRE_ANSWER bytes, filled with the answer
  *
  * Context: process, may sleep.
- * Return: SANX_REFUSED_NOT; or what there is instead of an answer, for
+ * Return: SANX_CAUSE_NONE; or what there is instead of an answer, for
  * sanx_wire_refusal().
  */
-enum sanx_refusal sanx_wire_who(struct sanx_lnet *lnet,
-				const struct sanx_wire_ask *ask, void *buf)
+enum sanx_cause sanx_wire_who(struct sanx_lnet *lnet,
+			      const struct sanx_wire_ask *ask, void *buf)
 {
 	struct net *net = lnet->net;
 	struct sanx_who_text text = {};
-	enum sanx_refusal how;
+	enum sanx_cause why;
 	bool mapped;
 
 	/* A wire may add zeroes. */
@@ -468,22 +473,22 @@ enum sanx_refusal sanx_wire_who(struct sanx_lnet *lnet,
 	    (!sanx_node_by_addr(net, &ask->remote, NULL) &&
 	     !sanx_auto_covers(net, &ask->remote)) ||
 	    ask->len < sizeof(text.question))
-		return SANX_REFUSED_NEVER;
+		return SANX_CAUSE_MUTE;
 	if (sanx_rate_wait(&lnet->answers, ktime_get_ns(), ANSWERS_SECOND))
-		return SANX_REFUSED_LATER;
+		return SANX_CAUSE_RATE;
 	memcpy(&text.question, ask->data, sizeof(text.question));
 	mapped = seek_mapped(net, ask);
-	how = seek_answer(lnet, ask, &text,
+	why = seek_answer(lnet, ask, &text,
 			  mapped || seek_answered(lnet, &ask->remote));
-	if (how != SANX_REFUSED_NOT)
-		return how;
+	if (why)
+		return why;
 	if (!mapped && !(text.question.flags & SANX_WHO_F_BACK)) {
 		/* Whatever it was, now it has AF_SANX. */
 		sanx_auto_forget(net, &ask->remote);
 		seek_start(lnet, &ask->remote, SEEK_BACK);
 	}
 	memcpy(buf, &text.answer, SANX_WIRE_ANSWER);
-	return SANX_REFUSED_NOT;
+	return SANX_CAUSE_NONE;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_who);
 

@@ -22,13 +22,6 @@
 #include "config/cov.h"
 #include "internal.h"
 
-/* What a peer is told. */
-static const u32 refusal_words[__SANX_REFUSALS] = {
-	[SANX_REFUSED_TIE]	= 0x534e5854,	/* "SNXT" */
-	[SANX_REFUSED_LATER]	= 0x534e584c,	/* "SNXL" */
-	[SANX_REFUSED_NEVER]	= 0x534e584e,	/* "SNXN" */
-};
-
 static_assert(sizeof(struct sanx_hello) == SANX_WIRE_HELLO);
 static_assert(SANX_FRAME_MAX <= SANX_WIRE_FRAME_MAX);
 static_assert(SANX_WIRE_FRAME_MAX <= SANX_WIRE_STRIDE);
@@ -152,13 +145,11 @@ static void hello_take(struct sanx_link *link,
  * Without keys, what a hello proves is that it is about the addresses that this end sees.
  * @h: the peer's
  */
-static const char *setup_auth_fault(int err, const struct sanx_hello *h)
+static enum sanx_cause setup_auth_fault(int err, const struct sanx_hello *h)
 {
 	if (err == -ENOKEY)
-		return "one of the two nodes has a key, and the other has none";
-	if (!h->keys)
-		return "it was sent between other addresses: is there a translator of addresses?";
-	return "it has another key";
+		return SANX_CAUSE_NO_KEY;
+	return h->keys ? SANX_CAUSE_OTHER_KEY : SANX_CAUSE_TRANSLATED;
 }
 
 /*
@@ -189,6 +180,8 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 	int err;
 
 	err = sanx_hello_parse(&info, data, len);
+	if (err == -EPROTONOSUPPORT)
+		sanx_wire_cause(link, SANX_CAUSE_VERSION);
 	if (err)
 		return err;
 	if (info.from != link->group->peer || info.to != link->self ||
@@ -198,9 +191,9 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 	memcpy(&h, data, sizeof(h));
 	err = setup_proven(link, &h);
 	if (err == -ENOKEY || err == -EKEYREJECTED)
-		pr_notice_ratelimited("no link to node %u at %pI6c: %s\n",
-				      info.from, &link->remote,
-				      setup_auth_fault(err, &h));
+		sanx_wire_cause(link, setup_auth_fault(err, &h));
+	else if (err)
+		sanx_wire_cause(link, SANX_CAUSE_NO_WAY);
 	if (err)
 		return err;
 	hello_take(link, &info);
@@ -229,28 +222,6 @@ void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 }
 EXPORT_SYMBOL_GPL(sanx_wire_connected);
 
-/**
- * sanx_setup_refusal() - read a refusal of AF_SANX
- * @data: what came, or NULL
- * @len: its size in bytes
- *
- * Context: any.
- * Return: what it says; SANX_REFUSED_ABSENT if it is no refusal of AF_SANX.
- */
-enum sanx_refusal sanx_setup_refusal(const void *data, size_t len)
-{
-	enum sanx_refusal why;
-	__le32 word;
-
-	if (!data || len < sizeof(word))
-		return SANX_REFUSED_ABSENT;
-	memcpy(&word, data, sizeof(word));
-	for (why = SANX_REFUSED_TIE; why <= SANX_REFUSED_NEVER; why++)
-		if (word == sanx_wire_refusal(why))
-			return why;
-	return SANX_REFUSED_ABSENT;
-}
-
 /* Does a link show that the node is still the one that it was? */
 static bool setup_linked(const struct sanx_group *g)
 {
@@ -277,13 +248,16 @@ static bool setup_linked(const struct sanx_group *g)
  */
 void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 {
-	enum sanx_refusal why = sanx_setup_refusal(data, len);
 	struct sanx_group *g = link->group;
+	enum sanx_refusal how;
+	enum sanx_cause cause;
 	bool cov = sanx_cov_start(g->lnet->net);
 	bool doubt = false;
 
+	how = sanx_refusal_parse(data, len, &cause);
 	mutex_lock(&g->lnet->lock);
-	switch (why) {
+	sanx_wire_cause(link, cause);
+	switch (how) {
 	case SANX_REFUSED_TIE:
 		/* Both sides tried, and the peer's request has precedence. */
 		link->yields = true;
@@ -295,7 +269,7 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 			break;
 		/* It may be another node by now. */
 		doubt = !setup_linked(g);
-		sanx_group_refused(link, why == SANX_REFUSED_NEVER);
+		sanx_group_refused(link, how == SANX_REFUSED_NEVER);
 		break;
 	default:
 		break;
@@ -363,64 +337,60 @@ void sanx_setup_start(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/* Return: why who has sent a request is refused, for the log, or NULL. */
-static const char *setup_origin(enum sanx_wire_origin origin)
+/* Is who has sent a request refused for that? */
+static enum sanx_cause setup_origin(enum sanx_wire_origin origin)
 {
 	switch (origin) {
 	case SANX_WIRE_KERNEL:
 	case SANX_WIRE_ANYONE:
-		return NULL;
+		return SANX_CAUSE_NONE;
 	case SANX_WIRE_PROGRAM:
-		return "it does not come from a reserved port";
+		return SANX_CAUSE_PROGRAM;
 	case SANX_WIRE_FORGED:
-		return "it does not come from that address";
+		return SANX_CAUSE_FORGED;
 	case SANX_WIRE_APART:
-		return "it comes in by a VRF, of which the node map knows nothing";
+		return SANX_CAUSE_APART;
 	}
-	return "it is of no known kind";
+	return SANX_CAUSE_MALFORMED;
 }
 
 /*
  * Checks all of a request that needs no lock and no key.
- * Return: why it is refused, for the log, or NULL.
+ * Return: why it is refused, or SANX_CAUSE_NONE.
  */
-static const char *setup_check(struct sanx_lnet *lnet,
-			       const struct sanx_wire_ask *ask,
-			       const struct sanx_hello_info *hello, int parsed)
+static enum sanx_cause setup_check(struct sanx_lnet *lnet,
+				   const struct sanx_wire_ask *ask,
+				   const struct sanx_hello_info *hello, int parsed)
 {
-	const char *why = setup_origin(ask->origin);
+	enum sanx_cause why = setup_origin(ask->origin);
 
 	if (why)
 		return why;
 	if (parsed == -EPROTONOSUPPORT)
-		return "it is of another version of the protocol";
+		return SANX_CAUSE_VERSION;
 	if (parsed)
-		return "it is malformed";
+		return SANX_CAUSE_MALFORMED;
 	/* Before our own id: without one, each host of the map is looked up. */
 	if (!sanx_node_has_rail(lnet->net, hello->from, ask->kind,
 				&ask->remote))
-		return "the node map does not have its node at that address";
+		return SANX_CAUSE_UNMAPPED;
 	if (hello->to != sanx_node_self(lnet->net))
-		return "this node has another id in its node map";
-	return NULL;
+		return SANX_CAUSE_OTHER_ID;
+	return SANX_CAUSE_NONE;
 }
 
 /*
  * Checks the proofs of a request, of which the rest was checked.
- * @why: set to why it is refused, for the log, or to NULL
- * Return: 0 or -errno.
+ * Return: why it is refused, or SANX_CAUSE_NONE.
  */
-static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
-			    const struct sanx_wire_ask *ask, u32 qpn, u32 peer,
-			    const char **why)
+static enum sanx_cause setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
+					const struct sanx_wire_ask *ask, u32 qpn, u32 peer)
 {
 	struct sanx_keys keys;
 	int err;
 
-	*why = NULL;
-	err = sanx_keys_get(lnet->net, peer, &keys);
-	if (err)
-		return err;
+	if (sanx_keys_get(lnet->net, peer, &keys))
+		return SANX_CAUSE_UNABLE;
 	setup_text(&auth->text, &ask->remote, &ask->local, qpn, 0);
 	memcpy(&auth->text.ask, ask->data, sizeof(auth->text.ask));
 	if (ask->origin == SANX_WIRE_ANYONE && !sanx_keys_secret(&keys))
@@ -429,15 +399,18 @@ static int setup_check_auth(struct sanx_lnet *lnet, struct sanx_auth *auth,
 		err = sanx_auth_check_ask(auth, &keys);
 	sanx_keys_put(&keys);
 	if (err == -ENOKEY && ask->origin == SANX_WIRE_ANYONE)
-		*why = "any program on its fabric could have asked, so both nodes need a key";
-	else if (err == -ENOKEY || err == -EKEYREJECTED)
-		*why = setup_auth_fault(err, &auth->text.ask);
-	return err;
+		return SANX_CAUSE_FABRIC;
+	if (err == -ENOKEY || err == -EKEYREJECTED)
+		return setup_auth_fault(err, &auth->text.ask);
+	return err ? SANX_CAUSE_UNABLE : SANX_CAUSE_NONE;
 }
 
+/* @why: NULL if nothing is wrong, or if the log has it already */
 static void setup_refused(struct sanx_lnet *lnet, const struct in6_addr *remote,
 			  const char *why)
 {
+	if (!why)
+		return;
 	sanx_stat_add(lnet->net, SANX_STAT_LINKS_REFUSED, 1);
 	pr_notice_ratelimited("refused a link from %pI6c: %s\n", remote, why);
 }
@@ -455,23 +428,22 @@ void sanx_setup_unproven(struct sanx_link *link)
 }
 
 /* Decides on a request that makes sense; as sanx_group_accept(). */
-static enum sanx_refusal setup_accept(struct sanx_lnet *lnet,
-				      struct sanx_wire_link *wl,
-				      const struct sanx_wire_ask *ask,
-				      const struct sanx_hello_info *hello,
-				      const char **why)
+static enum sanx_cause setup_accept(struct sanx_lnet *lnet,
+				    struct sanx_wire_link *wl,
+				    const struct sanx_wire_ask *ask,
+				    const struct sanx_hello_info *hello)
 {
-	enum sanx_refusal how;
 	struct sanx_auth auth = {};
+	enum sanx_cause why;
 
-	/* The administrator may be about to give both nodes the key. */
-	if (setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from, why))
-		return SANX_REFUSED_LATER;
-	how = sanx_group_accept(lnet, ask, hello, &auth, wl, why);
+	why = setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from);
+	if (why)
+		return why;
+	why = sanx_group_accept(lnet, ask, hello, &auth, wl);
 	sanx_auth_end(&auth);
-	if (how == SANX_REFUSED_NOT)
+	if (!why)
 		hello_take(wl->link, hello);
-	return how;
+	return why;
 }
 
 /**
@@ -488,13 +460,12 @@ static enum sanx_refusal setup_accept(struct sanx_lnet *lnet,
 bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
 		       u32 *node)
 {
-	const char *why = setup_origin(ask->origin);
+	enum sanx_cause why = setup_origin(ask->origin);
 
 	*node = sanx_rail_node(lnet->net, ask->kind, &ask->remote);
 	if (!why && !*node && !sanx_auto_covers(lnet->net, &ask->remote))
-		why = "the node map does not have a rail at that address";
-	if (why)
-		setup_refused(lnet, &ask->remote, why);
+		why = SANX_CAUSE_UNMAPPED;
+	setup_refused(lnet, &ask->remote, sanx_cause_asked(why));
 	return !why;
 }
 
@@ -509,27 +480,25 @@ bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
  * calls sanx_wire_failed() as well.
  *
  * Context: process, may sleep; NOIO; takes lnet.lock.
- * Return: SANX_REFUSED_NOT, and @wl->link is the link, with its addresses, until
+ * Return: SANX_CAUSE_NONE, and @wl->link is the link, with its addresses, until
  * sanx_wire_request_put(); else what the peer is to be told, for sanx_wire_refusal().
  */
-enum sanx_refusal sanx_wire_request(struct sanx_lnet *lnet,
-				    struct sanx_wire_link *wl,
-				    const struct sanx_wire_ask *ask)
+enum sanx_cause sanx_wire_request(struct sanx_lnet *lnet,
+				  struct sanx_wire_link *wl,
+				  const struct sanx_wire_ask *ask)
 {
-	enum sanx_refusal how = SANX_REFUSED_NEVER;
 	bool cov = sanx_cov_start(lnet->net);
 	struct sanx_hello_info info;
-	const char *why;
+	enum sanx_cause why;
 	int parsed;
 
 	parsed = sanx_hello_parse(&info, ask->data, ask->len);
 	why = setup_check(lnet, ask, &info, parsed);
 	if (!why)
-		how = setup_accept(lnet, wl, ask, &info, &why);
-	if (why)
-		setup_refused(lnet, &ask->remote, why);
+		why = setup_accept(lnet, wl, ask, &info);
+	setup_refused(lnet, &ask->remote, sanx_cause_asked(why));
 	sanx_cov_stop(cov);
-	return how;
+	return why;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request);
 
@@ -544,16 +513,3 @@ void sanx_wire_request_put(struct sanx_link *link)
 	sanx_link_put(link);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_request_put);
-
-/**
- * sanx_wire_refusal() - what a peer is told whose request is refused
- * @why: why it is
- *
- * Context: any.
- * Return: 4 bytes, for sanx_wire_refused() of the peer.
- */
-__le32 sanx_wire_refusal(enum sanx_refusal why)
-{
-	return cpu_to_le32(refusal_words[why]);
-}
-EXPORT_SYMBOL_GPL(sanx_wire_refusal);

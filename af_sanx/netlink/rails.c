@@ -32,7 +32,8 @@ static int rail_put_counts(struct sk_buff *skb, const struct sanx_rail_info *inf
 				 SANX_A_RAIL_PAD) ||
 	       nla_put_u32(skb, SANX_A_RAIL_ERRORS, info->errors) ||
 	       (info->retry_secs &&
-		nla_put_u32(skb, SANX_A_RAIL_RETRY_SECS, info->retry_secs));
+		nla_put_u32(skb, SANX_A_RAIL_RETRY_SECS, info->retry_secs)) ||
+	       (info->cause && nla_put_string(skb, SANX_A_RAIL_CAUSE, info->cause));
 }
 
 static int rail_put(struct sk_buff *skb, struct netlink_callback *cb,

@@ -80,11 +80,12 @@ static void offer_last(struct tlink *tl, enum tlink_setup_type type,
 	tl->since = jiffies;
 }
 
-static void offer_refuse(struct tlink *tl, enum sanx_refusal why)
+static void offer_refuse(struct tlink *tl, enum sanx_cause why)
 {
-	__le32 word = sanx_wire_refusal(why);
+	u8 said[SANX_WIRE_REFUSAL];
 
-	offer_last(tl, TLINK_REFUSE, &word, sizeof(word));
+	sanx_wire_refusal(said, why);
+	offer_last(tl, TLINK_REFUSE, said, sizeof(said));
 }
 
 /* Has the peer read the refusal, or gone away? */
@@ -125,14 +126,14 @@ static void offer_decide(struct tlink_listener *l, struct tlink *tl)
 		.data	= tl->hello.body,
 		.len	= le16_to_cpu(tl->hello.len),
 	};
-	enum sanx_refusal how;
 	struct sanx_link *link;
+	enum sanx_cause why;
 
 	tlink_addrs(tl->sock->sk, &ask.local, &ask.remote);
 	tl->wl.peer_qpn = le32_to_cpu(tl->hello.qpn);
-	how = sanx_wire_request(l->lnet, &tl->wl, &ask);
-	if (how != SANX_REFUSED_NOT) {
-		offer_refuse(tl, how);
+	why = sanx_wire_request(l->lnet, &tl->wl, &ask);
+	if (why) {
+		offer_refuse(tl, why);
 		return;
 	}
 	link = tl->wl.link;
@@ -155,12 +156,12 @@ static void offer_tell(struct tlink_listener *l, struct tlink *tl)
 		.len	= le16_to_cpu(tl->hello.len),
 	};
 	u8 answer[SANX_WIRE_ANSWER];
-	enum sanx_refusal how;
+	enum sanx_cause why;
 
 	tlink_addrs(tl->sock->sk, &ask.local, &ask.remote);
-	how = sanx_wire_who(l->lnet, &ask, answer);
-	if (how != SANX_REFUSED_NOT)
-		offer_refuse(tl, how);
+	why = sanx_wire_who(l->lnet, &ask, answer);
+	if (why)
+		offer_refuse(tl, why);
 	else
 		offer_last(tl, TLINK_HERE, answer, sizeof(answer));
 }

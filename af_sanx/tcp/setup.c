@@ -348,6 +348,15 @@ static int setup_sock_error(struct tlink *tl)
 	return err ? -err : -ECONNRESET;
 }
 
+static void setup_lost(struct sanx_link *link, int err)
+{
+	if (err == -ECONNRESET || err == -EPIPE)
+		sanx_wire_cause(link, SANX_CAUSE_CLOSED);
+	else if (err == -ENOMEM || err == -ENOBUFS || err == -EDQUOT)
+		sanx_wire_cause(link, SANX_CAUSE_NO_WAY);
+	sanx_wire_failed(link, SANX_WIRE_LOST);
+}
+
 static void setup_step(struct tlink *tl)
 {
 	struct sanx_link *link = tl->wl.link;
@@ -366,7 +375,7 @@ static void setup_step(struct tlink *tl)
 	else if (err == -EPROTO)
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
 	else if (err)
-		sanx_wire_failed(link, SANX_WIRE_LOST);
+		setup_lost(link, err);
 }
 
 /* The next step of the set-up of an active link, one at a time. */

@@ -162,9 +162,14 @@ static void cm_step(struct verbs_link *vl, struct rdma_cm_event *ev)
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		/* Another rail may work, or this one again soon. */
 	default:
+		if (ev->event == RDMA_CM_EVENT_DEVICE_REMOVAL || ev->status == -ENODEV)
+			sanx_wire_cause(link, SANX_CAUSE_NO_WAY);
 		err = -ETIMEDOUT;
 		break;
 	}
+	/* Those of our own calls; a step that nobody answers has ETIMEDOUT. */
+	if (err && err != -ETIMEDOUT && err != -ECONNREFUSED)
+		sanx_wire_cause(link, SANX_CAUSE_NO_WAY);
 	/* Nobody listens there: siw says so when it connects, and not by an event. */
 	if (err == -ECONNREFUSED)
 		sanx_wire_refused(link, NULL, 0);
@@ -356,18 +361,19 @@ static int cm_accept(struct verbs_link *vl)
 	return cm_prepare(vl, &param, hello) ?: rdma_accept(vl->id, &param);
 }
 
-static int cm_reject(struct rdma_cm_id *id, enum sanx_refusal why)
+static int cm_reject(struct rdma_cm_id *id, enum sanx_cause why)
 {
-	__le32 data = sanx_wire_refusal(why);
+	u8 data[SANX_WIRE_REFUSAL];
 
-	rdma_reject(id, &data, sizeof(data), IB_CM_REJ_CONSUMER_DEFINED);
+	sanx_wire_refusal(data, why);
+	rdma_reject(id, data, sizeof(data), IB_CM_REJ_CONSUMER_DEFINED);
 	return -ECONNREFUSED;
 }
 
 /* Offers the request to the engine; the link owns @id if it takes it. */
-static enum sanx_refusal cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
-				  struct rdma_cm_id *id,
-				  const struct rdma_conn_param *p)
+static enum sanx_cause cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
+				struct rdma_cm_id *id,
+				const struct rdma_conn_param *p)
 {
 	struct sanx_wire_ask ask = {
 		.kind	= SANX_WIRE_RDMA,
@@ -375,18 +381,18 @@ static enum sanx_refusal cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
 		.data	= p->private_data,
 		.len	= p->private_data_len,
 	};
-	enum sanx_refusal how;
+	enum sanx_cause why;
 
 	vl->id = id;
 	vl->wl.peer_qpn = cm_qpn(id, p->qp_num);
 	verbs_addr(&ask.local, &id->route.addr.src_addr);
 	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
-	how = sanx_wire_request(lnet, &vl->wl, &ask);
-	if (how == SANX_REFUSED_NOT) {
+	why = sanx_wire_request(lnet, &vl->wl, &ask);
+	if (!why) {
 		id->context = vl;
 		id->event_handler = cm_link_event;
 	}
-	return how;
+	return why;
 }
 
 static bool cm_is_question(const struct rdma_conn_param *p)
@@ -408,13 +414,13 @@ static int cm_tell(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		.len	= p->private_data_len,
 	};
 	u8 answer[SANX_WIRE_ANSWER];
-	enum sanx_refusal how;
+	enum sanx_cause why;
 
 	verbs_addr(&ask.local, &id->route.addr.src_addr);
 	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
-	how = sanx_wire_who(lnet, &ask, answer);
-	if (how != SANX_REFUSED_NOT)
-		return cm_reject(id, how);
+	why = sanx_wire_who(lnet, &ask, answer);
+	if (why)
+		return cm_reject(id, why);
 	rdma_reject(id, answer, sizeof(answer), IB_CM_REJ_CONSUMER_DEFINED);
 	return -ECONNREFUSED;
 }
@@ -426,23 +432,23 @@ static int cm_tell(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 static int cm_request(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		      const struct rdma_conn_param *p)
 {
-	enum sanx_refusal how;
 	struct verbs_link *vl;
 	struct sanx_link *link;
+	enum sanx_cause why;
 
 	if (cm_is_question(p))
 		return cm_tell(lnet, id, p);
 	vl = kzalloc(sizeof(*vl), GFP_KERNEL);
 	if (!vl)
-		return cm_reject(id, SANX_REFUSED_LATER);
-	how = cm_offer(lnet, vl, id, p);
-	if (how != SANX_REFUSED_NOT) {
+		return cm_reject(id, SANX_CAUSE_UNABLE);
+	why = cm_offer(lnet, vl, id, p);
+	if (why) {
 		kfree(vl);
-		return cm_reject(id, how);
+		return cm_reject(id, why);
 	}
 	link = vl->wl.link;
 	if (cm_accept(vl)) {
-		cm_reject(id, SANX_REFUSED_LATER);
+		cm_reject(id, SANX_CAUSE_UNABLE);
 		sanx_wire_failed(link, SANX_WIRE_FAULT);
 	}
 	sanx_wire_request_put(link);

@@ -424,27 +424,83 @@ enum sanx_wire_origin {
 };
 
 /**
- * enum sanx_refusal - why a request, or a question, is refused
- * @SANX_REFUSED_NOT: it is taken
- * @SANX_REFUSED_TIE: the peer is to wait for our own request, which is in progress
- * @SANX_REFUSED_LATER: for now: for want of memory, or of a key that an administrator may
- *	be about to give both nodes, beyond a limit, or as long as the rail is kept free
- * @SANX_REFUSED_NEVER: as long as the two node maps are as they are, or because it makes
- *	no sense
- * @SANX_REFUSED_ABSENT: it is not AF_SANX that has refused
+ * enum sanx_cause - why there is no link
+ * @SANX_CAUSE_NONE: there may be one
+ * @SANX_CAUSE_TIE: who asks is to wait for a request of who is asked, which is in progress
+ * @SANX_CAUSE_VERSION: the protocol of the two nodes has different versions
+ * @SANX_CAUSE_MALFORMED: the request makes no sense
+ * @SANX_CAUSE_PROGRAM: SANX_WIRE_PROGRAM
+ * @SANX_CAUSE_FORGED: SANX_WIRE_FORGED
+ * @SANX_CAUSE_APART: SANX_WIRE_APART
+ * @SANX_CAUSE_UNMAPPED: the node map of who is asked does not have who asks
+ * @SANX_CAUSE_OTHER_ID: who is asked has another node id by its node map
+ * @SANX_CAUSE_NO_KEY: one node has a key for the other, which has none
+ * @SANX_CAUSE_OTHER_KEY: the keys of the two are different
+ * @SANX_CAUSE_TRANSLATED: the two see different addresses
+ * @SANX_CAUSE_FABRIC: SANX_WIRE_ANYONE, and there is no key
+ * @SANX_CAUSE_RATE: who asks does so too often
+ * @SANX_CAUSE_HALF_OPEN: too many links are not up yet
+ * @SANX_CAUSE_UNABLE: who is asked has no memory or no device for it
+ * @SANX_CAUSE_QUOTA: what the user of its namespace may have is used up
+ * @SANX_CAUSE_RAIL: the administrator keeps the rail free
+ * @SANX_CAUSE_STOPPED: who is asked stops, or has no such rails
+ * @SANX_CAUSE_CHANGING: the configuration of who is asked changes
+ * @SANX_CAUSE_MUTE: who is asked does not answer questions of who asks
+ * @SANX_CAUSE_REFUSED: who is asked refuses, and does not say why
+ * @SANX_CAUSE_ABSENT: AF_SANX has not answered
+ * @SANX_CAUSE_CLOSED: who is asked was reached, and has not answered: strangers get no
+ *	answer of a TCP rail
+ * @SANX_CAUSE_SILENT: nobody has answered in time
+ * @SANX_CAUSE_NO_WAY: who asks has no device, address or memory for it
+ * @SANX_CAUSE_UNFIT: its device cannot map the rings of the connections
+ * @SANX_CAUSE_FAULT: one of the two did what it must not
+ * @SANX_CAUSE_LOST: there was one, and the peer was not heard any more
+ * @SANX_CAUSE_UP: there is one
  *
- * Chosen where the reason arises.  What follows at the node that asks is decided in
- * sanx_wire_refused().
+ * Named where it arises.  Those up to MUTE are told to the peer: their numbers are part of
+ * the protocol, and new ones get the next number before @__SANX_CAUSES_TOLD.  The others
+ * are those of who asks.  link/cause.c has what follows from each, and the words.
  */
-enum sanx_refusal {
-	SANX_REFUSED_NOT,
-	SANX_REFUSED_TIE,
-	SANX_REFUSED_LATER,
-	SANX_REFUSED_NEVER,
-	SANX_REFUSED_ABSENT,
+enum sanx_cause {
+	SANX_CAUSE_NONE,
+	SANX_CAUSE_TIE,
+	SANX_CAUSE_VERSION,
+	SANX_CAUSE_MALFORMED,
+	SANX_CAUSE_PROGRAM,
+	SANX_CAUSE_FORGED,
+	SANX_CAUSE_APART,
+	SANX_CAUSE_UNMAPPED,
+	SANX_CAUSE_OTHER_ID,
+	SANX_CAUSE_NO_KEY,
+	SANX_CAUSE_OTHER_KEY,
+	SANX_CAUSE_TRANSLATED,
+	SANX_CAUSE_FABRIC,
+	SANX_CAUSE_RATE,
+	SANX_CAUSE_HALF_OPEN,
+	SANX_CAUSE_UNABLE,
+	SANX_CAUSE_QUOTA,
+	SANX_CAUSE_RAIL,
+	SANX_CAUSE_STOPPED,
+	SANX_CAUSE_CHANGING,
+	SANX_CAUSE_MUTE,
 	/* private: */
-	__SANX_REFUSALS
+	__SANX_CAUSES_TOLD,
+	/* public: */
+	SANX_CAUSE_REFUSED = __SANX_CAUSES_TOLD,
+	SANX_CAUSE_ABSENT,
+	SANX_CAUSE_CLOSED,
+	SANX_CAUSE_SILENT,
+	SANX_CAUSE_NO_WAY,
+	SANX_CAUSE_UNFIT,
+	SANX_CAUSE_FAULT,
+	SANX_CAUSE_LOST,
+	SANX_CAUSE_UP,
+	/* private: */
+	__SANX_CAUSES
 };
+
+/* Bytes that a peer is told of a refusal. */
+#define SANX_WIRE_REFUSAL	8
 
 /**
  * struct sanx_wire_ask - a request of a peer for a link
@@ -465,13 +521,13 @@ struct sanx_wire_ask {
 };
 
 /* Set-up: setup.c */
-enum sanx_refusal sanx_wire_request(struct sanx_lnet *lnet,
-				    struct sanx_wire_link *wl,
-				    const struct sanx_wire_ask *ask);
+enum sanx_cause sanx_wire_request(struct sanx_lnet *lnet,
+				  struct sanx_wire_link *wl,
+				  const struct sanx_wire_ask *ask);
 bool sanx_wire_welcome(struct sanx_lnet *lnet, const struct sanx_wire_ask *ask,
 		       u32 *node);
 void sanx_wire_request_put(struct sanx_link *link);
-__le32 sanx_wire_refusal(enum sanx_refusal why);
+void sanx_wire_refusal(void *buf, enum sanx_cause why);
 int sanx_wire_prepare(struct sanx_link *link, const struct sanx_wire_caps *caps,
 		      void **frames);
 void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
@@ -484,14 +540,15 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len);
 int sanx_wire_question(struct sanx_seek *s, const struct in6_addr *local,
 		       void *buf);
 int sanx_wire_answered(struct sanx_seek *s, const void *data, size_t len);
-enum sanx_refusal sanx_wire_who(struct sanx_lnet *lnet,
-				const struct sanx_wire_ask *ask, void *buf);
+enum sanx_cause sanx_wire_who(struct sanx_lnet *lnet,
+			      const struct sanx_wire_ask *ask, void *buf);
 
 /* Traffic and end: wr.c, recv.c, link.c */
 void sanx_wire_sent(struct sanx_link *link, u32 slot);
 bool sanx_wire_arrived(struct sanx_link *link, const void *buf, u32 bytes);
 bool sanx_wire_written(struct sanx_link *link, u32 imm, u32 bytes);
 void sanx_wire_received(struct sanx_link *link);
+void sanx_wire_cause(struct sanx_link *link, enum sanx_cause cause);
 void sanx_wire_failed(struct sanx_link *link, enum sanx_wire_failure why);
 bool sanx_wire_ending(const struct sanx_link *link);
 bool sanx_wire_reserves(const struct sanx_link *link);

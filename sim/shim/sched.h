@@ -192,6 +192,7 @@ static inline void sim_point(void)
 	sim_note_text(fmt, ##__VA_ARGS__)
 #define pr_info(...)		do { } while (0)
 #define pr_warn_ratelimited(...) do { } while (0)
+#define pr_info_ratelimited(...) do { } while (0)
 #define pr_notice_ratelimited(...) do { } while (0)
 #define pr_err(...)		do { } while (0)
 

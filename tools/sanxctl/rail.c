@@ -45,6 +45,8 @@ static void counts_print(struct print *out, const struct nlattr **attr)
 	if (attr[SANX_A_RAIL_RETRY_SECS])
 		print_uint(out, "retry_secs", " retry_secs %llu",
 			   nl_uint(attr[SANX_A_RAIL_RETRY_SECS]));
+	if (attr[SANX_A_RAIL_CAUSE])
+		print_string(out, "cause", " cause %s", nl_string(attr[SANX_A_RAIL_CAUSE]));
 }
 
 static void rail_answer(const struct nlmsghdr *nlh, void *data)

@@ -217,6 +217,7 @@ static void dump_rails(void)
 	mnl_attr_put_u64(nlh, SANX_A_RAIL_RX_BYTES, 6);
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_ERRORS, 7);
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_RETRY_SECS, 8);
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_CAUSE, "no-key");
 	message_end(nlh);
 
 	/* A rail for which this node has no address. */

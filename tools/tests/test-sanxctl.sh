@@ -410,7 +410,7 @@ ok "key: denied" grep -q "Operation not permitted" "$work/out"
 ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
 	'node 2 transport verbs device a"b\c/ lane 5 state up conns 3 local 10.0.0.1 remote fd00::2 auth none rail 1 up_secs 70 moves 2 moved lost moved_secs 71'
 ok "rail: show" is "$("$sanxctl" rail)" \
-	'node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state failed admin drain weight 3 links 0 conns 0 rtt_ns 1234 tx_bytes 18446744073709551615 rx_bytes 6 errors 7 retry_secs 8
+	'node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state failed admin drain weight 3 links 0 conns 0 rtt_ns 1234 tx_bytes 18446744073709551615 rx_bytes 6 errors 7 retry_secs 8 cause no-key
 node 2 rail 1 transport tcp-rail remote fd00::2 state no-wire admin up weight 1 links 0 conns 0 tx_bytes 0 rx_bytes 0 errors 0'
 ok "rail: JSON" json "doc[0]['admin'], doc[0]['tx_bytes'], 'local' in doc[1]" "('drain', 18446744073709551615, False)" -j rail
 while IFS='|' read -r args sent; do
