@@ -50,6 +50,12 @@ bool sanx_fallen_each(const struct net *net, unsigned int chain,
 	return true;
 }
 
+const char *sanx_fallback_name(enum sanx_fallback why)
+{
+	fuzz_assert(why < __SANX_FALLBACKS);
+	return "";
+}
+
 static const struct genl_split_ops *op_find(u8 cmd)
 {
 	unsigned int i;

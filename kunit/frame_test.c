@@ -72,6 +72,14 @@ static const struct good_case good_cases[] = {
 	  { 8, 0, 0, 7, 0, 0, 2, 9 } },
 	{ "OPEN_REJ, busy",
 	  { 8, 0, 0, 7, 0, 0, 3, 9 } },
+	{ "OPEN_REJ, not in the map",
+	  { 8, 0, 0, 7, 0, 0, 4, 9 } },
+	{ "OPEN_REJ, no route",
+	  { 8, 0, 0, 7, 0, 0, 5, 9 } },
+	{ "OPEN_REJ, a limit",
+	  { 8, 0, 0, 7, 0, 0, 6, 9 } },
+	{ "OPEN_REJ, the answer to a question",
+	  { 8, 0, 0, 7, 0, 0, 7, 9 } },
 	{ "PING",
 	  { 9, 0, 0, 0, 0, 0, 0, 9 } },
 	{ "PONG",
@@ -144,7 +152,7 @@ static bool in_protocol(const u8 *buf, size_t bytes)
 		body = 24;
 		break;
 	case 8:
-		if (count < 1 || count > 3)
+		if (count < 1 || count > 7)
 			return false;
 		count = 0;
 		break;

@@ -149,8 +149,8 @@ int main(int argc, char **argv)
 	       sim_counts.moves, sim_counts.unloads);
 	printf("%llu connections, ends: %llu in order, %llu with an error that was due, ",
 	       sim_counts.conns, sim_counts.finished, sim_counts.errors);
-	printf("%llu refused, %llu datagrams, %llu frames, %llu MB, %.1f s\n",
-	       sim_counts.refused, sim_counts.dgrams, sim_counts.frames,
+	printf("%llu refused, %llu welcome, %llu datagrams, %llu frames, %llu MB, %.1f s\n",
+	       sim_counts.refused, sim_counts.welcomes, sim_counts.dgrams, sim_counts.frames,
 	       sim_counts.bytes >> 20, seconds() - start);
 	return 0;
 }

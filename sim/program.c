@@ -454,6 +454,30 @@ static void check_once(const struct sim_pair *p)
 			 p->id);
 }
 
+/* Before it connects, a program may ask what would become of that. */
+static void ask(const struct sim_pair *p)
+{
+	enum sanx_fallback answer = sim_question(p->end[0].s, p->end[1].node,
+						 sim_chance(2) ? SIM_PORT : 0);
+
+	sim_note("a question is answered: connection, answer", p->id, answer);
+	switch (answer) {
+	case SANX_FALLBACK_NONE:
+		sim_counts.welcomes++;
+		break;
+	case SANX_FALLBACK_OPTION:
+	case SANX_FALLBACK_ACCEPT:
+	case SANX_FALLBACK_ASKED:
+	case SANX_FALLBACK_ROUTE:
+		sim_fail("a question of connection %u has answer %d", p->id, answer);
+		break;
+	default:
+		if (sim_calm || sim_rails_strict())
+			sim_fail("a question of connection %u has answer %d", p->id, answer);
+		break;
+	}
+}
+
 static void client(void *arg)
 {
 	struct sim_pair *p = arg;
@@ -461,6 +485,8 @@ static void client(void *arg)
 	int err;
 
 	e->s = sim_socket(e->node);
+	if (sim_chance(8))
+		ask(p);
 	setup_sock(e);
 	if (e->doomed)
 		sim_sock_kill(e->s);

@@ -178,6 +178,7 @@ struct sim_counts {
 	u64 finished;
 	u64 dgrams;
 	u64 refused;
+	u64 welcomes;
 };
 
 extern struct sim_plan sim_plan;
@@ -226,6 +227,7 @@ struct sim_sock *sim_socket(int node);
 int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog);
 struct sim_sock *sim_accept(struct sim_sock *l, long timeo);
 int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo);
+enum sanx_fallback sim_question(struct sim_sock *s, int to, u16 port);
 ssize_t sim_send(struct sim_sock *s, struct iov_iter *from, int flags,
 		 long timeo);
 ssize_t sim_recv(struct sim_sock *s, struct iov_iter *to, int flags,

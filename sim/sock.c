@@ -267,6 +267,28 @@ static void refused(struct kthread_work *work)
 	sanx_conn_put(conn);
 }
 
+/**
+ * sim_question() - ask whether a node would admit a connection
+ * @s: a socket of who asks
+ * @to: the other node
+ * @port: the port
+ *
+ * Return: the answer.
+ */
+enum sanx_fallback sim_question(struct sim_sock *s, int to, u16 port)
+{
+	const struct sanx_transport_ops *ops = sanx_transport_get(false);
+	struct sanx_endpoint local = {}, remote = { .port = htons(port) };
+	enum sanx_fallback answer = SANX_FALLBACK_LINK;
+	struct sanx_via via;
+
+	sim_addr(&local.addr, s->node);
+	sim_addr(&remote.addr, to);
+	sanx_conn_question(ops, sk_of(s), &local, &remote, &via, &answer);
+	sanx_transport_put(ops);
+	return answer;
+}
+
 static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 				  u16 from)
 {

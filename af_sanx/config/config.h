@@ -33,8 +33,8 @@ struct sanx_endpoint {
 };
 
 /**
- * enum sanx_fallback - why a socket became plain TCP; each has a name in netlink/sockets.c
- * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map
+ * enum sanx_fallback - why a socket became plain TCP; each has a name in socket/fallback.c
+ * @SANX_FALLBACK_UNMAPPED: the peer is not in the node map, or this node not in the peer's
  * @SANX_FALLBACK_PORT: a port rule denies the port
  * @SANX_FALLBACK_LINK: there is no link to the peer
  * @SANX_FALLBACK_REFUSED: the peer has no AF_SANX listener at that address
@@ -43,6 +43,9 @@ struct sanx_endpoint {
  * @SANX_FALLBACK_ASKED: the peer is under auto, and is being asked who it is
  * @SANX_FALLBACK_ROUTE: what a TCP peer would answer would not come back to this node, or
  *	an IPsec policy holds
+ * @SANX_FALLBACK_DENIED: a port rule of the peer denies the port
+ * @SANX_FALLBACK_LIMIT: a limit of the peer is reached, or it has no memory
+ * @SANX_FALLBACK_NONE: there is no such reason, as an answer to a question
  */
 enum sanx_fallback {
 	SANX_FALLBACK_UNMAPPED,
@@ -53,8 +56,12 @@ enum sanx_fallback {
 	SANX_FALLBACK_ACCEPT,
 	SANX_FALLBACK_ASKED,
 	SANX_FALLBACK_ROUTE,
+	SANX_FALLBACK_DENIED,
+	SANX_FALLBACK_LIMIT,
 	/* private: */
-	__SANX_FALLBACKS
+	__SANX_FALLBACKS,
+	/* public: */
+	SANX_FALLBACK_NONE = __SANX_FALLBACKS
 };
 
 #define SANX_NODE_RAILS	4
@@ -524,6 +531,8 @@ struct sanx_ports *sanx_ports_without(const struct sanx_ports *ports,
 				      const struct sanx_ports *less,
 				      unsigned int *missing);
 void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports);
+bool sanx_port_rule(struct net *net, enum sanx_way way,
+		    const struct in6_addr *peer, __be16 port, unsigned int *nr);
 bool sanx_port_allowed(struct net *net, enum sanx_way way,
 		       const struct in6_addr *peer, __be16 port);
 

@@ -41,6 +41,25 @@ static bool rule_matches(const struct sanx_port_rule *rule,
 	       ipv6_prefix_equal(&rule->prefix, &use->peer, rule->prefix_len);
 }
 
+/* Return: the rule that decides about a connection, or NULL. */
+static const struct sanx_port_rule *ports_find(const struct sanx_ports *ports,
+					       const struct sanx_port_use *use)
+{
+	const struct sanx_port_rule *rule, *fallback = NULL;
+	unsigned int i;
+
+	for (i = 0; ports && i < ports->n; i++) {
+		rule = &ports->rule[i];
+		if (!rule_matches(rule, use))
+			continue;
+		if (use->port >= rule->first && use->port <= rule->last)
+			return rule;
+		if (!rule->first && !fallback)
+			fallback = rule;
+	}
+	return fallback;
+}
+
 /**
  * sanx_ports_allow() - look up a connection
  * @ports: the rules, or NULL for none
@@ -52,19 +71,9 @@ static bool rule_matches(const struct sanx_port_rule *rule,
 bool sanx_ports_allow(const struct sanx_ports *ports,
 		      const struct sanx_port_use *use)
 {
-	const struct sanx_port_rule *rule, *fallback = NULL;
-	unsigned int i;
+	const struct sanx_port_rule *rule = ports_find(ports, use);
 
-	for (i = 0; ports && i < ports->n; i++) {
-		rule = &ports->rule[i];
-		if (!rule_matches(rule, use))
-			continue;
-		if (use->port >= rule->first && use->port <= rule->last)
-			return rule->allow;
-		if (!rule->first && !fallback)
-			fallback = rule;
-	}
-	return !fallback || fallback->allow;
+	return !rule || rule->allow;
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_allow);
 
@@ -150,7 +159,7 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_ports_without);
  * @sn: the namespace
  * @ports: the rules, or NULL for none; owned by the namespace afterwards
  *
- * Frees the old rules after a grace period.  The reader sanx_port_allowed()
+ * Frees the old rules after a grace period.  The reader sanx_port_rule()
  * uses rcu_dereference(), which pairs with the release in
  * rcu_replace_pointer().
  *
@@ -167,6 +176,44 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 }
 
 /**
+ * sanx_port_rule() - which rule decides about a connection?
+ * @net: the namespace
+ * @way: who asks for it
+ * @peer: the peer's address
+ * @port: the listener's port, big endian
+ * @nr: set to the number of the rule, from 1; 0 if none decides
+ *
+ * Context: any.
+ * Return: true if AF_SANX may carry it.
+ */
+bool sanx_port_rule(struct net *net, enum sanx_way way,
+		    const struct in6_addr *peer, __be16 port, unsigned int *nr)
+{
+	struct sanx_port_use use = {
+		.way = way, .port = ntohs(port), .peer = *peer,
+	};
+	const struct sanx_port_rule *rule = NULL;
+	const struct sanx_ports *ports;
+	struct sanx_node_info info;
+	bool allow = true;
+
+	*nr = 0;
+	rcu_read_lock();
+	ports = rcu_dereference(sanx_net(net)->ports);
+	if (ports && ports->n) {
+		if (sanx_node_by_addr(net, peer, &info))
+			use.node = info.id;
+		rule = ports_find(ports, &use);
+	}
+	if (rule) {
+		allow = rule->allow;
+		*nr = rule - ports->rule + 1;
+	}
+	rcu_read_unlock();
+	return allow;
+}
+
+/**
  * sanx_port_allowed() - may AF_SANX carry a connection?
  * @net: the namespace
  * @way: who asks for it
@@ -179,20 +226,7 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 bool sanx_port_allowed(struct net *net, enum sanx_way way,
 		       const struct in6_addr *peer, __be16 port)
 {
-	struct sanx_port_use use = {
-		.way = way, .port = ntohs(port), .peer = *peer,
-	};
-	const struct sanx_ports *ports;
-	struct sanx_node_info info;
-	bool allow = true;
+	unsigned int nr;
 
-	rcu_read_lock();
-	ports = rcu_dereference(sanx_net(net)->ports);
-	if (ports && ports->n) {
-		if (sanx_node_by_addr(net, peer, &info))
-			use.node = info.id;
-		allow = sanx_ports_allow(ports, &use);
-	}
-	rcu_read_unlock();
-	return allow;
+	return sanx_port_rule(net, way, peer, port, &nr);
 }

@@ -680,6 +680,24 @@ void sanx_conn_deny(struct sanx_conn *conn)
 }
 
 /**
+ * sanx_conn_reason() - why was a connection refused?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: the reason; SANX_FALLBACK_LINK if it has ended otherwise.
+ */
+enum sanx_fallback sanx_conn_reason(struct sanx_conn *conn)
+{
+	enum sanx_fallback why = SANX_FALLBACK_LINK;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->state == SANX_CONN_REFUSED)
+		why = conn->fallback;
+	spin_unlock_bh(&conn->lock);
+	return why;
+}
+
+/**
  * sanx_conn_refused_later() - requeue conn->work, because the socket is in use
  * @conn: a refused connection, with a reference for the work
  *
@@ -746,6 +764,7 @@ static void conn_retry_in(struct sanx_conn *conn, unsigned int ms)
 
 	/* It has its own idea of when to try again. */
 	if (conn->user) {
+		conn->tries++;
 		sanx_conn_refused(conn, SANX_FALLBACK_LINK);
 		return;
 	}

@@ -95,6 +95,7 @@ void sanx_conn_deny(struct sanx_conn *conn);
 void sanx_conn_pass(struct sanx_conn *conn, u32 n);
 void sanx_conn_tell_reader(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_abort(struct sanx_conn *conn, int err);
+enum sanx_fallback sanx_conn_reason(struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
 bool sanx_lock_sock_soon(struct sock *sk);
@@ -126,6 +127,12 @@ int sanx_conn_ask(struct sanx_conn *conn);
 int sanx_conn_admit(struct sanx_conn *conn);
 void sanx_conn_leave(struct sanx_conn *conn);
 bool sanx_conn_away(const struct sanx_conn *conn);
+
+/* question.c */
+int sanx_conn_question(const struct sanx_transport_ops *ops, struct sock *sk,
+		       const struct sanx_endpoint *local,
+		       const struct sanx_endpoint *remote,
+		       struct sanx_via *via, enum sanx_fallback *answer);
 
 /* state.c */
 const char *sanx_state_name(enum sanx_conn_state state);

@@ -28,7 +28,9 @@
 		{ SANX_FALLBACK_OPTION,		"option" },		\
 		{ SANX_FALLBACK_ACCEPT,		"accept" },		\
 		{ SANX_FALLBACK_ASKED,		"asked" },		\
-		{ SANX_FALLBACK_ROUTE,		"route" })
+		{ SANX_FALLBACK_ROUTE,		"route" },		\
+		{ SANX_FALLBACK_DENIED,		"denied" },		\
+		{ SANX_FALLBACK_LIMIT,		"limit" })
 
 /* A connection changes state. */
 TRACE_EVENT(sanx_conn_state,

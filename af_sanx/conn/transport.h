@@ -225,7 +225,8 @@ enum sanx_awaits {
 /**
  * struct sanx_conn - one connection, as one node sees it
  * @refs: the socket or accept queue has one, the transport as many as it needs
- * @tries: how often the peer's backlog was full
+ * @tries: how often the peer's backlog was full; of one with a user, not 0 also if the way to
+ *	the peer was lost before its answer
  * @ops: the transport
  * @net: its namespace, without a reference: sockets hold it, and net_idle()
  *	with @exit leaves no connection of the transport there
@@ -695,6 +696,7 @@ struct sanx_transport_ops {
  * @moves: moves of the lane's connections from rail to rail
  * @moved: cause of the last one, or NULL
  * @moved_secs: seconds since then, if @moved
+ * @retry_secs: seconds until connects wait for a link again, or 0
  */
 struct sanx_link_info {
 	u32		node;
@@ -715,6 +717,7 @@ struct sanx_link_info {
 	u32		moves;
 	const char	*moved;
 	u32		moved_secs;
+	u32		retry_secs;
 };
 
 /**
@@ -843,6 +846,16 @@ static inline u32 sanx_age_ms(u32 when)
 {
 	return jiffies_to_msecs((u32)jiffies - when);
 }
+
+/* Is a connection of ours a question, whether one would be admitted?  question.c */
+static inline bool sanx_conn_asks(const struct sanx_conn *conn)
+{
+	return !conn->local.port && !conn->accepted;
+}
+
+bool sanx_question_admits(struct net *net, const struct sanx_endpoint *local,
+			  const struct sanx_endpoint *remote,
+			  const struct sanx_arrival *by);
 
 /* listener.c */
 int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by);

@@ -4,7 +4,8 @@
  *
  * They are connections like all others, with a user (struct sanx_conn_user) where others
  * have a sock.  At the end that is asked, their port is 0, where no program can listen, and
- * one service takes them.  No counter and no rule of connections and ports is about them.
+ * one service takes them; or they are questions (question.c).  No counter and no rule of
+ * connections and ports is about them.
  */
 #include "config/config.h"
 #include "internal.h"
@@ -75,7 +76,7 @@ static void user_refused(struct kthread_work *work)
 
 /**
  * sanx_conn_use() - have a part of the kernel use a connection
- * @conn: a NEW connection to or at port 0
+ * @conn: a NEW connection to, at or from port 0
  * @user: is told of what happens to it; it must not be freed before a grace period after
  *	sanx_conn_leave()
  *

@@ -57,6 +57,8 @@ static int dump_none(struct sanx_group *g, struct sk_buff *skb,
 		.rail		= -1,
 	};
 
+	if (sanx_group_in_backoff(g))
+		info.retry_secs = DIV_ROUND_UP(g->backoff_end - jiffies, HZ);
 	return sanx_nl_put_link(skb, cb, &info);
 }
 

@@ -247,8 +247,7 @@ int sanx_open_parse(const struct sanx_frame *f, struct sanx_open *open,
 		return -EPROTO;
 	memcpy(open, f->body, sizeof(*open));
 	*conn = le32_to_cpu(open->conn);
-	/* To port 0 it is for the kernel itself. */
-	if (!*conn || !open->sport)
+	if (!*conn)
 		return -EPROTO;
 	return window_parse(win, &open->window);
 }

@@ -21,7 +21,7 @@
 #include <linux/types.h>
 
 #define SANX_HELLO_MAGIC	0x534e5831	/* "SNX1" */
-#define SANX_PROTO_VERSION	7
+#define SANX_PROTO_VERSION	8
 #define SANX_INLINE_MAX		256U
 #define SANX_FRAME_MAX		(32U + SANX_INLINE_MAX)
 /* OPENs and RESUMEs of one side of a link that may be unanswered. */
@@ -119,13 +119,21 @@ enum sanx_frame_type {
 /**
  * enum sanx_reject - why an OPEN was not admitted
  * @SANX_REJECT_NO_LISTENER: no AF_SANX socket listens there: use TCP
- * @SANX_REJECT_DENIED: a port rule, the node map or a limit forbids it: use TCP
+ * @SANX_REJECT_DENIED: a port rule forbids it, or the address is none for others: use TCP
  * @SANX_REJECT_BUSY: the backlog is full: try again later
+ * @SANX_REJECT_UNMAPPED: the node map does not give its source to the peer: use TCP
+ * @SANX_REJECT_ROUTE: TCP would not answer it: use TCP, which has the error
+ * @SANX_REJECT_LIMIT: a limit is reached, or there is no memory: use TCP
+ * @SANX_REJECT_WELCOME: it was a question, and a connection would be admitted
  */
 enum sanx_reject {
 	SANX_REJECT_NO_LISTENER = 1,
 	SANX_REJECT_DENIED,
 	SANX_REJECT_BUSY,
+	SANX_REJECT_UNMAPPED,
+	SANX_REJECT_ROUTE,
+	SANX_REJECT_LIMIT,
+	SANX_REJECT_WELCOME,
 	/* private: */
 	__SANX_REJECT_END
 };
@@ -183,8 +191,9 @@ static_assert(sizeof(struct sanx_window) == 16);
  * struct sanx_open - body of OPEN
  * @src: address of the connecting socket; IPv4 as v4-mapped
  * @dst: address to which it connects
- * @sport: port of the connecting socket, big endian
- * @dport: port to which it connects, big endian
+ * @sport: port of the connecting socket, big endian; 0 in a question
+ * @dport: port to which it connects, big endian; 0 is the peer's kernel, or no port of a
+ *	question
  * @conn: the connector's id of the connection
  * @window: the connector's ring
  */

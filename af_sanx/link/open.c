@@ -139,10 +139,16 @@ static bool open_martian(const struct sanx_request *o)
 	return true;
 }
 
+/* Is it a question, whether a connection would be admitted?  It gets OPEN_REJ in any case. */
+static bool open_asks(const struct sanx_request *o)
+{
+	return !o->open.sport;
+}
+
 /* Is it for the kernel itself, and not for a program? */
 static bool open_implicit(const struct sanx_request *o)
 {
-	return !o->open.dport;
+	return !o->open.dport && !open_asks(o);
 }
 
 /* Could TCP connect between these addresses? */
@@ -165,15 +171,21 @@ static bool open_reachable(const struct sanx_request *o,
 /*
  * Checks the node map and the port rules.  A peer may connect from addresses
  * that the node map gives it.
+ * Return: enum sanx_reject, or 0.
  */
-static bool open_allowed(const struct sanx_request *o)
+static int open_check(const struct sanx_request *o)
 {
 	const struct sanx_group *g = o->link->group;
 	struct net *net = g->lnet->net;
 
-	return sanx_node_has_addr(net, g->peer, &o->open.src) &&
-	       (open_implicit(o) || sanx_port_allowed(net, SANX_WAY_IN, &o->open.src,
-						      o->open.dport));
+	if (open_martian(o))
+		return SANX_REJECT_DENIED;
+	if (!sanx_node_has_addr(net, g->peer, &o->open.src))
+		return SANX_REJECT_UNMAPPED;
+	/* Rules are about ports of programs. */
+	if (o->open.dport && !sanx_port_allowed(net, SANX_WAY_IN, &o->open.src, o->open.dport))
+		return SANX_REJECT_DENIED;
+	return 0;
 }
 
 /*
@@ -239,21 +251,25 @@ static int open_serve(const struct sanx_request *o)
 	u32 size;
 	int err;
 
-	if (open_martian(o) || !open_allowed(o))
-		return SANX_REJECT_DENIED;
+	err = open_check(o);
+	if (err)
+		return err;
 	if (!open_reachable(o, &local, &remote, &by)) {
 		sanx_bounds_unreachable(o->link->group, &local.addr);
-		return SANX_REJECT_DENIED;
+		return SANX_REJECT_ROUTE;
 	}
 	if (!sanx_bounds_conn(o->link))
-		return SANX_REJECT_DENIED;
+		return SANX_REJECT_LIMIT;
+	if (open_asks(o))
+		return sanx_question_admits(net, &local, &remote, &by) ?
+		       SANX_REJECT_WELCOME : SANX_REJECT_NO_LISTENER;
 	size = sanx_listener_ring_size(net, &local, &remote, &by, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
 	conn = sanx_conn_alloc(&sanx_link_transport, net, &local, &remote,
 			       memcg);
 	if (!conn)
-		return SANX_REJECT_DENIED;
+		return SANX_REJECT_LIMIT;
 	err = open_conn(o, conn, &by, size);
 	sanx_conn_put(conn);
 	switch (err) {
@@ -264,7 +280,7 @@ static int open_serve(const struct sanx_request *o)
 	case -EAGAIN:
 		return SANX_REJECT_BUSY;
 	default:
-		return SANX_REJECT_DENIED;
+		return SANX_REJECT_LIMIT;
 	}
 }
 

@@ -308,7 +308,7 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 	u32 id;
 
 	if (sanx_open_ack_parse(f, &id, &win) ||
-	    sanx_window_ok(link, &win))
+	    sanx_window_ok(link, &win) || sanx_conn_asks(&lc->conn))
 		return -EPROTO;
 	spin_lock_bh(&link->tx_lock);
 	if (!frame_answers(lc)) {
@@ -331,6 +331,22 @@ static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
 	return 0;
 }
 
+/* Why a connection is TCP, by OPEN_REJ.  BUSY is no such reason. */
+static const enum sanx_fallback reject_reasons[__SANX_REJECT_END] = {
+	[SANX_REJECT_NO_LISTENER]	= SANX_FALLBACK_REFUSED,
+	[SANX_REJECT_DENIED]		= SANX_FALLBACK_DENIED,
+	[SANX_REJECT_UNMAPPED]		= SANX_FALLBACK_UNMAPPED,
+	[SANX_REJECT_ROUTE]		= SANX_FALLBACK_ROUTE,
+	[SANX_REJECT_LIMIT]		= SANX_FALLBACK_LIMIT,
+	[SANX_REJECT_WELCOME]		= SANX_FALLBACK_NONE,
+};
+
+/* Is it an answer to what was asked?  A question is answered at once, and never admitted. */
+static bool rej_fits(const struct sanx_conn *conn, u32 reason)
+{
+	return reason != (sanx_conn_asks(conn) ? SANX_REJECT_BUSY : SANX_REJECT_WELCOME);
+}
+
 static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	bool busy = f->count == SANX_REJECT_BUSY;
@@ -338,6 +354,8 @@ static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 	struct sanx_link *link = lc->link;
 	bool closed;
 
+	if (!rej_fits(conn, f->count))
+		return -EPROTO;
 	spin_lock_bh(&link->tx_lock);
 	if (!frame_answers(lc)) {
 		spin_unlock_bh(&link->tx_lock);
@@ -355,7 +373,7 @@ static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
 	if (busy)
 		sanx_conn_busy(conn);
 	else
-		sanx_conn_refused(conn, SANX_FALLBACK_REFUSED);
+		sanx_conn_refused(conn, reject_reasons[f->count]);
 	return 0;
 }
 

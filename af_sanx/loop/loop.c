@@ -117,6 +117,12 @@ static int loop_connect(struct sanx_conn *conn)
 	int err;
 
 	sanx_route_loops(conn->net, &conn->remote, &conn->local, &by);
+	if (sanx_conn_asks(conn)) {
+		if (!sanx_question_admits(conn->net, &conn->remote, &conn->local, &by))
+			return -ECONNREFUSED;
+		sanx_conn_refused(conn, SANX_FALLBACK_NONE);
+		return 0;
+	}
 	size = sanx_listener_ring_size(conn->net, &conn->remote, &conn->local,
 				       &by, &memcg);
 	if (!size)

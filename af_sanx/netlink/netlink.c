@@ -593,6 +593,9 @@ static int link_put_moves(struct sk_buff *skb, const struct sanx_link_info *info
 		return -EMSGSIZE;
 	if (info->standby && nla_put_u32(skb, SANX_A_LINK_STANDBY, 1))
 		return -EMSGSIZE;
+	if (info->retry_secs &&
+	    nla_put_u32(skb, SANX_A_LINK_RETRY_SECS, info->retry_secs))
+		return -EMSGSIZE;
 	if (!info->up)
 		return 0;
 	if (nla_put_u32(skb, SANX_A_LINK_UP_SECS, info->up_secs) ||
@@ -694,6 +697,10 @@ static const u8 stat_attr[__SANX_STATS] = {
 		SANX_A_STATS_FALLBACK_ASKED,
 	[SANX_STAT_FALLBACK + SANX_FALLBACK_ROUTE] =
 		SANX_A_STATS_FALLBACK_ROUTE,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_DENIED] =
+		SANX_A_STATS_FALLBACK_DENIED,
+	[SANX_STAT_FALLBACK + SANX_FALLBACK_LIMIT] =
+		SANX_A_STATS_FALLBACK_LIMIT,
 };
 
 static int stats_put(struct sk_buff *skb, const struct sanx_net *sn)

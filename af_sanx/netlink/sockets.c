@@ -44,18 +44,6 @@ struct sock_view {
 	u32			tx;
 };
 
-/* As in Documentation/netlink/specs/sanx.yaml, the counters without "fallback-". */
-static const char * const fallback_names[__SANX_FALLBACKS] = {
-	[SANX_FALLBACK_UNMAPPED]	= "unmapped",
-	[SANX_FALLBACK_PORT]		= "port",
-	[SANX_FALLBACK_LINK]		= "link",
-	[SANX_FALLBACK_REFUSED]		= "refused",
-	[SANX_FALLBACK_OPTION]		= "option",
-	[SANX_FALLBACK_ACCEPT]		= "accept",
-	[SANX_FALLBACK_ASKED]		= "asked",
-	[SANX_FALLBACK_ROUTE]		= "route",
-};
-
 /* As ss(8) has them. */
 static const char *tcp_state_name(int state)
 {
@@ -140,7 +128,7 @@ static void view_fallen(struct sock_view *v, const struct sock *sk, enum sanx_fa
 	memset(v, 0, sizeof(*v));
 	view_native(v, sk);
 	v->transport = "tcp";
-	v->fallback = fallback_names[why];
+	v->fallback = sanx_fallback_name(why);
 	v->state = tcp_state_name(state);
 	if (state == TCP_LISTEN) {
 		v->rx = READ_ONCE(sk->sk_ack_backlog);

@@ -14,20 +14,6 @@
 /* A socket that has dropped this many connections becomes TCP. */
 #define OLD_MAX	8
 
-/**
- * struct target - destination and transport of a connect()
- * @remote: the peer
- * @local: our end
- * @ops: the transport, with a reference of its module; or NULL for TCP
- * @why: without @ops, the reason to count
- */
-struct target {
-	struct sanx_endpoint		remote;
-	struct sanx_endpoint		local;
-	const struct sanx_transport_ops	*ops;
-	enum sanx_fallback		why;
-};
-
 /*
  * Is a BPF program on connect attached to the cgroup?  It may want to see or
  * change the address.
@@ -59,12 +45,18 @@ static enum sanx_fallback seek(struct net *net, const struct in6_addr *addr)
 	return SANX_FALLBACK_ASKED;
 }
 
-/*
- * Chooses the transport for @t->remote.  The order of the checks decides which
- * reason is counted, not whether TCP is used.
- * Return: false for TCP.
+/**
+ * sanx_target_pick() - choose the transport of a connect()
+ * @ss: the socket
+ * @t: has @t->remote; its port may be 0 for no port.  @t->ops is set, and is for
+ *	sanx_transport_put()
+ *
+ * The order of the checks decides which reason is counted, not whether TCP is used.
+ *
+ * Context: process, lock_sock() held.
+ * Return: false for TCP, with @t->why set.
  */
-static bool pick_transport(struct sanx_sock *ss, struct target *t)
+bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t)
 {
 	struct sock *sk = ss->sk;
 	struct net *net = sock_net(sk);
@@ -83,8 +75,8 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
 	if (cgroup_wants_connect(sk))
 		return false;
 	t->why = SANX_FALLBACK_PORT;
-	if (!sanx_port_allowed(net, SANX_WAY_OUT, &t->remote.addr,
-			       t->remote.port))
+	if (t->remote.port && !sanx_port_allowed(net, SANX_WAY_OUT, &t->remote.addr,
+						 t->remote.port))
 		return false;
 	if (sanx_addr_is_local(net, &t->remote.addr))
 		t->ops = sanx_transport_get(true);
@@ -105,7 +97,7 @@ static bool pick_transport(struct sanx_sock *ss, struct target *t)
  * Return: 0 if it is established or requested; -errno for the program; 1 for
  * TCP, with t->why set.
  */
-static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
+static int start(struct socket *sock, struct sanx_sock *ss, struct sanx_target *t)
 {
 	struct sock *sk = sock->sk;
 	struct sanx_conn *conn;
@@ -138,7 +130,7 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct target *t)
 	if (!err && READ_ONCE(conn->state) != SANX_CONN_REFUSED)
 		return 0;
 	if (!err)
-		t->why = conn->fallback;
+		t->why = sanx_conn_reason(conn);
 	else if (err == -ECONNREFUSED)
 		t->why = SANX_FALLBACK_REFUSED;
 	else
@@ -232,13 +224,13 @@ static int finish(struct socket *sock, struct sanx_sock *ss, int flags,
 
 /* The first connect().  Context and return value as for finish(). */
 static int connect_first(struct socket *sock, struct sanx_sock *ss,
-			 struct target *t, int flags)
+			 struct sanx_target *t, int flags)
 {
 	int err = 1;
 
 	/* tcp_connect_init() clears it too. */
 	WRITE_ONCE(sock->sk->sk_err, 0);
-	if (pick_transport(ss, t)) {
+	if (sanx_target_pick(ss, t)) {
 		err = start(sock, ss, t);
 		sanx_transport_put(t->ops);
 	}
@@ -258,7 +250,7 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 			  struct sockaddr *uaddr, int len, int flags)
 {
 	struct sock *sk = sock->sk;
-	struct target t;
+	struct sanx_target t;
 	int err;
 
 	if (READ_ONCE(ss->fell_back))

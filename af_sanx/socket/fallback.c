@@ -29,6 +29,32 @@
 #include "config/cov.h"
 #include "internal.h"
 
+/* As in Documentation/netlink/specs/sanx.yaml, the counters without "fallback-". */
+static const char * const fallback_names[__SANX_FALLBACKS] = {
+	[SANX_FALLBACK_UNMAPPED]	= "unmapped",
+	[SANX_FALLBACK_PORT]		= "port",
+	[SANX_FALLBACK_LINK]		= "link",
+	[SANX_FALLBACK_REFUSED]		= "refused",
+	[SANX_FALLBACK_OPTION]		= "option",
+	[SANX_FALLBACK_ACCEPT]		= "accept",
+	[SANX_FALLBACK_ASKED]		= "asked",
+	[SANX_FALLBACK_ROUTE]		= "route",
+	[SANX_FALLBACK_DENIED]		= "denied",
+	[SANX_FALLBACK_LIMIT]		= "limit",
+};
+
+/**
+ * sanx_fallback_name() - name of a reason for user space
+ * @why: the reason
+ *
+ * Context: any.
+ * Return: a constant string.
+ */
+const char *sanx_fallback_name(enum sanx_fallback why)
+{
+	return fallback_names[why];
+}
+
 /*
  * Guards fallen, n_fallen, reap_next, and sanx_sock.node of the sockets in fallen.  A socket
  * stays in its chain, at its place, so that a dump can go on where it has stopped.

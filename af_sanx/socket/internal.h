@@ -33,6 +33,7 @@ void sanx_label(struct sock *sk);
 void sanx_label_child(struct sock *sk, const struct sock *lsk);
 void sanx_label_later(struct socket *shell, struct sock *sk);
 int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len);
+int sanx_label_may_connect(struct sock *sk, const struct sockaddr *uaddr, int len);
 
 /* ends.c */
 int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
@@ -80,7 +81,26 @@ u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk);
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 		  int __user *optlen);
 
+/**
+ * struct sanx_target - destination and transport of a connect()
+ * @remote: the peer
+ * @local: our end
+ * @ops: the transport, with a reference of its module; or NULL for TCP
+ * @why: without @ops, the reason to count
+ */
+struct sanx_target {
+	struct sanx_endpoint		remote;
+	struct sanx_endpoint		local;
+	const struct sanx_transport_ops	*ops;
+	enum sanx_fallback		why;
+};
+
+/* explain.c */
+int sanx_explain(struct socket *sock, struct sanx_sock *ss, char __user *optval,
+		 int __user *optlen);
+
 /* connect.c */
+bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t);
 int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		 int flags);
 
@@ -101,6 +121,8 @@ void sanx_fallback_work(struct kthread_work *work);
 int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
 	       struct sanx_endpoint *local);
 u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn);
+void sanx_endpoint_here(struct sanx_endpoint *ep);
+bool sanx_endpoint_takes(const struct sanx_endpoint *ep, const struct sock *sk);
 int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 			const struct sockaddr *uaddr, int len);
 int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,

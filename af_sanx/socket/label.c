@@ -140,12 +140,32 @@ static int address_size(const struct sockaddr *uaddr, int len)
  */
 int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len)
 {
+	if (sk->sk_kern_sock || !sanx_label_due(sk))
+		return 0;
+	return sanx_label_may_connect(sk, uaddr, len);
+}
+
+/**
+ * sanx_label_may_connect() - does the security module permit a connection?
+ * @sk: the sock
+ * @uaddr: the peer's address
+ * @len: bytes of @uaddr, enough for the family
+ *
+ * For what is no connect(), and which the kernel has not checked.  By the only such hook
+ * that modules may call.
+ *
+ * Context: process, lock_sock() held.
+ * Return: 0, or -EACCES.
+ */
+int sanx_label_may_connect(struct sock *sk, const struct sockaddr *uaddr, int len)
+{
 	int size = address_size(uaddr, len);
 	struct sockaddr_storage addr = {};
 
-	if (sk->sk_kern_sock || !sanx_label_due(sk))
+	if (sk->sk_kern_sock)
 		return 0;
-	sanx_label(sk);
+	if (sanx_label_due(sk))
+		sanx_label(sk);
 	if (!size)
 		return 0;
 	memcpy(&addr, uaddr, min(len, size));

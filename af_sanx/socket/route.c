@@ -13,6 +13,36 @@ static void set_v4(struct sanx_endpoint *ep, __be32 addr)
 }
 
 /**
+ * sanx_endpoint_here() - have the unspecified address mean loopback, as in connect()
+ * @ep: the address
+ *
+ * Context: any.
+ */
+void sanx_endpoint_here(struct sanx_endpoint *ep)
+{
+	if (ipv6_addr_any(&ep->addr))
+		ep->addr = in6addr_loopback;
+	else if (ep->addr.s6_addr32[3] == 0 && ipv6_addr_v4mapped(&ep->addr))
+		set_v4(ep, htonl(INADDR_LOOPBACK));
+}
+
+/**
+ * sanx_endpoint_takes() - can AF_SANX connect a socket to an address?
+ * @ep: the address
+ * @sk: the socket, for its family
+ *
+ * Context: any.
+ * Return: false if the result is TCP's.
+ */
+bool sanx_endpoint_takes(const struct sanx_endpoint *ep, const struct sock *sk)
+{
+	if (ipv6_addr_v4mapped(&ep->addr))
+		return sk->sk_family == AF_INET || !ipv6_only_sock(sk);
+	return sk->sk_family == AF_INET6 &&
+	       !(ipv6_addr_type(&ep->addr) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST));
+}
+
+/**
  * sanx_endpoint_parse() - read a peer's address from a connect()
  * @ep: filled on success
  * @sk: the socket, for its family
@@ -43,16 +73,8 @@ int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 		return -EINVAL;
 	ep->addr = in6->sin6_addr;
 	ep->port = in6->sin6_port;
-	if (ipv6_addr_any(&ep->addr))
-		ep->addr = in6addr_loopback;
-	else if (ep->addr.s6_addr32[3] == 0 && ipv6_addr_v4mapped(&ep->addr))
-		set_v4(ep, htonl(INADDR_LOOPBACK));
-	if (ipv6_addr_v4mapped(&ep->addr) && ipv6_only_sock(sk))
-		return -EINVAL;
-	if (ipv6_addr_type(&ep->addr) & (IPV6_ADDR_LINKLOCAL |
-					 IPV6_ADDR_MULTICAST))
-		return -EINVAL;
-	return ep->port ? 0 : -EINVAL;
+	sanx_endpoint_here(ep);
+	return ep->port && sanx_endpoint_takes(ep, sk) ? 0 : -EINVAL;
 }
 
 /**

@@ -78,6 +78,7 @@ struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss);
 /* fallback.c */
 void sanx_fallback_init(void);
 void sanx_fallback_drain(void);
+const char *sanx_fallback_name(enum sanx_fallback why);
 bool sanx_fallen_each(const struct net *net, unsigned int chain,
 		      bool (*fn)(const struct sock *sk, enum sanx_fallback why, void *arg),
 		      void *arg);

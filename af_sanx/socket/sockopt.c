@@ -8,6 +8,7 @@
 #include <linux/in6.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include <uapi/linux/sanx.h>
 
 #include "internal.h"
 
@@ -346,7 +347,7 @@ static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
 /**
  * sanx_getsockopt() - proto_ops.getsockopt, for all levels but SOL_SOCKET
  * @sock: the socket
- * @level: SOL_TCP, SOL_IP, SOL_IPV6 ...
+ * @level: SOL_TCP, SOL_IP, SOL_IPV6 ..., or SOL_SANX
  * @optname: the option
  * @optval: room for its value
  * @optlen: bytes of room; set to the bytes of the value
@@ -362,6 +363,8 @@ int sanx_getsockopt(struct socket *sock, int level, int optname,
 	struct sanx_conn *conn;
 	int err = 1;
 
+	if (ss && level == SOL_SANX && optname == SANX_EXPLAIN)
+		return sanx_explain(sock, ss, optval, optlen);
 	if (ss && level == SOL_TCP && optname == TCP_INFO)
 		return sanx_tcp_info(ss, optval, optlen);
 	conn = ss ? sanx_sock_conn(ss) : NULL;

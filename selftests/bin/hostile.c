@@ -16,7 +16,8 @@
  *	up		the link answers a PING
  *	down		the link was ended by the other side
  *	open		OPEN_ACK
- *	listener, denied, busy	OPEN_REJ, and why
+ *	listener, denied, busy, unmapped, route, limit, welcome
+ *				OPEN_REJ, and why
  *	resumed, unknown	RESUME_ACK, RESUME_REJ
  *	reset		a connection was cut off
  *	silent		nothing, for long
@@ -45,6 +46,7 @@
 
 #define SERVICE		"659"
 #define MAGIC		0x534e5831
+#define VERSION		8
 #define REJECT_TIE	0x534e5854
 #define US		2	/* node ids */
 #define THEM		1
@@ -230,7 +232,7 @@ struct test {
 	struct frame frames[8];
 };
 
-static const struct hello good_hello = { MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 };
+static const struct hello good_hello = { MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99 };
 static const struct request good_open = {
 	.sport = 999, .dport = HOLD_PORT, .conn = 7, .size = RING_SIZE, .len = 56,
 	.nr = 1,
@@ -695,7 +697,9 @@ static void post_open(const struct request *r)
 
 static const char *open_answer(void)
 {
-	static const char * const why[] = { "?", "listener", "denied", "busy" };
+	static const char * const why[8] = {
+		"?", "listener", "denied", "busy", "unmapped", "route", "limit", "welcome",
+	};
 	const struct wire_header *h;
 	struct wire_open_ack ack;
 	const char *word;
@@ -704,7 +708,7 @@ static const char *open_answer(void)
 	if (!h)
 		return word;
 	if (h->type == OPEN_REJ)
-		return why[le32toh(h->count) & 3];
+		return why[le32toh(h->count) & 7];
 	memcpy(&ack, h + 1, sizeof(ack));
 	conn = le32toh(ack.conn);
 	memcpy(conn_key, link_key, sizeof(conn_key));
@@ -1880,7 +1884,7 @@ static void obey(const char *ours)
 	  .frames = { __VA_ARGS__ } }
 #define ASKED(name, ...) \
 	{ "serve-" name, try_serve, .hello = GOOD_ANSWER, .frames = { __VA_ARGS__ } }
-#define GOOD_ANSWER	{ MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 }
+#define GOOD_ANSWER	{ MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99 }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define RECORD(name, ...) { "record-" name, try_record, .record = { __VA_ARGS__ } }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
@@ -1893,29 +1897,29 @@ static void obey(const char *ours)
 
 static const struct test tests[] = {
 	/*            magic, version, keys, from, to, recvs, inline, lane, instance */
-	HELLO("good", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("good", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("none", 0),
-	HELLO("magic", MAGIC + 1, 7, 0, US, THEM, RECVS, 256, 0, 99),
+	HELLO("magic", MAGIC + 1, VERSION, 0, US, THEM, RECVS, 256, 0, 99),
 	HELLO("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
-	HELLO("lane-12", MAGIC, 7, 0, US, THEM, RECVS, 256, 12, 99),
-	HELLO("from-0", MAGIC, 7, 0, 0, THEM, RECVS, 256, 0, 99),
-	HELLO("from-unknown", MAGIC, 7, 0, 77, THEM, RECVS, 256, 0, 99),
-	HELLO("from-another", MAGIC, 7, 0, 3, THEM, RECVS, 256, 0, 99),
-	HELLO("from-them", MAGIC, 7, 0, THEM, THEM, RECVS, 256, 0, 99),
-	HELLO("to-0", MAGIC, 7, 0, US, 0, RECVS, 256, 0, 99),
-	HELLO("to-another", MAGIC, 7, 0, US, 3, RECVS, 256, 0, 99),
-	HELLO("recvs-few", MAGIC, 7, 0, US, THEM, 15, 256, 0, 99),
-	HELLO("inline", MAGIC, 7, 0, US, THEM, RECVS, 257, 0, 99),
-	HELLO("instance-0", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 0),
-	HELLO("rail", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
-	HELLO("feature", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .features = 2),
-	HELLO("key", MAGIC, 7, 1, US, THEM, RECVS, 256, 0, 99),
-	HELLO("keys-3", MAGIC, 7, 3, US, THEM, RECVS, 256, 0, 99),
-	HELLO("proof", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ASK),
-	HELLO("proof-old", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ASK),
-	HELLO("auth", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_AUTH),
-	HELLO("auth-reply", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = REFLECTED),
-	HELLO("auth-none", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_AUTH),
+	HELLO("lane-12", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 12, 99),
+	HELLO("from-0", MAGIC, VERSION, 0, 0, THEM, RECVS, 256, 0, 99),
+	HELLO("from-unknown", MAGIC, VERSION, 0, 77, THEM, RECVS, 256, 0, 99),
+	HELLO("from-another", MAGIC, VERSION, 0, 3, THEM, RECVS, 256, 0, 99),
+	HELLO("from-them", MAGIC, VERSION, 0, THEM, THEM, RECVS, 256, 0, 99),
+	HELLO("to-0", MAGIC, VERSION, 0, US, 0, RECVS, 256, 0, 99),
+	HELLO("to-another", MAGIC, VERSION, 0, US, 3, RECVS, 256, 0, 99),
+	HELLO("recvs-few", MAGIC, VERSION, 0, US, THEM, 15, 256, 0, 99),
+	HELLO("inline", MAGIC, VERSION, 0, US, THEM, RECVS, 257, 0, 99),
+	HELLO("instance-0", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 0),
+	HELLO("rail", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .rail = 255),
+	HELLO("feature", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .features = 2),
+	HELLO("key", MAGIC, VERSION, 1, US, THEM, RECVS, 256, 0, 99),
+	HELLO("keys-3", MAGIC, VERSION, 3, US, THEM, RECVS, 256, 0, 99),
+	HELLO("proof", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ASK),
+	HELLO("proof-old", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ASK),
+	HELLO("auth", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_AUTH),
+	HELLO("auth-reply", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = REFLECTED),
+	HELLO("auth-none", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_AUTH),
 
 	LINK("frame-pong", FRAME(PONG)),
 	LINK("frame-short", FRAME(PING, .bytes = 31)),
@@ -1957,6 +1961,9 @@ static const struct test tests[] = {
 	OPENING("denied", NULL, NULL, 999, DENIED_PORT, 7, 0, RING_SIZE, 56),
 	OPENING("no-listener", NULL, NULL, 999, NO_PORT, 7, 0, RING_SIZE, 56),
 	OPENING("sport-0", NULL, NULL, 0, HOLD_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("asks-denied", NULL, NULL, 0, DENIED_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("asks-no-listener", NULL, NULL, 0, NO_PORT, 7, 0, RING_SIZE, 56),
+	OPENING("asks-no-port", NULL, NULL, 0, 0, 7, 0, RING_SIZE, 56),
 	OPENING("dport-0", NULL, NULL, 1, 0, 7, 0, RING_SIZE, 56),
 	OPENING("id-0", NULL, NULL, 999, HOLD_PORT, 0, 0, RING_SIZE, 56),
 	OPENING("ring-none", NULL, NULL, 999, HOLD_PORT, 7, 0, 0, 56),
@@ -1967,8 +1974,9 @@ static const struct test tests[] = {
 	OPENING("ring-wraps", NULL, NULL, 999, HOLD_PORT, 7, -4096, RING_SIZE, 56),
 	OPENING("body-short", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 55),
 	OPENING("body-long", NULL, NULL, 999, HOLD_PORT, 7, 0, RING_SIZE, 64),
-	{ "open-standby", try_standby, .hello = { MAGIC, 7, 0, US, THEM, RECVS, 256, 8, 99 } },
-	{ "open-flood", try_flood, .hello = { MAGIC, 7, 0, US, THEM, 16, 256, 0, 99 } },
+	{ "open-standby", try_standby,
+	  .hello = { MAGIC, VERSION, 0, US, THEM, RECVS, 256, 8, 99 } },
+	{ "open-flood", try_flood, .hello = { MAGIC, VERSION, 0, US, THEM, 16, 256, 0, 99 } },
 
 	{ "dialogue", try_dialogue, .open = { .size = RING_SIZE } },
 	{ "dialogue-no-ring", try_dialogue },
@@ -2116,7 +2124,7 @@ static const struct test tests[] = {
 	IMM("unknown-id", IN_RING | GEN(1), 77, 0, 64),
 	IMM("nothing", IN_RING | GEN(1), 0, 0, 0),
 	IMM("beyond", IN_RING | GEN(1), 0, 0, 1048576),
-	{ "port", try_port, .hello = { MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 } },
+	{ "port", try_port, .hello = { MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "vanish", try_vanish },
 	{ "answer-behind", try_answer_behind },
 	{ "mute", try_mute },
@@ -2127,7 +2135,7 @@ static const struct test tests[] = {
 	{ "backlog", try_backlog },
 	{ "crowd", try_crowd },
 	{ "half-open", try_half_open, .hello = {
-		MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99 } },
+		MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99 } },
 	{ "setups", try_setups },
 	RECORD("good", .sport = 1),
 	RECORD("number", .sport = 5),
@@ -2150,16 +2158,16 @@ static const struct test tests[] = {
 static const struct test serves[] = {
 	ACKED("good", FRAME(DATA, .conn = ID, .len = 8, .count = 8)),
 	SERVE("version", MAGIC, 5, 0, US, THEM, RECVS, 256, 0, 99),
-	SERVE("from-another", MAGIC, 7, 0, 3, THEM, RECVS, 256, 0, 99),
-	SERVE("to-another", MAGIC, 7, 0, US, 3, RECVS, 256, 0, 99),
-	SERVE("recvs-few", MAGIC, 7, 0, US, THEM, 15, 256, 0, 99),
-	SERVE("lane", MAGIC, 7, 0, US, THEM, RECVS, 256, 1, 99),
-	SERVE("rail", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .rail = 1),
-	SERVE("instance-0", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 0),
-	SERVE("key", MAGIC, 7, 1, US, THEM, RECVS, 256, 0, 99),
-	SERVE("proof", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ANSWER),
-	SERVE("old", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ANSWER),
-	SERVE("nothing", MAGIC, 7, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_ANSWER),
+	SERVE("from-another", MAGIC, VERSION, 0, 3, THEM, RECVS, 256, 0, 99),
+	SERVE("to-another", MAGIC, VERSION, 0, US, 3, RECVS, 256, 0, 99),
+	SERVE("recvs-few", MAGIC, VERSION, 0, US, THEM, 15, 256, 0, 99),
+	SERVE("lane", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 1, 99),
+	SERVE("rail", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .rail = 1),
+	SERVE("instance-0", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 0),
+	SERVE("key", MAGIC, VERSION, 1, US, THEM, RECVS, 256, 0, 99),
+	SERVE("proof", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = PROOF_OF_ANSWER),
+	SERVE("old", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = OLD_ANSWER),
+	SERVE("nothing", MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99, .wrong = NO_ANSWER),
 	ASKED("auth", FRAME(AUTH, .len = PROOF)),
 	ASKED("open-ack-id-0", FRAME(OPEN_ACK, .conn = ID, .len = 24)),
 	ASKED("resume-ack", FRAME(RESUME_ACK, .conn = ID, .len = 32)),

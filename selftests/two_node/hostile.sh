@@ -56,10 +56,10 @@ resume-no-ring		down		1
 grant-back		down		1
 grant-far		down		1
 open-good		open		0
-open-foreign-src	denied		0
-open-another-src	denied		0
-open-their-src		denied		0
-open-foreign-dst	denied		0
+open-foreign-src	unmapped	0
+open-another-src	unmapped	0
+open-their-src		unmapped	0
+open-foreign-dst	route		0
 open-loopback		denied		1
 open-loopback-only	denied		1
 open-loopback-far	denied		1
@@ -71,7 +71,10 @@ open-multicast		denied		1
 open-link-local		denied		1
 open-denied		denied		0
 open-no-listener	listener	0
-open-sport-0		down		1
+open-sport-0		welcome		0
+open-asks-denied	denied		0
+open-asks-no-listener	listener	0
+open-asks-no-port	welcome		0
 open-dport-0		listener	0
 open-id-0		down		1
 open-ring-none		open		0
@@ -434,7 +437,7 @@ requests() {
 	check "requests: and the log says why" node1 "dmesg | grep -q 'node 2 asks .* net.sanx.requests_peer is'" </dev/null
 	check "connections: none is left" eventually 60 "[ \"\$(conns)\" = 0 ]"
 	node1 sysctl -qw net.sanx.conns_peer=5 </dev/null
-	is "connections: so many" "$(lab run 2 "$HOSTILE" 10.77.0.1 conns </dev/null)" "5 denied"
+	is "connections: so many" "$(lab run 2 "$HOSTILE" 10.77.0.1 conns </dev/null)" "5 limit"
 	check "connections: and the log says why" node1 "dmesg | grep -q 'net.sanx.conns_peer is'" </dev/null
 	# Those that are not resumed on a new link are forgotten, and make room.
 	begin mute

@@ -110,7 +110,7 @@ import hashlib, hmac, socket, struct, sys
 def mapped(addr):
     return bytes(10) + b"\xff\xff" + socket.inet_aton(addr)
 says, port = sys.argv[1], int(sys.argv[2])
-hello = struct.pack("<IHHIIQQHBBHH", 0x534e5831, 7, 256, 2, 1, 1, 1, 128, 0, 0, 0, 0)
+hello = struct.pack("<IHHIIQQHBBHH", 0x534e5831, 8, 256, 2, 1, 1, 1, 128, 0, 0, 0, 0)
 text = b"request\0" + mapped(says) + mapped("10.77.0.1") + struct.pack("<II", 9, 0)
 text += hello.ljust(56, b"\0") + bytes(56)
 hello += hmac.new(bytes(32), text, hashlib.sha256).digest()[:8]

@@ -140,3 +140,9 @@ int wait_for_completion_killable(struct completion *c)
 	wait_for_completion(c);
 	return 0;
 }
+
+int wait_for_completion_interruptible(struct completion *c)
+{
+	wait_for_completion(c);
+	return 0;
+}

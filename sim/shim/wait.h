@@ -62,6 +62,7 @@ void complete(struct completion *c);
 void complete_all(struct completion *c);
 void wait_for_completion(struct completion *c);
 int wait_for_completion_killable(struct completion *c);
+int wait_for_completion_interruptible(struct completion *c);
 void msleep(unsigned int ms);
 
 #define current			sim_current

@@ -57,6 +57,9 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	if (attr[SANX_A_LINK_MOVED_SECS])
 		print_uint(out, "moved_secs", " moved_secs %llu",
 			   nl_uint(attr[SANX_A_LINK_MOVED_SECS]));
+	if (attr[SANX_A_LINK_RETRY_SECS])
+		print_uint(out, "retry_secs", " retry_secs %llu",
+			   nl_uint(attr[SANX_A_LINK_RETRY_SECS]));
 	print_item_close(out);
 }
 

@@ -354,7 +354,7 @@ static int nl_dump_once(struct nl *nl, struct nl_request *req, struct nl_talk *t
  * @cmd: the module's dump command
  * @answer: called for each message of the dump
  * @again: called when the dump was interrupted by a change; the messages that
- *	@answer got are then void, and the dump starts again
+ *	@answer got are then void, and the dump starts again; NULL if they do no harm
  * @data: argument of @answer and @again
  * @error: the error on failure
  *
@@ -378,7 +378,8 @@ int nl_dump(struct nl *nl, u8 cmd, nl_answer_fn answer, void (*again)(void *data
 		rc = nl_dump_once(nl, &req, &talk);
 		if (rc || !talk.interrupted)
 			break;
-		again(data);
+		if (again)
+			again(data);
 		rc = nl_fail(error, EINTR);
 	}
 

@@ -10,7 +10,7 @@
 
 static const char usage[] =
 	"Usage: sanxctl [ OPTIONS ] OBJECT { COMMAND | help }\n"
-	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats }\n"
+	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats | explain }\n"
 	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] }\n";
 
 static const struct object * const objects[] = {
@@ -21,6 +21,7 @@ static const struct object * const objects[] = {
 	&rail_object,
 	&socket_object,
 	&stats_object,
+	&explain_object,
 };
 
 struct options {
@@ -138,9 +139,12 @@ static int object_run(struct ctl *ctl, int argc, char **argv)
 
 	if (!object)
 		return -1;
-	if (argc > 1 && is_prefix(argv[1], "help"))
+	/* What follows may be the name of a host. */
+	if (argc > 1 && (object->run ? !strcmp(argv[1], "help") : is_prefix(argv[1], "help")))
 		return help_print(ctl, object->usage);
 
+	if (object->run)
+		return object->run(ctl, argc - 1, argv + 1);
 	command = command_find(object, argc > 1 ? argv[1] : "show");
 	if (!command)
 		return -1;

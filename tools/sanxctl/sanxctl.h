@@ -41,11 +41,13 @@ struct command {
  * @name: its name
  * @usage: its usage text
  * @commands: its commands; ends with one without a name
+ * @run: in place of @commands: runs it, with the arguments behind the name
  */
 struct object {
 	const char *name;
 	const char *usage;
 	const struct command *commands;
+	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
 extern const struct object nodemap_object;
@@ -55,6 +57,7 @@ extern const struct object link_object;
 extern const struct object rail_object;
 extern const struct object socket_object;
 extern const struct object stats_object;
+extern const struct object explain_object;
 
 int ctl_connect(struct ctl *ctl);
 

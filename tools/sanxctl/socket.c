@@ -16,7 +16,8 @@ static const char usage[] =
 	"FILTER := { state STATE | node ID | [ s | d ]port PORT | pid PID | uid USER |\n"
 	"            transport { loop | verbs | tcp-rail | tcp } | fallback REASON }\n"
 	"STATE := { established | connecting | listening | connected | unconnected | ... }\n"
-	"REASON := { unmapped | port | link | refused | option | accept | asked | route }\n";
+	"REASON := { unmapped | port | link | refused | option | accept | asked | route |\n"
+	"            denied | limit }\n";
 
 #define HEADING_FORMAT "%-11s %6s %6s %-21s %-21s %-9s %5s %s"
 
@@ -61,7 +62,8 @@ static const char *const states[] = {
 static const char *const transports[] = { "loop", "verbs", "tcp-rail", "tcp", NULL };
 
 static const char *const fallbacks[] = {
-	"unmapped", "port", "link", "refused", "option", "accept", "asked", "route", NULL
+	"unmapped", "port", "link", "refused", "option", "accept", "asked", "route",
+	"denied", "limit", NULL
 };
 
 /* The arguments of one call, and who has the sockets open if that is asked for. */

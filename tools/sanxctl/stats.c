@@ -35,6 +35,8 @@ static const struct {
 	{ SANX_A_STATS_FALLBACK_ACCEPT, "fallback_accept" },
 	{ SANX_A_STATS_FALLBACK_ASKED, "fallback_asked" },
 	{ SANX_A_STATS_FALLBACK_ROUTE, "fallback_route" },
+	{ SANX_A_STATS_FALLBACK_DENIED, "fallback_denied" },
+	{ SANX_A_STATS_FALLBACK_LIMIT, "fallback_limit" },
 	{ SANX_A_STATS_LINKS_REFUSED, "links_refused" },
 	{ SANX_A_STATS_REQUESTS_REFUSED, "requests_refused" },
 	{ SANX_A_STATS_REQUESTS_DELAYED, "requests_delayed" },
@@ -42,7 +44,8 @@ static const struct {
 	{ SANX_A_STATS_AUTO_REFUSED, "auto_refused" },
 };
 
-static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_PAD - 1,
+/* All but the padding. */
+static_assert(ARRAY_SIZE(counters) == SANX_A_STATS_MAX - 1,
 	      "every counter has a key");
 
 static void stats_answer(const struct nlmsghdr *nlh, void *data)

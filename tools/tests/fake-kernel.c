@@ -9,6 +9,7 @@
  *	interrupted	a change interrupts the first dump
  *	broken		dumps fail after some messages
  */
+#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -302,8 +303,9 @@ static void do_stats(void)
 	struct nlmsghdr *nlh = message(FAMILY);
 	int i;
 
-	for (i = SANX_A_STATS_CONNS_LOOP; i < SANX_A_STATS_PAD; i++)
-		mnl_attr_put_u64(nlh, i, i == SANX_A_STATS_TX_BYTES ? UINT64_MAX : (u64)i);
+	for (i = SANX_A_STATS_CONNS_LOOP; i <= SANX_A_STATS_MAX; i++)
+		if (i != SANX_A_STATS_PAD)
+			mnl_attr_put_u64(nlh, i, i == SANX_A_STATS_TX_BYTES ? UINT64_MAX : (u64)i);
 	message_end(nlh);
 	answer_error(0, NULL, NULL);
 }

@@ -34,7 +34,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 touch "$work/one file"
 
-ok "objects" completes "nodemap ports key link rail socket stats help" ""
+ok "objects" completes "nodemap ports key link rail socket stats explain help" ""
 ok "objects, begun" completes "socket stats" s
 ok "options" completes "-json -pretty -Version -help" -
 ok "objects after options" completes "nodemap" -j -p n
@@ -58,6 +58,8 @@ ok "what a rail can be set to" completes "up drain down weight" rail set 10.0.0.
 ok "nothing after show" completes "" link show ""
 ok "filters of sockets" completes "port pid" socket show all p
 ok "states of sockets" completes "connecting connected" socket show state conn
+ok "hosts to explain" completes "10.0.0.1" explain 10
+ok "nothing behind the port" completes "" explain 10.0.0.1 80 ""
 ok "reasons" completes "refused route" socket show all fallback r
 
 tap_done

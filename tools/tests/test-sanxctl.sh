@@ -478,7 +478,7 @@ ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;3p;14p;17p')" \
 conns_tcp_rail     18
 tx_bytes           18446744073709551615
 protocol_errors    7"
-ok "stats: JSON is one object" json 'sorted(doc)' "['auto_refused', 'conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'dgrams_loop', 'dgrams_tcp_rail', 'dgrams_udp', 'dgrams_verbs', 'dropped_closed', 'dropped_denied', 'dropped_full', 'dropped_memory', 'dropped_waited', 'fallback_accept', 'fallback_asked', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_route', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
+ok "stats: JSON is one object" json 'sorted(doc)' "['auto_refused', 'conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'dgrams_loop', 'dgrams_tcp_rail', 'dgrams_udp', 'dgrams_verbs', 'dropped_closed', 'dropped_denied', 'dropped_full', 'dropped_memory', 'dropped_waited', 'fallback_accept', 'fallback_asked', 'fallback_denied', 'fallback_limit', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_route', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
 ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
 
 ### Grammar

@@ -10,7 +10,7 @@ TEST_CFLAGS = $(CPPFLAGS) $(SANX_CFLAGS) $(CTL_CFLAGS) -Wno-missing-prototypes $
 # The library and its companion look for the family's number in a file here.
 TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"' -DSANX_DGRAM_SYSCTL='"$(T)/dgram"'
 
-TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl sanxctl sanx-run probe \
+TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl test-verdict sanxctl sanx-run probe \
 	libsanx-preload.so libsanx-preload-dgram.so interpose.so)
 
 VALGRIND_RUN := $(if $(VALGRIND),valgrind -q --leak-check=full --error-exitcode=9)
@@ -20,9 +20,10 @@ $(T):
 
 $(T)/test-parse: $(TESTS)/test-parse.c $(O)/obj/sanxctl/parse.o $(O)/obj/sanxctl/addr.o
 $(T)/test-nl: $(TESTS)/test-nl.c $(O)/obj/sanxctl/nl.o
+$(T)/test-verdict: $(TESTS)/test-verdict.c $(O)/obj/sanxctl/verdict.o $(O)/obj/sanxctl/addr.o
 $(T)/sanxctl: $(TESTS)/fake-kernel.c $(CTL_OBJS)
 $(T)/probe: $(TESTS)/probe.c
-$(T)/test-parse $(T)/test-nl $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
+$(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
 
 $(T)/sanx-run: $(addprefix $(TOOLS)/run/,sanx-run.c family.c family.h) | $(T)
@@ -38,5 +39,6 @@ $(T)/interpose.so: $(TESTS)/interpose.c | $(T)
 check: all $(TEST_PROGRAMS)
 	@VALGRIND_RUN="$(VALGRIND_RUN)" $(TESTS)/run.sh \
 		"$(VALGRIND_RUN) $(T)/test-parse" "$(VALGRIND_RUN) $(T)/test-nl" \
+		"$(VALGRIND_RUN) $(T)/test-verdict" \
 		"$(TESTS)/test-sanxctl.sh $(O)" "$(TESTS)/test-completion.sh" \
 		"$(TESTS)/test-preload.sh $(O)" "$(TESTS)/test-run.sh $(O)"

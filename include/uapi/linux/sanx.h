@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * AF_SANX: stream sockets over system area networks.
+ * AF_SANX: sockets over system area networks.
  *
- * What a program needs to open one.  Addresses are struct sockaddr_in and
- * struct sockaddr_in6 with AF_INET and AF_INET6 in them, as for TCP; only the
- * first argument of socket() differs.  See af_sanx(7).
+ * What a program needs to open one, and to ask what a connection would be over.
+ * Addresses are struct sockaddr_in and struct sockaddr_in6 with AF_INET and
+ * AF_INET6 in them, as for TCP; only the first argument of socket() differs.
+ * See af_sanx(7).
  */
 #ifndef _UAPI_LINUX_SANX_H
 #define _UAPI_LINUX_SANX_H
+
+#include <linux/types.h>
 
 /**
  * define SANX_FAMILY_DEFAULT - the family number when nothing else is asked for
@@ -25,5 +28,40 @@
  */
 #define SANXPROTO_INET		0	/* sockaddr_in, as AF_INET */
 #define SANXPROTO_INET6		41	/* sockaddr_in6, as AF_INET6 */
+
+/* The level of options of AF_SANX itself ("SANX"); no protocol's. */
+#define SOL_SANX		0x53414e58
+
+/* getsockopt() of a stream socket that is not connected: struct sanx_explain. */
+#define SANX_EXPLAIN		1
+
+/* Bytes of names, with the 0 at the end. */
+#define SANX_NAME_LEN		16
+
+/**
+ * struct sanx_explain - what would connect() do here and now, and why?
+ * @remote: to be set: the peer's address; IPv4 as v4-mapped
+ * @local: address of this end, or zeros if that is not known
+ * @port: to be set: the peer's port, big endian; 0 to ask about the peer and no port
+ * @rule: the port rule that decides, as "sanxctl ports show" counts them, from 1; 0 if
+ *	there is none
+ * @node: node id of @remote by the node map, or 0
+ * @transport: what would carry, or was asked to carry, the connection: "loop", "verbs" or
+ *	"tcp-rail"; empty if none was asked
+ * @fallback: empty if it would be that; else why the connection would be plain TCP, as
+ *	in af_sanx(7)
+ *
+ * The transport and the peer are asked, which takes as long as a connect() may take.  No
+ * connection is made, and no program of the peer sees anything.
+ */
+struct sanx_explain {
+	__u8	remote[16];
+	__u8	local[16];
+	__be16	port;
+	__u16	rule;
+	__u32	node;
+	char	transport[SANX_NAME_LEN];
+	char	fallback[SANX_NAME_LEN];
+};
 
 #endif /* _UAPI_LINUX_SANX_H */
