@@ -54,6 +54,32 @@ static void show_again(void *data)
 }
 
 /**
+ * ctl_dump - have all items of a kind
+ * @ctl: this run
+ * @cmd: the module's dump command
+ * @answer: as for nl_dump()
+ * @again: likewise
+ * @data: likewise
+ *
+ * Return: 0, or -1 after a message.
+ */
+int ctl_dump(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void (*again)(void *data),
+	     void *data)
+{
+	struct nl_error error;
+	int rc;
+
+	if (ctl_connect(ctl))
+		return -1;
+
+	rc = nl_dump(&ctl->nl, cmd, answer, again, data, &error);
+	if (rc)
+		ctl_fail_nl(NULL, 0, &error);
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+/**
  * ctl_show - dump and print all items of an object
  * @ctl: this run
  * @cmd: the module's dump command
@@ -63,17 +89,7 @@ static void show_again(void *data)
  */
 int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 {
-	struct nl_error error;
-	int rc;
-
-	if (ctl_connect(ctl))
-		return -1;
-
-	rc = nl_dump(&ctl->nl, cmd, answer, show_again, ctl, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_close(&ctl->nl);
-	return rc;
+	return ctl_dump(ctl, cmd, answer, show_again, ctl);
 }
 
 /**

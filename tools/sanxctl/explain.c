@@ -47,11 +47,6 @@ static int explain_ask(struct explain *e)
 	return rc;
 }
 
-static void word_copy(char to[EXPLAIN_WORD], const struct nlattr *attr)
-{
-	snprintf(to, EXPLAIN_WORD, "%s", attr ? nl_string(attr) : "");
-}
-
 static void rail_take(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *attr[SANX_A_RAIL_MAX + 1];
@@ -67,9 +62,9 @@ static void rail_take(const struct nlmsghdr *nlh, void *data)
 	if (attr[SANX_A_RAIL_LOCAL])
 		r->local = nl_addr(attr[SANX_A_RAIL_LOCAL]);
 	r->retry_secs = nl_uint(attr[SANX_A_RAIL_RETRY_SECS]);
-	word_copy(r->transport, attr[SANX_A_RAIL_TRANSPORT]);
-	word_copy(r->state, attr[SANX_A_RAIL_STATE]);
-	word_copy(r->cause, attr[SANX_A_RAIL_CAUSE]);
+	nl_word(r->transport, sizeof(r->transport), attr[SANX_A_RAIL_TRANSPORT]);
+	nl_word(r->state, sizeof(r->state), attr[SANX_A_RAIL_STATE]);
+	nl_word(r->cause, sizeof(r->cause), attr[SANX_A_RAIL_CAUSE]);
 }
 
 static void link_take(const struct nlmsghdr *nlh, void *data)
@@ -113,19 +108,12 @@ static void rails_again(void *data)
 
 static int explain_look(struct ctl *ctl, struct explain *e)
 {
-	struct nl_error error;
-	int rc;
+	int rc = ctl_dump(ctl, SANX_CMD_NODEMAP_GET, map_take, NULL, e);
 
-	if (ctl_connect(ctl))
-		return -1;
-	rc = nl_dump(&ctl->nl, SANX_CMD_NODEMAP_GET, map_take, NULL, e, &error);
 	if (!rc && e->x.node)
-		rc = nl_dump(&ctl->nl, SANX_CMD_RAIL_GET, rail_take, rails_again, e, &error);
+		rc = ctl_dump(ctl, SANX_CMD_RAIL_GET, rail_take, rails_again, e);
 	if (!rc && e->x.node)
-		rc = nl_dump(&ctl->nl, SANX_CMD_LINK_GET, link_take, NULL, e, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_close(&ctl->nl);
+		rc = ctl_dump(ctl, SANX_CMD_LINK_GET, link_take, NULL, e);
 	return rc;
 }
 
@@ -356,20 +344,6 @@ static void hosts_again(void *data)
 	h->n = 0;
 }
 
-static int hosts_fetch(struct ctl *ctl, struct hosts *h)
-{
-	struct nl_error error;
-	int rc;
-
-	if (ctl_connect(ctl))
-		return -1;
-	rc = nl_dump(&ctl->nl, SANX_CMD_NODEMAP_GET, hosts_take, hosts_again, h, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_close(&ctl->nl);
-	return rc;
-}
-
 /* Return: 0; 1 after a message about this one; -1 after another. */
 static int explain_each(struct ctl *ctl, const struct in6_addr *addr, u32 id)
 {
@@ -393,7 +367,7 @@ static int explain_each(struct ctl *ctl, const struct in6_addr *addr, u32 id)
 static int explain_all(struct ctl *ctl)
 {
 	struct hosts h = { };
-	int rc = hosts_fetch(ctl, &h);
+	int rc = ctl_dump(ctl, SANX_CMD_NODEMAP_GET, hosts_take, hosts_again, &h);
 	size_t i;
 
 	for (i = 0; rc >= 0 && i < h.n; i++)

@@ -87,11 +87,6 @@ static int held_collect(struct held_list *list, u32 pid, int fd)
  * What the module has
  */
 
-static void word_take(char *to, size_t room, const struct nlattr *attr)
-{
-	snprintf(to, room, "%s", attr ? nl_string(attr) : "");
-}
-
 static void held_sanx(struct held *held, const void *arg)
 {
 	const struct nlattr *const *attr = arg;
@@ -102,9 +97,9 @@ static void held_sanx(struct held *held, const void *arg)
 	held->remote = nl_addr(attr[SANX_A_SOCKET_REMOTE_ADDR]);
 	held->rport = nl_uint(attr[SANX_A_SOCKET_REMOTE_PORT]);
 	held->s.node = nl_uint(attr[SANX_A_SOCKET_NODE]);
-	word_take(held->s.state, sizeof(held->s.state), attr[SANX_A_SOCKET_STATE]);
-	word_take(held->s.transport, sizeof(held->s.transport), attr[SANX_A_SOCKET_TRANSPORT]);
-	word_take(held->s.fallback, sizeof(held->s.fallback), attr[SANX_A_SOCKET_FALLBACK]);
+	nl_word(held->s.state, sizeof(held->s.state), attr[SANX_A_SOCKET_STATE]);
+	nl_word(held->s.transport, sizeof(held->s.transport), attr[SANX_A_SOCKET_TRANSPORT]);
+	nl_word(held->s.fallback, sizeof(held->s.fallback), attr[SANX_A_SOCKET_FALLBACK]);
 }
 
 static void socket_take(const struct nlmsghdr *nlh, void *data)
@@ -113,20 +108,6 @@ static void socket_take(const struct nlmsghdr *nlh, void *data)
 
 	nl_parse(nlh, attr, SANX_A_SOCKET_MAX);
 	held_each(data, nl_uint(attr[SANX_A_SOCKET_INODE]), held_sanx, attr);
-}
-
-static int sockets_fetch(struct ctl *ctl, struct held_list *list)
-{
-	struct nl_error error;
-	int rc;
-
-	if (ctl_connect(ctl))
-		return -1;
-	rc = nl_dump(&ctl->nl, SANX_CMD_SOCKET_GET, socket_take, NULL, list, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_close(&ctl->nl);
-	return rc;
 }
 
 /*
@@ -302,7 +283,7 @@ int explain_pid(struct ctl *ctl, int argc, char **argv)
 				pid, pid);
 	rc = held_collect(&list, pid, only);
 	if (!rc)
-		rc = sockets_fetch(ctl, &list);
+		rc = ctl_dump(ctl, SANX_CMD_SOCKET_GET, socket_take, NULL, &list);
 	if (!rc) {
 		tcp_read(&list, pid, "tcp");
 		tcp_read(&list, pid, "tcp6");

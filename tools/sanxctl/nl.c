@@ -98,6 +98,17 @@ const char *nl_string(const struct nlattr *attr)
 	return mnl_attr_get_str(attr);
 }
 
+/**
+ * nl_word - copy a string
+ * @to: the copy; empty if there is no attribute
+ * @room: bytes of @to; what is longer is cut
+ * @attr: the attribute, or NULL
+ */
+void nl_word(char *to, size_t room, const struct nlattr *attr)
+{
+	snprintf(to, room, "%s", nl_string(attr));
+}
+
 struct in6_addr nl_addr(const struct nlattr *attr)
 {
 	struct in6_addr addr = { };

@@ -76,6 +76,7 @@ void nl_parse(const struct nlmsghdr *nlh, const struct nlattr **attr, u16 max);
 void nl_parse_nested(const struct nlattr *nest, const struct nlattr **attr, u16 max);
 u64 nl_uint(const struct nlattr *attr);
 const char *nl_string(const struct nlattr *attr);
+void nl_word(char *to, size_t room, const struct nlattr *attr);
 struct in6_addr nl_addr(const struct nlattr *attr);
 
 #endif /* SANXCTL_NL_H */

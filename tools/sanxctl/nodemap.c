@@ -173,18 +173,11 @@ static void fetch_again(void *data)
 int nodemap_fetch(struct ctl *ctl, struct nodemap *map)
 {
 	struct fetch fetch = { .map = map };
-	struct nl_error error;
 	int rc;
 
-	if (ctl_connect(ctl))
-		return -1;
-	rc = nl_dump(&ctl->nl, SANX_CMD_NODEMAP_GET, fetch_answer, fetch_again,
-		     &fetch, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	else if (fetch.failed)
+	rc = ctl_dump(ctl, SANX_CMD_NODEMAP_GET, fetch_answer, fetch_again, &fetch);
+	if (!rc && fetch.failed)
 		rc = ctl_fail("out of memory");
-	nl_close(&ctl->nl);
 	return rc;
 }
 

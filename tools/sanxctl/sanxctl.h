@@ -64,6 +64,8 @@ int ctl_connect(struct ctl *ctl);
 FILE *ctl_open(const char *path, const char **name);
 void ctl_close(FILE *file);
 
+int ctl_dump(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void (*again)(void *data),
+	     void *data);
 int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer);
 int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer);
 int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error);
