@@ -34,6 +34,7 @@ expected() {
 		644 $1/share/man/man8/sanxctl.8
 		644 $1/share/pkgconfig/sanx.pc
 		644 $1/share/bash-completion/completions/sanxctl
+		644 $1/share/sanx/sanxctl.schema.json
 	END
 }
 

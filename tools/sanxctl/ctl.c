@@ -93,14 +93,15 @@ int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 }
 
 /**
- * ctl_ask - send a request without attributes and print the answer, one object
+ * ctl_ask - send a request without attributes that is answered by one object
  * @ctl: this run
  * @cmd: the module's command
- * @answer: prints the answer; called with @ctl
+ * @answer: processes the answer
+ * @data: for @answer
  *
  * Return: 0, or -1 after a message.
  */
-int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
+int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void *data)
 {
 	struct nl_request req;
 	struct nl_error error;
@@ -115,8 +116,7 @@ int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 		goto out;
 	}
 
-	print_single(&ctl->out);
-	rc = nl_do(&ctl->nl, &req, answer, ctl, &error);
+	rc = nl_do(&ctl->nl, &req, answer, data, &error);
 	if (rc)
 		ctl_fail_nl(NULL, 0, &error);
 	nl_request_free(&req);
@@ -147,6 +147,32 @@ int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error)
 	return rc;
 }
 
+/**
+ * ctl_print_uint - print a number that there may be none of
+ * @out: the output
+ * @key: as for print_uint(); JSON has it in any case
+ * @fmt: likewise; text has nothing for what is missing
+ * @attr: the number, or NULL
+ */
+void ctl_print_uint(struct print *out, const char *key, const char *fmt,
+		    const struct nlattr *attr)
+{
+	if (attr)
+		print_uint(out, key, fmt, nl_uint(attr));
+	else
+		print_null(out, key);
+}
+
+/* As ctl_print_uint(), for a string. */
+void ctl_print_string(struct print *out, const char *key, const char *fmt,
+		      const struct nlattr *attr)
+{
+	if (attr)
+		print_string(out, key, fmt, nl_string(attr));
+	else
+		print_null(out, key);
+}
+
 int ctl_no_args(int argc, char **argv)
 {
 	if (argc)
@@ -159,6 +185,26 @@ int ctl_one_arg(int argc, char **argv, const char *what)
 	if (!argc)
 		return ctl_fail("%s is missing", what);
 	return ctl_no_args(argc - 1, argv + 1);
+}
+
+/**
+ * ctl_allow_empty - take --allow-empty out of the arguments
+ * @argc: their number; one less afterwards if it was there
+ * @argv: the arguments
+ *
+ * A file that is empty by mistake must not flush what is in use.
+ *
+ * Return: whether it was there.
+ */
+bool ctl_allow_empty(int *argc, char **argv)
+{
+	int i, left = 0;
+
+	for (i = 0; i < *argc; i++)
+		if (strcmp(argv[i], "--allow-empty"))
+			argv[left++] = argv[i];
+	*argc = left;
+	return left < i;
 }
 
 /**

@@ -274,6 +274,7 @@ static int explain_host(struct ctl *ctl, int argc, char **argv)
 	struct in6_addr addr;
 	const char *why = "no address";
 
+	print_single(&ctl->out);
 	if (argc > 2)
 		return ctl_no_args(argc - 2, argv + 2);
 	if (!addr_parse(argv[0], &addr) && addr_resolve(argv[0], &addr, 1, &why) < 1)
@@ -283,7 +284,6 @@ static int explain_host(struct ctl *ctl, int argc, char **argv)
 		return -1;
 	if (explain_ask(&e) || explain_look(ctl, &e))
 		return -1;
-	print_single(&ctl->out);
 	explain_print(&ctl->out, &e, true);
 	print_string(&ctl->out, NULL, "%s", "\n");
 	return 0;

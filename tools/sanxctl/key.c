@@ -61,12 +61,12 @@ static int key_generate(struct ctl *ctl, int argc, char **argv)
 	char text[KEY_TEXT_LEN];
 	u8 key[SANX_KEY_LEN];
 
+	print_single(&ctl->out);
 	if (ctl_no_args(argc, argv))
 		return -1;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		return ctl_fail("getrandom: %s", strerror(errno));
 	key_format(key, text);
-	print_single(&ctl->out);
 	print_string(&ctl->out, "key", "%s\n", text);
 	explicit_bzero(key, sizeof(key));
 	explicit_bzero(text, sizeof(text));
@@ -164,7 +164,6 @@ static void id_answer(const struct nlmsghdr *nlh, void *data)
 	char id[KEY_ID_LEN];
 
 	nl_parse(nlh, attr, SANX_A_KEY_MAX);
-	print_single(&ctl->out);
 	print_string(&ctl->out, "id", "%s\n", key_id_format(nl_uint(attr[SANX_A_KEY_ID]), id));
 }
 
@@ -211,6 +210,7 @@ static int key_add(struct ctl *ctl, int argc, char **argv)
 	u32 peer;
 	int rc;
 
+	print_single(&ctl->out);
 	if (!argc)
 		return ctl_fail("PEER is missing, expected a node id or default");
 	rc = peer_arg(argv[0], &peer) ?: source_read(argc - 1, argv + 1, key) ?:

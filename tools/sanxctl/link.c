@@ -8,6 +8,29 @@
 
 static const char usage[] = "Usage: sanxctl link [ show ]\n";
 
+/* What is not known yet, or does not apply, is missing or 0. */
+static const struct nlattr *known(const struct nlattr *attr)
+{
+	return nl_uint(attr) ? attr : NULL;
+}
+
+static void counts_print(struct print *out, const struct nlattr **attr)
+{
+	const struct nlattr *long_min = known(attr[SANX_A_LINK_LONG_MIN]);
+
+	/* Links that copy every send() have none. */
+	if (nl_uint(long_min) == UINT32_MAX)
+		long_min = NULL;
+	ctl_print_uint(out, "rtt_ns", " rtt_ns %llu", known(attr[SANX_A_LINK_RTT]));
+	ctl_print_uint(out, "long_min_bytes", " long_min_bytes %llu", long_min);
+	ctl_print_uint(out, "rail", " rail %llu", attr[SANX_A_LINK_RAIL]);
+	ctl_print_uint(out, "up_secs", " up_secs %llu", attr[SANX_A_LINK_UP_SECS]);
+	ctl_print_uint(out, "moves", " moves %llu", attr[SANX_A_LINK_MOVES]);
+	ctl_print_string(out, "moved", " moved %s", attr[SANX_A_LINK_MOVED]);
+	ctl_print_uint(out, "moved_secs", " moved_secs %llu", attr[SANX_A_LINK_MOVED_SECS]);
+	ctl_print_uint(out, "retry_secs", " retry_secs %llu", attr[SANX_A_LINK_RETRY_SECS]);
+}
+
 static void link_answer(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *attr[SANX_A_LINK_MAX + 1];
@@ -15,14 +38,10 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	struct print *out = &ctl->out;
 	struct in6_addr local, remote;
 	char text[ADDR_STRLEN], key[KEY_ID_LEN] = "none";
-	u64 rtt, long_min;
 
 	nl_parse(nlh, attr, SANX_A_LINK_MAX);
-	rtt = nl_uint(attr[SANX_A_LINK_RTT]);
-	long_min = nl_uint(attr[SANX_A_LINK_LONG_MIN]);
 	local = nl_addr(attr[SANX_A_LINK_LOCAL]);
 	remote = nl_addr(attr[SANX_A_LINK_REMOTE]);
-
 	if (attr[SANX_A_LINK_KEY])
 		key_id_format(nl_uint(attr[SANX_A_LINK_KEY]), key);
 
@@ -32,34 +51,12 @@ static void link_answer(const struct nlmsghdr *nlh, void *data)
 	print_string(out, "device", " device %s", nl_string(attr[SANX_A_LINK_DEVICE]));
 	print_uint(out, "lane", " lane %llu", nl_uint(attr[SANX_A_LINK_LANE]));
 	print_string(out, "state", " state %s", nl_string(attr[SANX_A_LINK_STATE]));
-	if (attr[SANX_A_LINK_STANDBY])
-		print_uint(out, "standby", " standby %llu", nl_uint(attr[SANX_A_LINK_STANDBY]));
+	ctl_print_uint(out, "standby", " standby %llu", attr[SANX_A_LINK_STANDBY]);
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_LINK_CONNS]));
 	print_string(out, "local", " local %s", addr_format(&local, text));
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
 	print_string(out, "auth", " auth %s", key);
-	/*
-	 * rtt is 0 until the peer has acknowledged something.
-	 * long_min is UINT32_MAX on links that copy every send().
-	 */
-	if (rtt)
-		print_uint(out, "rtt_ns", " rtt_ns %llu", rtt);
-	if (long_min && long_min != UINT32_MAX)
-		print_uint(out, "long_min", " long_min %llu", long_min);
-	if (attr[SANX_A_LINK_RAIL])
-		print_uint(out, "rail", " rail %llu", nl_uint(attr[SANX_A_LINK_RAIL]));
-	if (attr[SANX_A_LINK_UP_SECS])
-		print_uint(out, "up_secs", " up_secs %llu", nl_uint(attr[SANX_A_LINK_UP_SECS]));
-	if (attr[SANX_A_LINK_MOVES])
-		print_uint(out, "moves", " moves %llu", nl_uint(attr[SANX_A_LINK_MOVES]));
-	if (attr[SANX_A_LINK_MOVED])
-		print_string(out, "moved", " moved %s", nl_string(attr[SANX_A_LINK_MOVED]));
-	if (attr[SANX_A_LINK_MOVED_SECS])
-		print_uint(out, "moved_secs", " moved_secs %llu",
-			   nl_uint(attr[SANX_A_LINK_MOVED_SECS]));
-	if (attr[SANX_A_LINK_RETRY_SECS])
-		print_uint(out, "retry_secs", " retry_secs %llu",
-			   nl_uint(attr[SANX_A_LINK_RETRY_SECS]));
+	counts_print(out, attr);
 	print_item_close(out);
 }
 

@@ -10,7 +10,7 @@
 
 static const char usage[] =
 	"Usage: sanxctl nodemap [ show ]\n"
-	"       sanxctl nodemap load FILE\n"
+	"       sanxctl nodemap load [ --allow-empty ] FILE\n"
 	"       sanxctl nodemap sync [ --every SECONDS ] -- COMMAND [ ARGUMENT ]...\n"
 	"       sanxctl nodemap add HOST NODEID [ RAIL ]...\n"
 	"       sanxctl nodemap del HOST\n"
@@ -55,6 +55,12 @@ static void prefix_print(struct print *out, const struct nlattr *nest)
 	snprintf(text, sizeof(text), "%s/%u", addr_format(&prefix.addr, addr),
 		 prefix.len - v4);
 	print_item_open(out);
+	print_null(out, "addr");
+	print_null(out, "id");
+	print_list_open(out, "rails");
+	print_list_close(out);
+	print_bool(out, "found", false);
+	print_null(out, "found_secs");
 	print_string(out, "auto", "auto %s", text);
 	print_item_close(out);
 }
@@ -80,11 +86,9 @@ static void node_print(struct print *out, const struct nlattr *nest)
 			rail_print(out, rail);
 	}
 	print_list_close(out);
-	if (attr[SANX_A_NODE_FOUND_SECS]) {
-		print_bool(out, "found", true);
-		print_uint(out, "found_secs", ", %llu s ago",
-			   nl_uint(attr[SANX_A_NODE_FOUND_SECS]));
-	}
+	print_bool(out, "found", attr[SANX_A_NODE_FOUND_SECS]);
+	ctl_print_uint(out, "found_secs", ", %llu s ago", attr[SANX_A_NODE_FOUND_SECS]);
+	print_null(out, "auto");
 	print_item_close(out);
 }
 
@@ -283,8 +287,10 @@ static int nodemap_load(struct ctl *ctl, int argc, char **argv)
 	struct nodemap map = { };
 	const char *name;
 	FILE *file;
+	bool empty;
 	int rc;
 
+	empty = ctl_allow_empty(&argc, argv);
 	if (ctl_one_arg(argc, argv, "FILE"))
 		return -1;
 	file = ctl_open(argv[0], &name);
@@ -294,6 +300,8 @@ static int nodemap_load(struct ctl *ctl, int argc, char **argv)
 	rc = nodemap_parse(&src, file, &map);
 	if (rc)
 		ctl_fail_parse(name, &src.error);
+	else if (!empty && !map.count && !map.prefixes)
+		rc = ctl_fail("%s has no host: nodemap flush, or load --allow-empty", name);
 	else
 		rc = nodemap_send(ctl, SANX_CMD_NODEMAP_LOAD, &map, name);
 
@@ -359,8 +367,12 @@ static const struct command commands[] = {
 	{ }
 };
 
+static const char *const options[] = { "--allow-empty", NULL };
+
 const struct object nodemap_object = {
 	.name = "nodemap",
 	.usage = usage,
+	.options = options,
+	.wraps = "sync",
 	.commands = commands,
 };

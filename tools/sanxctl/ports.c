@@ -9,7 +9,7 @@
 
 static const char usage[] =
 	"Usage: sanxctl ports [ show ]\n"
-	"       sanxctl ports load FILE\n"
+	"       sanxctl ports load [ --allow-empty ] FILE\n"
 	"       sanxctl ports { add | del } RULE\n"
 	"       sanxctl ports flush\n"
 	"       sanxctl ports apply\n"
@@ -162,8 +162,10 @@ static int ports_load(struct ctl *ctl, int argc, char **argv)
 	struct ports ports = { };
 	const char *name;
 	FILE *file;
+	bool empty;
 	int rc;
 
+	empty = ctl_allow_empty(&argc, argv);
 	if (ctl_one_arg(argc, argv, "FILE"))
 		return -1;
 	file = ctl_open(argv[0], &name);
@@ -173,6 +175,8 @@ static int ports_load(struct ctl *ctl, int argc, char **argv)
 	rc = ports_parse(&src, file, &ports);
 	if (rc)
 		ctl_fail_parse(name, &src.error);
+	else if (!empty && !ports.count)
+		rc = ctl_fail("%s has no rule: ports flush, or load --allow-empty", name);
 	else
 		rc = ports_send(ctl, SANX_CMD_PORTS_LOAD, &ports, name);
 
@@ -230,9 +234,10 @@ static void apply_answer(const struct nlmsghdr *nlh, void *data)
 
 static int ports_apply(struct ctl *ctl, int argc, char **argv)
 {
+	print_single(&ctl->out);
 	if (ctl_no_args(argc, argv))
 		return -1;
-	return ctl_ask(ctl, SANX_CMD_PORTS_APPLY, apply_answer);
+	return ctl_ask(ctl, SANX_CMD_PORTS_APPLY, apply_answer, ctl);
 }
 
 static const struct command commands[] = {
@@ -245,8 +250,11 @@ static const struct command commands[] = {
 	{ }
 };
 
+static const char *const options[] = { "--allow-empty", NULL };
+
 const struct object ports_object = {
 	.name = "ports",
 	.usage = usage,
+	.options = options,
 	.commands = commands,
 };

@@ -56,7 +56,7 @@ void print_init(struct print *out, bool json, bool pretty)
 
 /**
  * print_reset - discard all output
- * @out: the output
+ * @out: the output; what is to be one object stays one
  */
 void print_reset(struct print *out)
 {
@@ -67,6 +67,8 @@ void print_reset(struct print *out)
 	if (out->text) {
 		text_close(out);
 		text_open(out);
+	} else if (json_object_is_type(out->root, json_type_object)) {
+		print_single(out);
 	} else {
 		root_set(out, json_object_new_array());
 	}

@@ -32,21 +32,17 @@ static const char *admin_name(u64 admin)
 
 static void counts_print(struct print *out, const struct nlattr **attr)
 {
-	u64 rtt = nl_uint(attr[SANX_A_RAIL_RTT]);
+	const struct nlattr *rtt = attr[SANX_A_RAIL_RTT];
 
 	print_uint(out, "links", " links %llu", nl_uint(attr[SANX_A_RAIL_LINKS]));
 	print_uint(out, "conns", " conns %llu", nl_uint(attr[SANX_A_RAIL_CONNS]));
 	/* 0 until the peer has acknowledged something. */
-	if (rtt)
-		print_uint(out, "rtt_ns", " rtt_ns %llu", rtt);
+	ctl_print_uint(out, "rtt_ns", " rtt_ns %llu", nl_uint(rtt) ? rtt : NULL);
 	print_uint(out, "tx_bytes", " tx_bytes %llu", nl_uint(attr[SANX_A_RAIL_TX_BYTES]));
 	print_uint(out, "rx_bytes", " rx_bytes %llu", nl_uint(attr[SANX_A_RAIL_RX_BYTES]));
 	print_uint(out, "errors", " errors %llu", nl_uint(attr[SANX_A_RAIL_ERRORS]));
-	if (attr[SANX_A_RAIL_RETRY_SECS])
-		print_uint(out, "retry_secs", " retry_secs %llu",
-			   nl_uint(attr[SANX_A_RAIL_RETRY_SECS]));
-	if (attr[SANX_A_RAIL_CAUSE])
-		print_string(out, "cause", " cause %s", nl_string(attr[SANX_A_RAIL_CAUSE]));
+	ctl_print_uint(out, "retry_secs", " retry_secs %llu", attr[SANX_A_RAIL_RETRY_SECS]);
+	ctl_print_string(out, "cause", " cause %s", attr[SANX_A_RAIL_CAUSE]);
 }
 
 static void rail_answer(const struct nlmsghdr *nlh, void *data)
@@ -68,6 +64,8 @@ static void rail_answer(const struct nlmsghdr *nlh, void *data)
 	if (attr[SANX_A_RAIL_LOCAL]) {
 		local = nl_addr(attr[SANX_A_RAIL_LOCAL]);
 		print_string(out, "local", " local %s", addr_format(&local, text));
+	} else {
+		print_null(out, "local");
 	}
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
 	print_string(out, "state", " state %s", nl_string(attr[SANX_A_RAIL_STATE]));

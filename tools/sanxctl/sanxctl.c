@@ -11,7 +11,7 @@
 static const char usage[] =
 	"Usage: sanxctl [ OPTIONS ] OBJECT { COMMAND | help }\n"
 	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats | explain }\n"
-	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] }\n";
+	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] | -n[etns] NETNS }\n";
 
 static const struct object * const objects[] = {
 	&nodemap_object,
@@ -29,6 +29,7 @@ struct options {
 	bool pretty;
 	bool version;
 	bool help;
+	const char *netns;
 };
 
 static bool is_prefix(const char *word, const char *name)
@@ -41,27 +42,6 @@ static bool is_option(const char *word, const char *name)
 {
 	word += word[1] == '-' ? 2 : 1;
 	return is_prefix(word, name);
-}
-
-/* Return: the number of options in front of the object, or -1. */
-static int options_parse(int argc, char **argv, struct options *opt)
-{
-	int i, rc = 0;
-
-	for (i = 0; i < argc && argv[i][0] == '-'; i++) {
-		if (is_option(argv[i], "json"))
-			opt->json = true;
-		else if (is_option(argv[i], "pretty"))
-			opt->pretty = true;
-		else if (is_option(argv[i], "Version") || is_option(argv[i], "version"))
-			opt->version = true;
-		else if (is_option(argv[i], "help"))
-			opt->help = true;
-		else
-			rc = ctl_fail("option \"%s\" is unknown, try \"sanxctl -help\"", argv[i]);
-	}
-
-	return rc ? rc : i;
 }
 
 static const struct object *object_find(const char *word)
@@ -118,6 +98,93 @@ static const struct command *command_find(const struct object *object, const cha
 	return found ? found : command_find_alias(object, word);
 }
 
+/*
+ * Options
+ */
+
+/* Return: the number of words that it has; 0 if it is none of ours. */
+static int option_take(int argc, char **argv, struct options *opt)
+{
+	if (is_option(argv[0], "netns")) {
+		if (argc < 2)
+			return ctl_fail("the name of a network namespace is missing");
+		opt->netns = argv[1];
+		return 2;
+	}
+	if (is_option(argv[0], "json"))
+		opt->json = true;
+	else if (is_option(argv[0], "pretty"))
+		opt->pretty = true;
+	else if (is_option(argv[0], "Version") || is_option(argv[0], "version"))
+		opt->version = true;
+	else if (is_option(argv[0], "help"))
+		opt->help = true;
+	else
+		return 0;
+	return 1;
+}
+
+/* Options in front of the object.  Return: the number of their words, or -1. */
+static int options_front(int argc, char **argv, struct options *opt)
+{
+	int i, n, rc = 0;
+
+	for (i = 0; i < argc && argv[i][0] == '-'; i += n) {
+		n = option_take(argc - i, argv + i, opt);
+		if (n < 0)
+			return n;
+		if (!n) {
+			rc = ctl_fail("option \"%s\" is unknown, try \"sanxctl -help\"", argv[i]);
+			n = 1;
+		}
+	}
+	return rc ? rc : i;
+}
+
+static bool is_own_option(const struct object *object, const char *word)
+{
+	const char *const *own;
+
+	for (own = object->options; own && *own; own++)
+		if (!strcmp(word, *own))
+			return true;
+	return false;
+}
+
+/* Is what follows @word a command of the user with options of its own? */
+static bool is_last(const struct object *object, const char *word)
+{
+	return !strcmp(word, "--") ||
+	       (object->wraps && is_prefix(word, object->wraps) &&
+		!is_prefix(word, object->commands->name));
+}
+
+/*
+ * Takes options out of the words from the object on.  What is none stays: the command
+ * knows what to say of it.
+ * Return: the number of words that are left, or -1.
+ */
+static int options_behind(const struct object *object, int argc, char **argv,
+			  struct options *opt)
+{
+	int i, n, left = 0;
+
+	for (i = 0; i < argc && !is_last(object, argv[i]); i += n) {
+		n = 0;
+		if (argv[i][0] == '-' && !is_own_option(object, argv[i]))
+			n = option_take(argc - i, argv + i, opt);
+		if (n < 0)
+			return n;
+		if (!n) {
+			argv[left++] = argv[i];
+			n = 1;
+		}
+	}
+	while (i < argc)
+		argv[left++] = argv[i++];
+	return left;
+}
+
 static int help_print(struct ctl *ctl, const char *text)
 {
 	print_single(&ctl->out);
@@ -132,51 +199,73 @@ static int version_print(struct ctl *ctl)
 	return 0;
 }
 
-static int object_run(struct ctl *ctl, int argc, char **argv)
+static int object_run(struct ctl *ctl, const struct object *object, int argc, char **argv)
 {
-	const struct object *object = object_find(argv[0]);
 	const struct command *command;
 
-	if (!object)
-		return -1;
 	/* What follows may be the name of a host. */
-	if (argc > 1 && (object->run ? !strcmp(argv[1], "help") : is_prefix(argv[1], "help")))
+	if (argc && (object->run ? !strcmp(argv[0], "help") : is_prefix(argv[0], "help")))
 		return help_print(ctl, object->usage);
 
 	if (object->run)
-		return object->run(ctl, argc - 1, argv + 1);
-	command = command_find(object, argc > 1 ? argv[1] : "show");
+		return object->run(ctl, argc, argv);
+	command = command_find(object, argc ? argv[0] : "show");
 	if (!command)
 		return -1;
-	if (argc < 2)
-		return command->run(ctl, 0, NULL);
-	return command->run(ctl, argc - 2, argv + 2);
+	return command->run(ctl, argc ? argc - 1 : 0, argc ? argv + 1 : NULL);
 }
 
-static int ctl_run(struct ctl *ctl, const struct options *opt, int argc, char **argv)
+static int ctl_run(struct ctl *ctl, const struct options *opt, const struct object *object,
+		   int argc, char **argv)
 {
 	if (opt->version)
 		return version_print(ctl);
-	if (opt->help || (argc && is_prefix(argv[0], "help")))
-		return help_print(ctl, usage);
-	if (!argc) {
+	if (opt->help)
+		return help_print(ctl, object ? object->usage : usage);
+	if (opt->netns && netns_enter(opt->netns))
+		return -1;
+	return object_run(ctl, object, argc, argv);
+}
+
+/* Return: 0 with @object set if there is one, or -1. */
+static int words_parse(int *argc, char ***argv, struct options *opt,
+		       const struct object **object)
+{
+	int n = options_front(*argc, *argv, opt);
+
+	if (n < 0)
+		return n;
+	*argc -= n;
+	*argv += n;
+	if (*argc && is_prefix((*argv)[0], "help"))
+		opt->help = true;
+	if (opt->version || opt->help)
+		return 0;
+	if (!*argc) {
 		fputs(usage, stderr);
 		return -1;
 	}
-	return object_run(ctl, argc, argv);
+	*object = object_find((*argv)[0]);
+	if (!*object)
+		return -1;
+	*argv += 1;
+	*argc = options_behind(*object, *argc - 1, *argv, opt);
+	return *argc < 0 ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
+	const struct object *object = NULL;
 	struct options opt = { };
 	struct ctl ctl = { };
-	int used, rc = -1;
+	int rc;
 
-	used = options_parse(argc - 1, argv + 1, &opt);
+	argc--;
+	argv++;
+	rc = words_parse(&argc, &argv, &opt, &object);
 	print_init(&ctl.out, opt.json, opt.pretty);
-
-	if (used >= 0)
-		rc = ctl_run(&ctl, &opt, argc - 1 - used, argv + 1 + used);
+	if (!rc)
+		rc = ctl_run(&ctl, &opt, object, argc, argv);
 	if (rc)
 		print_reset(&ctl.out);
 	if (print_finish(&ctl.out)) {

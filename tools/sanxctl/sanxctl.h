@@ -41,12 +41,16 @@ struct command {
  * @name: its name
  * @usage: its usage text
  * @commands: its commands; ends with one without a name
+ * @options: options that its commands have, before those of all objects; ends with NULL
+ * @wraps: its command that takes a command of the user; the words behind it are not ours
  * @run: in place of @commands: runs it, with the arguments behind the name
  */
 struct object {
 	const char *name;
 	const char *usage;
 	const struct command *commands;
+	const char *const *options;
+	const char *wraps;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
@@ -67,15 +71,24 @@ void ctl_close(FILE *file);
 int ctl_dump(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void (*again)(void *data),
 	     void *data);
 int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer);
-int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer);
+int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void *data);
 int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error);
 
+void ctl_print_uint(struct print *out, const char *key, const char *fmt,
+		    const struct nlattr *attr);
+void ctl_print_string(struct print *out, const char *key, const char *fmt,
+		      const struct nlattr *attr);
+
 int ctl_no_args(int argc, char **argv);
+bool ctl_allow_empty(int *argc, char **argv);
 int ctl_one_arg(int argc, char **argv, const char *what);
 
 __printf(1, 2)
 int ctl_fail(const char *fmt, ...);
 int ctl_fail_parse(const char *file, const struct parse_error *error);
 int ctl_fail_nl(const char *file, unsigned int line, const struct nl_error *error);
+
+/* netns.c */
+int netns_enter(const char *name);
 
 #endif /* SANXCTL_H */

@@ -149,28 +149,22 @@ static void endpoint_print(struct print *out, const char *key, const struct nlat
 	print_string(out, key, " %-21s", endpoint_format(&raw, port, text));
 }
 
-/* JSON has the key in any case. */
-static void maybe_uint(struct print *out, const char *key, const char *fmt,
-		       const struct nlattr *attr)
-{
-	if (attr)
-		print_uint(out, key, fmt, nl_uint(attr));
-	else
-		print_null(out, key);
-}
-
 static void memory_print(struct print *out, const struct nlattr **attr)
 {
 	bool text = shown.memory;
 
-	maybe_uint(out, "tx_bytes", text ? " tx_bytes:%llu" : NULL, attr[SANX_A_SOCKET_TX_BYTES]);
-	maybe_uint(out, "rx_bytes", text ? " rx_bytes:%llu" : NULL, attr[SANX_A_SOCKET_RX_BYTES]);
-	maybe_uint(out, "tx_ring_bytes", text ? " tx_ring:%llu" : NULL,
-		   attr[SANX_A_SOCKET_TX_RING]);
-	maybe_uint(out, "rx_ring_bytes", text ? " rx_ring:%llu" : NULL,
-		   attr[SANX_A_SOCKET_RX_RING]);
-	maybe_uint(out, "tx_age_ms", text ? " sent:%llums" : NULL, attr[SANX_A_SOCKET_TX_MS]);
-	maybe_uint(out, "rx_age_ms", text ? " came:%llums" : NULL, attr[SANX_A_SOCKET_RX_MS]);
+	ctl_print_uint(out, "tx_bytes", text ? " tx_bytes:%llu" : NULL,
+		       attr[SANX_A_SOCKET_TX_BYTES]);
+	ctl_print_uint(out, "rx_bytes", text ? " rx_bytes:%llu" : NULL,
+		       attr[SANX_A_SOCKET_RX_BYTES]);
+	ctl_print_uint(out, "tx_ring_bytes", text ? " tx_ring:%llu" : NULL,
+		       attr[SANX_A_SOCKET_TX_RING]);
+	ctl_print_uint(out, "rx_ring_bytes", text ? " rx_ring:%llu" : NULL,
+		       attr[SANX_A_SOCKET_RX_RING]);
+	ctl_print_uint(out, "tx_age_ms", text ? " sent:%llums" : NULL,
+		       attr[SANX_A_SOCKET_TX_MS]);
+	ctl_print_uint(out, "rx_age_ms", text ? " came:%llums" : NULL,
+		       attr[SANX_A_SOCKET_RX_MS]);
 }
 
 /* As ss -p. */
@@ -226,11 +220,8 @@ static void seen_print(struct print *out, const struct seen *seen, const struct 
 	print_string(out, "transport", " %-9s", seen->transport);
 	print_uint(out, "uid", " %5llu", seen->uid);
 	print_uint(out, "inode", " %llu", seen->inode);
-	maybe_uint(out, "node", " node:%llu", attr[SANX_A_SOCKET_NODE]);
-	if (seen->fallback)
-		print_string(out, "fallback", " fallback:%s", seen->fallback);
-	else
-		print_null(out, "fallback");
+	ctl_print_uint(out, "node", " node:%llu", attr[SANX_A_SOCKET_NODE]);
+	ctl_print_string(out, "fallback", " fallback:%s", attr[SANX_A_SOCKET_FALLBACK]);
 	print_uint(out, "denied", NULL, denied);
 	if (denied)
 		print_string(out, NULL, " %s", "denied");
@@ -371,8 +362,11 @@ static const struct command commands[] = {
 	{ }
 };
 
+static const char *const options[] = { "-p", "-m", NULL };
+
 const struct object socket_object = {
 	.name = "socket",
 	.usage = usage,
+	.options = options,
 	.commands = commands,
 };

@@ -65,9 +65,10 @@ static void stats_answer(const struct nlmsghdr *nlh, void *data)
 
 static int stats_show(struct ctl *ctl, int argc, char **argv)
 {
+	print_single(&ctl->out);
 	if (ctl_no_args(argc, argv))
 		return -1;
-	return ctl_ask(ctl, SANX_CMD_STATS_GET, stats_answer);
+	return ctl_ask(ctl, SANX_CMD_STATS_GET, stats_answer, ctl);
 }
 
 static const struct command commands[] = {

@@ -109,6 +109,7 @@ int nodemap_sync(struct ctl *ctl, int argc, char **argv)
 	u32 every = 0;
 	int rc;
 
+	print_single(&ctl->out);
 	if (argc && (!strcmp(argv[0], "--every") || !strcmp(argv[0], "-every"))) {
 		if (every_parse(argc, argv, &every))
 			return -1;
@@ -129,7 +130,6 @@ int nodemap_sync(struct ctl *ctl, int argc, char **argv)
 	rc = sync_once(ctl, argv);
 	if (rc < 0)
 		return rc;
-	print_single(&ctl->out);
 	print_string(&ctl->out, NULL, "%s\n", rc ? "changed" : "unchanged");
 	print_uint(&ctl->out, "changed", NULL, rc);
 	return 0;

@@ -8,16 +8,28 @@
  *	denied		the caller may not change anything
  *	interrupted	a change interrupts the first dump
  *	broken		dumps fail after some messages
+ *	found		the node map has a node that was found
+ *	well		rails are up, counters are 0, one priority has flow control
+ * Its own address is 10.0.0.1, on eth7.
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/dcbnl.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include <linux/sanx.h>
 
 #include <linux/sanx_netlink.h>
 
+#include "../run/family.h"
 #include "../sanxctl/addr.h"
 #include "../sanxctl/nl.h"
 
@@ -201,9 +213,27 @@ static void dump_links(void)
 	message_end(nlh);
 }
 
-static void dump_rails(void)
+/* All is well, as far as "doctor" looks. */
+static void dump_rail_up(void)
 {
 	struct nlmsghdr *nlh = message(FAMILY);
+
+	mnl_attr_put_u32(nlh, SANX_A_RAIL_NODE, 2);
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_TRANSPORT, "verbs");
+	put_addr(nlh, SANX_A_RAIL_REMOTE, "10.0.0.2");
+	mnl_attr_put_strz(nlh, SANX_A_RAIL_STATE, "up");
+	message_end(nlh);
+}
+
+static void dump_rails(void)
+{
+	struct nlmsghdr *nlh;
+
+	if (fake("well")) {
+		dump_rail_up();
+		return;
+	}
+	nlh = message(FAMILY);
 
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_NODE, 2);
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_NUMBER, 0);
@@ -305,7 +335,8 @@ static void do_stats(void)
 
 	for (i = SANX_A_STATS_CONNS_LOOP; i <= SANX_A_STATS_MAX; i++)
 		if (i != SANX_A_STATS_PAD)
-			mnl_attr_put_u64(nlh, i, i == SANX_A_STATS_TX_BYTES ? UINT64_MAX : (u64)i);
+			mnl_attr_put_u64(nlh, i, fake("well") ? 0 :
+					 i == SANX_A_STATS_TX_BYTES ? UINT64_MAX : (u64)i);
 	message_end(nlh);
 	answer_error(0, NULL, NULL);
 }
@@ -396,6 +427,77 @@ static void do_ctrl(void)
 	answer_error(0, NULL, NULL);
 }
 
+static void do_dcb(void)
+{
+	struct ieee_pfc pfc = { .pfc_en = fake("well") ? 1 << 3 : 0 };
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(answer_end);
+	struct nlattr *nest;
+
+	nlh->nlmsg_type = RTM_GETDCB;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct dcbmsg));
+	nest = mnl_attr_nest_start(nlh, DCB_ATTR_IEEE);
+	mnl_attr_put(nlh, DCB_ATTR_IEEE_PFC, sizeof(pfc), &pfc);
+	mnl_attr_nest_end(nlh, nest);
+	message_end(nlh);
+}
+
+/*
+ * The C library's functions
+ */
+
+int sanx_family_read(void)
+{
+	return fake("absent") ? 0 : AF_MAX + 1;
+}
+
+/* The only socket that sanxctl makes itself is the family's. */
+int socket(int domain, int type, int protocol)
+{
+	(void)type;
+	(void)protocol;
+	if (domain == AF_MAX + 1)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	errno = EAFNOSUPPORT;
+	return -1;
+}
+
+/* A peer that has no socket of the family there. */
+int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	struct sanx_explain *x = value;
+	struct in6_addr addr;
+
+	(void)fd;
+	if (level != SOL_SANX || name != SANX_EXPLAIN || *len != sizeof(*x)) {
+		errno = ENOPROTOOPT;
+		return -1;
+	}
+	addr_parse("10.0.0.1", &addr);
+	memcpy(x->local, &addr, sizeof(addr));
+	x->node = 2;
+	snprintf(x->transport, sizeof(x->transport), "verbs");
+	snprintf(x->fallback, sizeof(x->fallback), "refused");
+	return 0;
+}
+
+int getifaddrs(struct ifaddrs **list)
+{
+	static struct sockaddr_in sin = { .sin_family = AF_INET };
+	static char name[IFNAMSIZ];
+	static struct ifaddrs one = { .ifa_name = name };
+
+	snprintf(name, sizeof(name), "eth7");
+	inet_pton(AF_INET, "10.0.0.1", &sin.sin_addr);
+	one.ifa_addr = (struct sockaddr *)&sin;
+	*list = &one;
+	return 0;
+}
+
+void freeifaddrs(struct ifaddrs *list)
+{
+	(void)list;
+}
+
 /*
  * libmnl's functions
  */
@@ -447,6 +549,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 
 	if (request->nlmsg_type == GENL_ID_CTRL)
 		do_ctrl();
+	else if (request->nlmsg_type == RTM_GETDCB)
+		do_dcb();
 	else if (request->nlmsg_flags & NLM_F_DUMP)
 		do_dump(genl->cmd);
 	else if (genl->cmd == SANX_CMD_STATS_GET)

@@ -57,7 +57,7 @@ ok "nodemap: show" says 0 "$saved" "" nodemap show
 ok "nodemap: show is the default" says 0 "$saved" "" nodemap
 ok "nodemap: show, abbreviated" says 0 "$saved" "" n s
 ok "nodemap: list" says 0 "$saved" "" nodemap li
-ok "nodemap: JSON" json doc "[{'addr': '10.0.0.1', 'id': 1, 'rails': ['10.1.0.1', '10.2.0.1']}, {'addr': 'fd00::2', 'id': 2, 'rails': []}]" -j nodemap show
+ok "nodemap: JSON" json doc "[{'addr': '10.0.0.1', 'id': 1, 'rails': ['10.1.0.1', '10.2.0.1'], 'found': False, 'found_secs': None, 'auto': None}, {'addr': 'fd00::2', 'id': 2, 'rails': [], 'found': False, 'found_secs': None, 'auto': None}]" -j nodemap show
 ok "nodemap: pretty JSON" json 'len(doc)' 2 -j -p nodemap show
 ok "nodemap: load, JSON" says 0 "[]" "" -j nodemap load "$work/file"
 
@@ -106,6 +106,12 @@ ok "nodemap: del" says 0 "" "" nodemap del 10.0.0.9
 ok "nodemap: delete" says 0 "" "" nodemap delete 10.0.0.9
 ok "nodemap: del what" says 1 "" "Error: HOST is missing." nodemap del
 ok "nodemap: del too much" says 1 "" "Error: argument \"9\" is one too many." nodemap del a 9
+echo "# nobody" >"$work/file"
+ok "nodemap: a file without a host" says 1 "" \
+	"Error: $work/file has no host: nodemap flush, or load --allow-empty." nodemap load "$work/file"
+ok "nodemap: which changes nothing" is "$("$sanxctl" nodemap | wc -l)" 1
+ok "nodemap: unless that is meant" says 0 "" "" nodemap load "$work/file" --allow-empty
+ok "nodemap: then nobody is there" says 0 "" "" nodemap
 ok "nodemap: flush" says 0 "" "" nodemap flush
 ok "nodemap: flushed" says 0 "[]" "" -j nodemap show
 
@@ -123,7 +129,7 @@ auto 10.5.0.0/16
 auto fd00:5::/32"
 ok "auto: load" says 0 "" "" nodemap load "$work/file"
 ok "auto: show" says 0 "$saved" "" nodemap show
-ok "auto: JSON" json doc "[{'addr': '10.0.0.1', 'id': 1, 'rails': ['10.1.0.1']}, {'auto': '10.5.0.0/16'}, {'auto': 'fd00:5::/32'}]" -j nodemap show
+ok "auto: JSON" json doc "[{'addr': '10.0.0.1', 'id': 1, 'rails': ['10.1.0.1'], 'found': False, 'found_secs': None, 'auto': None}, {'addr': None, 'id': None, 'rails': [], 'found': False, 'found_secs': None, 'auto': '10.5.0.0/16'}, {'addr': None, 'id': None, 'rails': [], 'found': False, 'found_secs': None, 'auto': 'fd00:5::/32'}]" -j nodemap show
 
 # The node id that went to the kernel: the last attribute of the request.
 self_sent() {
@@ -148,7 +154,7 @@ done
 FAKE=found
 ok "auto: what was found is a comment" says 0 "$saved
 # found: 10.5.0.1 2147483649 10.5.0.1 tcp:10.5.0.1, 7 s ago" "" nodemap show
-ok "auto: what was found, JSON" json 'doc[3]' "{'addr': '10.5.0.1', 'id': 2147483649, 'rails': ['10.5.0.1', 'tcp:10.5.0.1'], 'found': True, 'found_secs': 7}" -j nodemap show
+ok "auto: what was found, JSON" json 'doc[3]' "{'addr': '10.5.0.1', 'id': 2147483649, 'rails': ['10.5.0.1', 'tcp:10.5.0.1'], 'found': True, 'found_secs': 7, 'auto': None}" -j nodemap show
 ok "auto: what is shown can be loaded" \
 	is "$("$sanxctl" n show | "$sanxctl" n load - && FAKE="" "$sanxctl" n)" "$saved"
 ok "auto: sync looks at what is written only" says 0 "unchanged" "" nodemap sync cat "$work/file"
@@ -328,6 +334,10 @@ ok "ports: JSON of a node" json 'doc[1]' "{'action': 'deny', 'way': 'out', 'node
 ok "ports: JSON of a default" json 'doc[6]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'first': 0, 'last': 0}" -j ports show
 ok "ports: apply" says 0 "3 ended" "" ports apply
 ok "ports: JSON of apply" json 'doc' "{'ended': 3}" -j ports apply
+echo "# all" >"$work/file"
+ok "ports: a file without a rule" says 1 "" \
+	"Error: $work/file has no rule: ports flush, or load --allow-empty." ports load "$work/file"
+ok "ports: unless that is meant" says 0 "" "" ports load --allow-empty "$work/file"
 ok "ports: flush" says 0 "" "" ports flush
 ok "ports: flushed" says 0 "" "" ports show
 
@@ -343,6 +353,7 @@ print("SANX-1:%s:" % base64.b64encode(key + zlib.crc32(key).to_bytes(4, "little"
 
 # key TEXT: in a file that nobody else can read.
 key() {
+	rm -f "$work/key"
 	(umask 077 && printf '%s' "$1" >"$work/key")
 }
 
@@ -412,7 +423,7 @@ ok "link: show" is "$("$sanxctl" link | tr -d '\001')" \
 ok "rail: show" is "$("$sanxctl" rail)" \
 	'node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state failed admin drain weight 3 links 0 conns 0 rtt_ns 1234 tx_bytes 18446744073709551615 rx_bytes 6 errors 7 retry_secs 8 cause no-key
 node 2 rail 1 transport tcp-rail remote fd00::2 state no-wire admin up weight 1 links 0 conns 0 tx_bytes 0 rx_bytes 0 errors 0'
-ok "rail: JSON" json "doc[0]['admin'], doc[0]['tx_bytes'], 'local' in doc[1]" "('drain', 18446744073709551615, False)" -j rail
+ok "rail: JSON" json "doc[0]['admin'], doc[0]['tx_bytes'], doc[1]['local'], doc[1]['cause']" "('drain', 18446744073709551615, None, None)" -j rail
 while IFS='|' read -r args sent; do
 	# shellcheck disable=SC2086
 	ok "rail set $args" says 0 "" "Warning: $sent." rail set $args
@@ -438,7 +449,7 @@ done <<-'END'
 	10.0.0.1 weight 1x|weight "1x", expected 0 to 255
 	10.9.9.9 up|no such rail
 END
-ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none', 'rail': 1, 'up_secs': 70, 'moves': 2, 'moved': 'lost', 'moved_secs': 71}" -j l s
+ok "link: JSON" json 'doc[0]' "{'node': 2, 'transport': 'verbs', 'device': 'a\"b\\\\c/\\x01', 'lane': 5, 'state': 'up', 'standby': None, 'conns': 3, 'local': '10.0.0.1', 'remote': 'fd00::2', 'auth': 'none', 'rtt_ns': None, 'long_min_bytes': None, 'rail': 1, 'up_secs': 70, 'moves': 2, 'moved': 'lost', 'moved_secs': 71, 'retry_secs': None}" -j l s
 ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
 ESTAB            5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 node:2 denied
@@ -481,6 +492,60 @@ protocol_errors    7"
 ok "stats: JSON is one object" json 'sorted(doc)' "['auto_refused', 'conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'dgrams_loop', 'dgrams_tcp_rail', 'dgrams_udp', 'dgrams_verbs', 'dropped_closed', 'dropped_denied', 'dropped_full', 'dropped_memory', 'dropped_waited', 'fallback_accept', 'fallback_asked', 'fallback_denied', 'fallback_limit', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_route', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
 ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
 
+### Explain
+
+ok "explain: a port where nobody listens" json "doc['fallback'], doc['node'], doc['local'], len(doc['rails'])" \
+	"('refused', 2, '10.0.0.1', 2)" -j explain 10.0.0.2 80
+ok "explain: the module is not there" is "$(FAKE=absent "$sanxctl" explain 10.0.0.2 2>&1)" \
+	"Error: the module is not loaded: modprobe af_sanx."
+
+### Shapes
+
+# shape NAME ARGUMENT...: what is written is as the schema has NAME.
+shape() {
+	local name=$1
+	shift
+	"${checker[@]}" "$sanxctl" -j "$@" >"$work/out" 2>/dev/null </dev/null
+	# shellcheck disable=SC2016
+	python3 -c '
+import json, jsonschema, sys
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+schema["$ref"] = "#/$defs/" + sys.argv[3]
+doc = json.load(open(sys.argv[2]))
+assert doc or sys.argv[3] in ("nothing", "error"), "nothing in it"
+jsonschema.validate(doc, schema)' "$here/../../Documentation/sanxctl.schema.json" "$work/out" "$name"
+}
+
+printf '10.0.0.1 1 tcp\nfd00::2 2\nauto 10.5.0.0/16\n' >"$work/file"
+echo 0123456789abcdef0123456789abcdef >"$work/machine-id"
+export SANX_MACHINE_ID_FILE=$work/machine-id
+ok "shape: nodemap load" shape nothing nodemap load "$work/file"
+FAKE=found
+ok "shape: nodemap" shape nodemap nodemap
+FAKE=
+ok "shape: nodemap sync" shape nodemap_sync nodemap sync cat "$work/file"
+unset SANX_MACHINE_ID_FILE
+"$sanxctl" ports add deny in from 10.0.0.0/8 22
+ok "shape: ports" shape ports ports
+ok "shape: ports apply" shape ports_apply ports apply
+ok "shape: key" shape key key
+key "$good"
+ok "shape: key add" shape key_add key add 2 "$work/key"
+ok "shape: key generate" shape key_generate key generate
+ok "shape: key add, an error" shape error key add x "$work/key"
+for object in link rail stats help; do
+	ok "shape: $object" shape $object $object
+done
+ok "shape: socket" shape socket socket show all
+ok "shape: socket, with processes" shape socket socket show all -p -m
+ok "shape: explain a host" shape explain_host explain 10.0.0.2 80
+ok "shape: explain all" shape explain explain
+ok "shape: version" shape version -V
+ok "shape: one that is wrong is seen" test "$(shape rail link 2>&1 | grep -c ValidationError)" -gt 0
+"$sanxctl" nodemap flush
+"$sanxctl" ports flush
+
 ### Grammar
 
 ok "ambiguous object" says 1 "" 'Error: object "s" is ambiguous: socket or stats.' s
@@ -499,9 +564,24 @@ for option in -j -json --json "-j -p" "-json -pretty" "-p -j"; do
 	# shellcheck disable=SC2086
 	ok "option $option" json 'len(doc)' 1 $option link
 done
+for words in "link -j" "link show -j" "l s --json" "-p link -j" "link -j -p" "link -js"; do
+	# shellcheck disable=SC2086
+	ok "options anywhere: $words" json 'len(doc)' 1 $words
+done
+ok "options anywhere: another's -p" json 'doc[0]["users"]' "[]" socket show -p -j
+ok "options anywhere: not those of a command" says 0 "changed" "" nodemap sync sh -c "echo 10.0.0.1 1" -j
+ok "options anywhere: not behind --" says 1 "" 'Error: argument "--" is one too many.' link show -- -j
+ok "options anywhere: help" is "$("$sanxctl" link show -h)" "$("$sanxctl" link help)"
+ok "options anywhere: version" is "$("$sanxctl" link -V)" "$("$sanxctl" -V)"
+ok "options anywhere: unknown" says 1 "" 'Error: argument "-x" is one too many.' link show -x
+ok "a namespace that is not there" says 1 "[]" \
+	'Error: network namespace "no-such": No such file or directory.' -j link -n no-such
+ok "a namespace, no name" says 1 "" "Error: the name of a network namespace is missing." link -n
+ok "a namespace by path" is "$("$sanxctl" -n /dev/null link 2>&1)" \
+	'Error: network namespace "/dev/null": Invalid argument.'
 ok "version" is "$("$sanxctl" -V | wc -l)" 1
 ok "version, JSON" json 'list(doc)' "['version']" -j -V
-for object in "" nodemap ports link rail socket stats; do
+for object in "" nodemap ports key link rail socket stats explain; do
 	# shellcheck disable=SC2086
 	ok "help: sanxctl $object" is "$("$sanxctl" $object help | head -c 14)" "Usage: sanxctl"
 done
@@ -510,8 +590,10 @@ ok "help, JSON" json 'list(doc)' "['help']" -j link help
 ### Misfortune
 
 for object in nodemap ports link rail socket stats; do
+	none="[]"
+	[ $object != stats ] || none="{}"
 	ok "$object: no module" env FAKE=absent bash -c \
-		"[ \"\$($sanxctl -j $object 2>&1)\" = \"\$(printf 'Error: AF_SANX is not loaded (try: modprobe af_sanx).\n[]')\" ]"
+		"[ \"\$($sanxctl -j $object 2>&1)\" = \"\$(printf 'Error: AF_SANX is not loaded (try: modprobe af_sanx).\n$none')\" ]"
 	ok "$object: no module, status" is "$(FAKE=absent "$sanxctl" $object 2>/dev/null; echo $?)" 1
 done
 FAKE=denied

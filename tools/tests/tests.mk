@@ -21,7 +21,7 @@ $(T):
 $(T)/test-parse: $(TESTS)/test-parse.c $(O)/obj/sanxctl/parse.o $(O)/obj/sanxctl/addr.o
 $(T)/test-nl: $(TESTS)/test-nl.c $(O)/obj/sanxctl/nl.o
 $(T)/test-verdict: $(TESTS)/test-verdict.c $(O)/obj/sanxctl/verdict.o $(O)/obj/sanxctl/addr.o
-$(T)/sanxctl: $(TESTS)/fake-kernel.c $(CTL_OBJS)
+$(T)/sanxctl: $(TESTS)/fake-kernel.c $(filter-out %/family.o,$(CTL_OBJS))
 $(T)/probe: $(TESTS)/probe.c
 $(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
