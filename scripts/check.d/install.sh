@@ -35,6 +35,7 @@ expected() {
 		644 $1/share/pkgconfig/sanx.pc
 		644 $1/share/bash-completion/completions/sanxctl
 		644 $1/share/sanx/sanxctl.schema.json
+		644 $1/share/sanx/grafana.json
 	END
 }
 

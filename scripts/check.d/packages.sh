@@ -54,6 +54,7 @@ contents() {
 		644 /usr/share/man/man1/sanx-run.1.gz
 		644 /usr/share/man/man7/af_sanx.7.gz
 		644 /usr/share/man/man8/sanxctl.8.gz
+		644 /usr/share/sanx/grafana.json
 		644 /usr/share/sanx/sanxctl.schema.json
 	END
 	[ -d "$work/sanx-tools/etc/sanx" ] || wrong "sanx-tools has no folder for the node map"

@@ -492,6 +492,48 @@ protocol_errors    7"
 ok "stats: JSON is one object" json 'sorted(doc)' "['auto_refused', 'conns_fallback', 'conns_loop', 'conns_tcp_rail', 'conns_verbs', 'dgrams_loop', 'dgrams_tcp_rail', 'dgrams_udp', 'dgrams_verbs', 'dropped_closed', 'dropped_denied', 'dropped_full', 'dropped_memory', 'dropped_waited', 'fallback_accept', 'fallback_asked', 'fallback_denied', 'fallback_limit', 'fallback_link', 'fallback_option', 'fallback_port', 'fallback_refused', 'fallback_route', 'fallback_unmapped', 'links_refused', 'memory_refused', 'protocol_errors', 'requests_delayed', 'requests_refused', 'resets', 'rx_bytes', 'tx_bytes']" -j stats
 ok "stats: a large number" json 'doc["tx_bytes"]' 18446744073709551615 -j stats
 
+ok "stats: describe" is "$("$sanxctl" stats describe | sed -n '1p;16p')" \
+"conns_loop         Ends of connections that were established over memory of this host
+resets             Established connections that ended in a reset"
+ok "stats: each is described" is "$("$sanxctl" stats describe | cut -d ' ' -f 1)" \
+	"$("$sanxctl" stats | cut -d ' ' -f 1)"
+"$sanxctl" stats show --prometheus >"$work/prometheus"
+ok "stats: for Prometheus" is "$(grep -A 5 'HELP sanx_connections_total' "$work/prometheus")" \
+'# HELP sanx_connections_total Ends of connections, by what carries them.
+# TYPE sanx_connections_total counter
+sanx_connections_total{transport="loop"} 1
+sanx_connections_total{transport="verbs"} 2
+sanx_connections_total{transport="tcp-rail"} 18
+sanx_connections_total{transport="tcp"} 3'
+ok "stats: rails for Prometheus" is "$(grep -A 3 'HELP sanx_rail_transmit' "$work/prometheus")" \
+'# HELP sanx_rail_transmit_bytes_total Payload that was sent on the rail.
+# TYPE sanx_rail_transmit_bytes_total counter
+sanx_rail_transmit_bytes_total{node="2",rail="0",transport="verbs",remote="10.0.0.2"} 18446744073709551615
+sanx_rail_transmit_bytes_total{node="2",rail="1",transport="tcp-rail",remote="fd00::2"} 0'
+ok "stats: no round trip that nobody made" is "$(grep -c '^sanx_rail_rtt' "$work/prometheus")" 1
+# Each family once, its samples behind it, each sample once.
+ok "stats: Prometheus can read it" is "$(python3 -c '
+import re, sys
+seen, names, family = set(), set(), None
+for line in open(sys.argv[1]):
+	if line.startswith("# HELP "):
+		family = line.split()[2]
+		assert family not in seen, family
+		seen.add(family)
+	elif line.startswith("# TYPE "):
+		assert line.split()[2] == family, line
+		assert line.split()[3] == ("counter" if family.endswith("_total") else "gauge"), line
+	else:
+		name, labels, value = re.fullmatch(r"(\w+)(\{.*\})? (\d+)\n", line).groups()
+		assert name == family and (name, labels) not in names, line
+		names.add((name, labels))
+print(len(seen), len(names) > 40)' "$work/prometheus")" "19 True"
+ok "stats: the dashboard has each family, and no other" is \
+	"$(grep -o 'sanx_[a-z_]*[{]' "$here/../../Documentation/grafana.json" | tr -d '{' | sort -u)" \
+	"$(sed -n 's/^# HELP \([a-z_]*\) .*/\1/p' "$work/prometheus" | sort -u)"
+ok "stats: no JSON for Prometheus" says 1 "{}" \
+	"Error: Prometheus reads no JSON: leave out one of the two options." -j stats show --prometheus
+
 ### Explain
 
 ok "explain: a port where nobody listens" json "doc['fallback'], doc['node'], doc['local'], len(doc['rails'])" \
@@ -539,6 +581,7 @@ for object in link rail stats help; do
 done
 ok "shape: socket" shape socket socket show all
 ok "shape: socket, with processes" shape socket socket show all -p -m
+ok "shape: stats describe" shape stats_describe stats describe
 ok "shape: explain a host" shape explain_host explain 10.0.0.2 80
 ok "shape: explain all" shape explain explain
 ok "shape: version" shape version -V
