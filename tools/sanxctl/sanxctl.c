@@ -10,7 +10,8 @@
 
 static const char usage[] =
 	"Usage: sanxctl [ OPTIONS ] OBJECT { COMMAND | help }\n"
-	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats | explain }\n"
+	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats |\n"
+	"                   explain | doctor }\n"
 	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] | -n[etns] NETNS }\n";
 
 static const struct object * const objects[] = {
@@ -22,6 +23,7 @@ static const struct object * const objects[] = {
 	&socket_object,
 	&stats_object,
 	&explain_object,
+	&doctor_object,
 };
 
 struct options {
@@ -273,5 +275,5 @@ int main(int argc, char **argv)
 		rc = -1;
 	}
 
-	return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+	return rc || ctl.unwell ? EXIT_FAILURE : EXIT_SUCCESS;
 }

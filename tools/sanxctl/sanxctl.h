@@ -18,10 +18,12 @@
  * struct ctl - one run of sanxctl
  * @nl: connection to the module, after ctl_connect()
  * @out: output for the standard output
+ * @unwell: things that "doctor" found to be wrong; the exit status says so
  */
 struct ctl {
 	struct nl nl;
 	struct print out;
+	unsigned int unwell;
 };
 
 /**
@@ -62,6 +64,7 @@ extern const struct object rail_object;
 extern const struct object socket_object;
 extern const struct object stats_object;
 extern const struct object explain_object;
+extern const struct object doctor_object;
 
 int ctl_connect(struct ctl *ctl);
 

@@ -534,6 +534,91 @@ ok "stats: the dashboard has each family, and no other" is \
 ok "stats: no JSON for Prometheus" says 1 "{}" \
 	"Error: Prometheus reads no JSON: leave out one of the two options." -j stats show --prometheus
 
+### Doctor
+
+# device DRIVER STATE TYPE MTU: a machine with a device on eth7; without a driver, none.
+device() {
+	local port=$work/root/sys/class/infiniband/one/ports/1
+	rm -rf "$work/root"
+	mkdir -p "$work/root/sys/module/af_sanx" "$work/root/sys/class/net/eth7"
+	version >"$work/root/sys/module/af_sanx/version"
+	echo "$4" >"$work/root/sys/class/net/eth7/mtu"
+	[ -n "$1" ] || return
+	mkdir -p "$port/gid_attrs/ndevs" "$port/gid_attrs/types" "$port/gids" \
+		"$work/root/sys/module/sanx_verbs" "$port/../../device"
+	echo live >"$work/root/sys/module/sanx_verbs/initstate"
+	echo "$2" >"$port/state"
+	echo "1: CA" >"$port/../../node_type"
+	echo 1.2.3 >"$port/../../fw_ver"
+	echo Ethernet >"$port/link_layer"
+	echo eth7 >"$port/gid_attrs/ndevs/2"
+	echo "$3" >"$port/gid_attrs/types/2"
+	echo 0000:0000:0000:0000:0000:ffff:0a00:0001 >"$port/gids/2"
+	[ "$1" = none ] || ln -s "/drivers/$1" "$port/../../device/driver"
+}
+
+version() {
+	"$sanxctl" -V | sed 's/.* //'
+}
+
+# doctor FINDING TEXT: does it find that? FINDING and TEXT of all that is not ok.
+doctor() {
+	"$sanxctl" -j doctor root "$work/root" >"$work/out" 2>"$work/err"
+	is "$?" "$([[ $* == *"bad "* ]] && echo 1 || echo 0)" && is "$(<"$work/err")" "" &&
+		is "$(python3 -c 'import json, sys
+print("\n".join(d["finding"] + " " + d["text"] for d in json.load(open(sys.argv[1])) if d["finding"] != "ok"))' "$work/out")" "$1"
+}
+
+printf '10.0.0.1 1\n10.0.0.2 2\n' | "$sanxctl" nodemap load -
+FAKE=well
+device mlx5_core "4: ACTIVE" "RoCE v2" 9000
+ok "doctor: nothing is wrong" doctor ""
+ok "doctor: and says so" is "$("$sanxctl" doctor root "$work/root" | tail -n 1)" "Nothing is wrong here."
+device mlx5_core "4: ACTIVE" "RoCE v2" 1500
+ok "doctor: a small MTU" doctor "note eth7 has an MTU of 1500, so RDMA packets carry 1024 bytes and not 4096"
+device none "4: ACTIVE" "RoCE v2" 9000
+ok "doctor: software" doctor "note one (rdma_rxe): RoCE in software: to try things; TCP rails and TCP are faster"
+device mlx5_core "1: DOWN" "RoCE v2" 9000
+ok "doctor: a port that is down" doctor "bad port 1 of one, for the rail at 10.0.0.1, is not active (1: DOWN)"
+ok "doctor: with what to do" is "$("$sanxctl" doctor root "$work/root" | sed -n '/^bad/,/->/p; $p')" \
+"bad  rail     port 1 of one, for the rail at 10.0.0.1, is not active (1: DOWN)
+              -> look at the cable, and: rdma link, ip link
+1 to mend."
+device mlx5_core "4: ACTIVE" "IB/RoCE v1" 9000
+ok "doctor: no GID" doctor "bad port 1 of one has no RoCE v2 GID for the rail at 10.0.0.1"
+rm -r "$work/root/sys/module/sanx_verbs"
+ok "doctor: no sanx_verbs" doctor "bad sanx_verbs is not loaded, so nothing uses them
+bad port 1 of one has no RoCE v2 GID for the rail at 10.0.0.1"
+device "" "" "" 9000
+ok "doctor: no device" doctor "note this node has no RDMA device
+bad eth7 has no RDMA device, and 10.0.0.1 is a rail for RDMA"
+device mlx5_core "4: ACTIVE" "RoCE v2" 9000
+echo 0.0.1 >"$work/root/sys/module/af_sanx/version"
+ok "doctor: another version" doctor "bad af_sanx is 0.0.1, and these tools are $(version)"
+rm -r "$work/root/sys/module/af_sanx"
+ok "doctor: no module" doctor "bad af_sanx is not loaded: every connection is TCP"
+device mlx5_core "4: ACTIVE" "RoCE v2" 9000
+"$sanxctl" nodemap add 10.0.0.1 1 10.9.0.1
+ok "doctor: a rail that is not there" is "$("$sanxctl" doctor root "$work/root" | grep -c 'this node does not have 10.9.0.1')" 1
+echo 10.0.0.2 2 | "$sanxctl" nodemap load -
+ok "doctor: not in its own map" doctor "bad no address of this node is in its node map, so it has no node id"
+"$sanxctl" nodemap flush
+ok "doctor: no map" doctor "bad the node map is empty: all that leaves this host is TCP"
+printf '10.0.0.1 1 tcp\n10.0.0.2 2\n' | "$sanxctl" nodemap load -
+FAKE=
+ok "doctor: what the module says" doctor "note eth7 has no priority flow control: RoCE is slow where packets are lost
+note the rail to 10.0.0.2 of node 2 is to be left free
+bad protocol_errors is 7: Messages of peers that violated the protocol
+note links_refused is 14: Requests of peers for a link that were refused
+note requests_refused is 15: Requests of peers for a connection over a limit, or that TCP would not answer
+note memory_refused is 17: How often a limit kept a ring or a send buffer from being made or enlarged
+note auto_refused is 20: How often a node was not found as its node id is that of another"
+device "" "" "" 9000
+ok "doctor: no device, and a TCP rail" is "$("$sanxctl" doctor root "$work/root" | sed -n 's/^note rail *//p')" \
+	"eth7 has no RDMA device, and 10.0.0.1 is a rail for RDMA"
+ok "doctor: where" says 1 "[]" "Error: DIR is missing." -j doctor root
+"$sanxctl" nodemap flush
+
 ### Explain
 
 ok "explain: a port where nobody listens" json "doc['fallback'], doc['node'], doc['local'], len(doc['rails'])" \
@@ -576,7 +661,7 @@ key "$good"
 ok "shape: key add" shape key_add key add 2 "$work/key"
 ok "shape: key generate" shape key_generate key generate
 ok "shape: key add, an error" shape error key add x "$work/key"
-for object in link rail stats help; do
+for object in link rail stats doctor help; do
 	ok "shape: $object" shape $object $object
 done
 ok "shape: socket" shape socket socket show all
@@ -624,7 +709,7 @@ ok "a namespace by path" is "$("$sanxctl" -n /dev/null link 2>&1)" \
 	'Error: network namespace "/dev/null": Invalid argument.'
 ok "version" is "$("$sanxctl" -V | wc -l)" 1
 ok "version, JSON" json 'list(doc)' "['version']" -j -V
-for object in "" nodemap ports key link rail socket stats explain; do
+for object in "" nodemap ports key link rail socket stats explain doctor; do
 	# shellcheck disable=SC2086
 	ok "help: sanxctl $object" is "$("$sanxctl" $object help | head -c 14)" "Usage: sanxctl"
 done
