@@ -25,7 +25,7 @@ packages() {
 	check)
 		echo linux-source-6.12 bc bison ccache flex libelf-dev libssl-dev sparse \
 			shellcheck perl patch python3 python3-yaml python3-jsonschema jq \
-			valgrind git man-db bash-completion secilc pahole
+			valgrind git man-db bash-completion zsh secilc pahole
 		;;
 	programs)
 		echo iperf3 sockperf nginx-light apache2-utils redis-server \

@@ -34,6 +34,9 @@ expected() {
 		644 $1/share/man/man8/sanxctl.8
 		644 $1/share/pkgconfig/sanx.pc
 		644 $1/share/bash-completion/completions/sanxctl
+		644 $1/share/bash-completion/completions/sanx-run
+		644 $1/share/zsh/site-functions/_sanxctl
+		644 $1/share/zsh/site-functions/_sanx-run
 		644 $1/share/sanx/sanxctl.schema.json
 		644 $1/share/sanx/grafana.json
 	END

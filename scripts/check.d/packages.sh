@@ -50,12 +50,15 @@ contents() {
 		644 /usr/lib/sanx/libsanx-preload.so
 		644 /usr/lib/sanx/libsanx-preload-dgram.so
 		755 /usr/sbin/sanxctl
+		644 /usr/share/bash-completion/completions/sanx-run
 		644 /usr/share/bash-completion/completions/sanxctl
 		644 /usr/share/man/man1/sanx-run.1.gz
 		644 /usr/share/man/man7/af_sanx.7.gz
 		644 /usr/share/man/man8/sanxctl.8.gz
 		644 /usr/share/sanx/grafana.json
 		644 /usr/share/sanx/sanxctl.schema.json
+		644 /usr/share/zsh/vendor-completions/_sanx-run
+		644 /usr/share/zsh/vendor-completions/_sanxctl
 	END
 	[ -d "$work/sanx-tools/etc/sanx" ] || wrong "sanx-tools has no folder for the node map"
 	same libsanx-dev <<-END
@@ -149,10 +152,10 @@ rpms() {
 	tar -C "$work" -xf "$work"/out/sanx_*.tar.*
 	tar -C "$work" -cJf "$top/SOURCES/sanx-$version.tar.xz" "sanx-$version"
 	quietly rpmbuild -bb --nodeps --define "_topdir $top" packaging/rpm/sanx.spec || return 0
-	diff <(find "$top/RPMS" -name '*.rpm' -exec rpm -qlp {} + | sed 's/\.gz$//' | grep -E '^/(etc|usr/(bin|sbin|lib/s|src|include|share/man|share/pkgconfig|share/bash|share/sanx))' | sort) \
+	diff <(find "$top/RPMS" -name '*.rpm' -exec rpm -qlp {} + | sed 's/\.gz$//' | grep -E '^/(etc|usr/(bin|sbin|lib/s|src|include|share/man|share/pkgconfig|share/bash|share/zsh|share/sanx))' | sort) \
 		<(for root in "$work"/{sanx-tools,sanx-dkms,libsanx-dev}; do
 			(cd "$root" && find . -type f -printf '/%P\n' -o -path '*/sanx*' -type d -printf '/%P\n')
-		done | sed 's|^/lib/systemd|/usr&|; s/\.gz$//' | grep -vE '^/usr/share/doc/' | sort) >&2 ||
+		done | sed 's|^/lib/systemd|/usr&|; s|vendor-completions|site-functions|; s/\.gz$//' | grep -vE '^/usr/share/doc/' | sort) >&2 ||
 		wrong "the packages of rpm have other files"
 }
 
