@@ -13,14 +13,9 @@ clean_up() {
 	lab wire mend
 }
 
-# forget: no node takes the other to be without AF_SANX for what was before.
-forget() {
-	nodes 'sanxctl nodemap add 10.99.0.1 99 && sanxctl nodemap del 10.99.0.1'
-}
-
 # map N ID: the node map of node N, by which node 1 has that id.
 map() {
-	printf '%s\n' "10.77.0.1 $2" "10.77.0.2 2" | nodemap_put "$1"
+	put "$1" "10.77.0.1 $2" "10.77.0.2 2"
 }
 
 # shown: why node 2 has no link to node 1.

@@ -7,23 +7,6 @@ set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# forget: no node takes the other to be without AF_SANX for what was before.
-forget() {
-	nodes 'sanxctl nodemap add 10.99.0.1 99 && sanxctl nodemap del 10.99.0.1'
-}
-
-# put N LINE...: the node map of node N.
-put() {
-	local n=$1
-	shift
-	printf '%s\n' "$@" | nodemap_put "$n"
-}
-
-same_maps() {
-	put 1 "10.77.0.1 1" "10.77.0.2 2"
-	put 2 "10.77.0.1 1" "10.77.0.2 2"
-}
-
 # says NAME FALLBACK WORDS [ADVICE [HOST [PORT]]]: what node 2 says of a connection, with
 # FALLBACK "none" if it is none.
 says_of() {

@@ -52,11 +52,6 @@ log_says() {
 	lab run "$1" "dmesg | grep -q '$2'" </dev/null
 }
 
-# forget: no node takes the other to be without AF_SANX for what was before.
-forget() {
-	nodes 'sanxctl -j nodemap show >/dev/null; sanxctl nodemap add 10.99.0.1 99 && sanxctl nodemap del 10.99.0.1'
-}
-
 without_and_with() {
 	goes verbs "no keys"
 	is "no keys: the links say so" "$(auth 1) $(auth 2)" "none none"

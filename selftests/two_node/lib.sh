@@ -27,6 +27,24 @@ serve() {
 	wait_port "$n" "$port"
 }
 
+# put N LINE...: the node map of node N.
+put() {
+	local n=$1
+	shift
+	printf '%s\n' "$@" | nodemap_put "$n"
+}
+
+# same_maps: that of two nodes with their IPv4 addresses only, at both.
+same_maps() {
+	put 1 "10.77.0.1 1" "10.77.0.2 2"
+	put 2 "10.77.0.1 1" "10.77.0.2 2"
+}
+
+# forget: no node takes the other to be without AF_SANX for what was before.
+forget() {
+	nodes 'sanxctl nodemap add 10.99.0.1 99 && sanxctl nodemap del 10.99.0.1'
+}
+
 # stop_all: whatever runs in the background.
 stop_all() {
 	local pid

@@ -667,6 +667,13 @@ done
 ok "shape: socket" shape socket socket show all
 ok "shape: socket, with processes" shape socket socket show all -p -m
 ok "shape: stats describe" shape stats_describe stats describe
+# shellcheck disable=SC2016
+ok "shape: counters mean there what describe says" is "$(python3 -c '
+import json, sys
+told = json.load(open(sys.argv[1]))["$defs"]["stats"]["properties"]
+print(json.dumps({key: value["description"] for key, value in told.items()}))' \
+	"$here/../../Documentation/sanxctl.schema.json")" \
+	"$("$sanxctl" -j stats describe | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)))')"
 ok "shape: explain a host" shape explain_host explain 10.0.0.2 80
 ok "shape: explain all" shape explain explain
 ok "shape: version" shape version -V
