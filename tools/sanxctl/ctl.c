@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sanxctl.h"
@@ -167,10 +168,7 @@ void ctl_print_uint(struct print *out, const char *key, const char *fmt,
 void ctl_print_string(struct print *out, const char *key, const char *fmt,
 		      const struct nlattr *attr)
 {
-	if (attr)
-		print_string(out, key, fmt, nl_string(attr));
-	else
-		print_null(out, key);
+	print_string(out, key, fmt, attr ? nl_string(attr) : NULL);
 }
 
 int ctl_no_args(int argc, char **argv)
@@ -185,6 +183,25 @@ int ctl_one_arg(int argc, char **argv, const char *what)
 	if (!argc)
 		return ctl_fail("%s is missing", what);
 	return ctl_no_args(argc - 1, argv + 1);
+}
+
+/**
+ * ctl_grow - table_grow(), for those who have nothing to undo
+ * @table: as there
+ * @count: likewise
+ * @room: likewise
+ * @size: likewise
+ *
+ * Return: the table.  Without memory it exits the program.
+ */
+void *ctl_grow(void *table, size_t count, size_t *room, size_t size)
+{
+	table = table_grow(table, count, room, size);
+	if (!table) {
+		perror("sanxctl");
+		exit(EXIT_FAILURE);
+	}
+	return table;
 }
 
 /**

@@ -5,7 +5,6 @@
  * "explain" is about one peer, and asks it; this looks at everything here that could keep
  * connections from being AF_SANX's.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +39,7 @@ void doctor_find(struct doctor *d, enum finding how, const char *about, const ch
 	print_string(out, "finding", "%-5s", names[how]);
 	print_string(out, "about", "%-9s", about);
 	print_string(out, "text", "%s", text);
-	if (advice)
-		print_string(out, "advice", "\n              -> %s", advice);
-	else
-		print_null(out, "advice");
+	print_string(out, "advice", "\n              -> %s", advice);
 	print_item_close(out);
 }
 
@@ -72,26 +68,28 @@ bool doctor_read(const struct doctor *d, char *to, size_t room, const char *fmt,
  * This node
  */
 
-static void module_check(struct doctor *d)
+/* Return: whether the module is loaded. */
+static bool module_check(struct doctor *d)
 {
 	struct utsname kernel;
 	char version[64] = "";
 
 	uname(&kernel);
-	d->loaded = doctor_read(d, version, sizeof(version), "/sys/module/af_sanx/version");
-	if (!d->loaded)
+	if (!doctor_read(d, version, sizeof(version), "/sys/module/af_sanx/version")) {
 		doctor_find(d, FINDING_BAD, "module", "modprobe af_sanx",
 			    "af_sanx is not loaded: every connection is TCP");
-	else if (strcmp(version, SANX_TOOLS_VERSION))
+		return false;
+	}
+	if (strcmp(version, SANX_TOOLS_VERSION))
 		doctor_find(d, FINDING_BAD, "module", "install both from one release",
 			    "af_sanx is %s, and these tools are %s", version, SANX_TOOLS_VERSION);
 	else
 		doctor_find(d, FINDING_OK, "module", NULL, "af_sanx %s on Linux %s", version,
 			    kernel.release);
 	/* A limit that programs with verbs of their own know well. */
-	if (d->loaded)
-		doctor_find(d, FINDING_OK, "memlock", NULL,
-			    "the rings are memory of the kernel, which RLIMIT_MEMLOCK is not about");
+	doctor_find(d, FINDING_OK, "memlock", NULL,
+		    "the rings are memory of the kernel, which RLIMIT_MEMLOCK is not about");
+	return true;
 }
 
 static u32 self_find(const struct nodemap *map)
@@ -166,6 +164,7 @@ static void entry_rails(const struct node *node, struct own_rail *own, size_t *n
 
 static void rails_check(struct doctor *d)
 {
+	enum finding unused = FINDING_NOTE;
 	struct own_rail own[SANX_MAX_RAILS * 4];
 	size_t i, n = 0;
 
@@ -173,8 +172,9 @@ static void rails_check(struct doctor *d)
 		if (d->map.node[i].id == d->self)
 			entry_rails(&d->map.node[i], own, &n, ARRAY_SIZE(own));
 	for (i = 0; i < n; i++)
-		d->needs_rdma |= own[i].alone;
-	doctor_devices(d);
+		if (own[i].alone)
+			unused = FINDING_BAD;
+	doctor_devices(d, unused);
 	for (i = 0; i < n; i++)
 		doctor_rail(d, &own[i].addr, own[i].alone ? FINDING_BAD : FINDING_NOTE);
 }
@@ -211,14 +211,7 @@ static void way_take(const struct nlmsghdr *nlh, void *data)
 	struct ways *ways = data;
 	struct way *w;
 
-	if (ways->count == ways->room) {
-		ways->room = ways->room * 2 + 16;
-		ways->way = reallocarray(ways->way, ways->room, sizeof(*w));
-		if (!ways->way) {
-			perror("sanxctl");
-			exit(EXIT_FAILURE);
-		}
-	}
+	ways->way = ctl_grow(ways->way, ways->count, &ways->room, sizeof(*w));
 	nl_parse(nlh, attr, SANX_A_RAIL_MAX);
 	w = &ways->way[ways->count++];
 	w->remote = nl_addr(attr[SANX_A_RAIL_REMOTE]);
@@ -306,8 +299,7 @@ static int examine(struct doctor *d)
 {
 	int rc;
 
-	module_check(d);
-	if (!d->loaded) {
+	if (!module_check(d)) {
 		rails_check(d);
 		return 0;
 	}

@@ -25,19 +25,15 @@ enum finding {
  * struct doctor - one examination
  * @ctl: this run
  * @root: where /sys and /proc are: empty, or a directory with copies
- * @loaded: the module is loaded
  * @map: its node map
  * @self: our node id by that map; 0 if it does not have us
- * @needs_rdma: one of our rails is over RDMA, and none beside it over TCP
  * @found: number of findings of each kind
  */
 struct doctor {
 	struct ctl *ctl;
 	const char *root;
-	bool loaded;
 	struct nodemap map;
 	u32 self;
-	bool needs_rdma;
 	unsigned int found[FINDING_BAD + 1];
 };
 
@@ -51,7 +47,7 @@ __printf(4, 5)
 bool doctor_read(const struct doctor *d, char *to, size_t room, const char *fmt, ...);
 
 /* doctor_dev.c */
-void doctor_devices(struct doctor *d);
+void doctor_devices(struct doctor *d, enum finding unused);
 void doctor_rail(struct doctor *d, const struct in6_addr *addr, enum finding without);
 const char *doctor_interface(const struct in6_addr *addr);
 

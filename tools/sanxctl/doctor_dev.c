@@ -3,7 +3,6 @@
  * sanxctl doctor: RDMA devices, and the addresses that rails lead to.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
@@ -131,8 +130,9 @@ static bool port_show(struct doctor *d, struct port *p, void *arg)
 /**
  * doctor_devices - look at the RDMA devices
  * @d: the examination
+ * @unused: how it is if nothing can use them
  */
-void doctor_devices(struct doctor *d)
+void doctor_devices(struct doctor *d, enum finding unused)
 {
 	unsigned int n = 0;
 	char text[8];
@@ -143,7 +143,7 @@ void doctor_devices(struct doctor *d)
 			    "rdma link; for links without one, write tcp in the node map",
 			    "this node has no RDMA device");
 	else if (!doctor_read(d, text, sizeof(text), "/sys/module/sanx_verbs/initstate"))
-		doctor_find(d, d->needs_rdma ? FINDING_BAD : FINDING_NOTE, "device",
+		doctor_find(d, unused, "device",
 			    "modprobe sanx_verbs",
 			    "sanx_verbs is not loaded, so nothing uses them");
 }

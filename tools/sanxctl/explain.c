@@ -121,12 +121,9 @@ static int explain_look(struct ctl *ctl, struct explain *e)
  * Print
  */
 
-static void string_or_null(struct print *out, const char *key, const char *value)
+static const char *addr_or_none(const struct in6_addr *addr, char buf[ADDR_STRLEN])
 {
-	if (*value)
-		print_string(out, key, NULL, value);
-	else
-		print_null(out, key);
+	return IN6_IS_ADDR_UNSPECIFIED(addr) ? NULL : addr_format(addr, buf);
 }
 
 static void uint_or_null(struct print *out, const char *key, u64 value)
@@ -144,11 +141,10 @@ static void rail_json(struct print *out, const struct explain_rail *r)
 	print_entry_open(out);
 	print_uint(out, "rail", NULL, r->number);
 	print_string(out, "transport", NULL, r->transport);
-	string_or_null(out, "local", IN6_IS_ADDR_UNSPECIFIED(&r->local) ? "" :
-		       addr_format(&r->local, text));
+	print_string(out, "local", NULL, addr_or_none(&r->local, text));
 	print_string(out, "remote", NULL, addr_format(&r->remote, text));
 	print_string(out, "state", NULL, r->state);
-	string_or_null(out, "cause", r->cause);
+	print_string(out, "cause", NULL, explain_word(r->cause));
 	uint_or_null(out, "retry_secs", r->retry_secs);
 	print_entry_close(out);
 }
@@ -221,10 +217,10 @@ static void explain_json(struct print *out, const struct explain *e)
 	uint_or_null(out, "node", e->x.node);
 	uint_or_null(out, "rule", e->x.rule);
 	memcpy(&a, e->x.local, sizeof(a));
-	string_or_null(out, "local", IN6_IS_ADDR_UNSPECIFIED(&a) ? "" : addr_format(&a, addr));
+	print_string(out, "local", NULL, addr_or_none(&a, addr));
 	rails_print(out, e);
-	string_or_null(out, "transport", e->x.transport);
-	string_or_null(out, "fallback", e->x.fallback);
+	print_string(out, "transport", NULL, explain_word(e->x.transport));
+	print_string(out, "fallback", NULL, explain_word(e->x.fallback));
 	uint_or_null(out, "held_secs", e->held_secs);
 }
 
@@ -239,10 +235,7 @@ static void explain_print(struct print *out, const struct explain *e, bool steps
 	else if (steps)
 		steps_print(out, e);
 	print_string(out, "verdict", "%s", w.verdict);
-	if (out->text && *w.advice)
-		print_string(out, NULL, "\n%s", w.advice);
-	else if (!out->text)
-		string_or_null(out, "advice", w.advice);
+	print_string(out, "advice", "\n%s", explain_word(w.advice));
 }
 
 /*
@@ -289,16 +282,14 @@ static int explain_host(struct ctl *ctl, int argc, char **argv)
 	return 0;
 }
 
-/**
- * struct hosts - the first address of each node
- * @addr: the addresses
- * @id: the nodes
- * @n: number of both
- * @room: entries that there is room for
- */
+/* The first address of a node. */
+struct host {
+	struct in6_addr addr;
+	u32 id;
+};
+
 struct hosts {
-	struct in6_addr *addr;
-	u32 *id;
+	struct host *host;
 	size_t n;
 	size_t room;
 };
@@ -308,19 +299,10 @@ static void host_add(struct hosts *h, const struct in6_addr *addr, u32 id)
 	size_t i;
 
 	for (i = 0; i < h->n; i++)
-		if (h->id[i] == id)
+		if (h->host[i].id == id)
 			return;
-	if (h->n == h->room) {
-		h->room = h->room * 2 + 16;
-		h->addr = reallocarray(h->addr, h->room, sizeof(*h->addr));
-		h->id = reallocarray(h->id, h->room, sizeof(*h->id));
-		if (!h->addr || !h->id) {
-			perror("sanxctl");
-			exit(EXIT_FAILURE);
-		}
-	}
-	h->addr[h->n] = *addr;
-	h->id[h->n++] = id;
+	h->host = ctl_grow(h->host, h->n, &h->room, sizeof(*h->host));
+	h->host[h->n++] = (struct host) { .addr = *addr, .id = id };
 }
 
 static void hosts_take(const struct nlmsghdr *nlh, void *data)
@@ -345,20 +327,20 @@ static void hosts_again(void *data)
 }
 
 /* Return: 0; 1 after a message about this one; -1 after another. */
-static int explain_each(struct ctl *ctl, const struct in6_addr *addr, u32 id)
+static int explain_each(struct ctl *ctl, const struct host *host)
 {
 	char text[ADDR_STRLEN];
 	struct explain e = { };
 
-	memcpy(e.x.remote, addr, sizeof(*addr));
+	memcpy(e.x.remote, &host->addr, sizeof(host->addr));
 	/* Of one that cannot be asked, a message has said why. */
 	if (explain_ask(&e))
 		return 1;
 	if (explain_look(ctl, &e))
 		return -1;
 	print_item_open(&ctl->out);
-	print_string(&ctl->out, NULL, "%s ", addr_format(addr, text));
-	print_uint(&ctl->out, NULL, "node %llu: ", id);
+	print_string(&ctl->out, NULL, "%s ", addr_format(&host->addr, text));
+	print_uint(&ctl->out, NULL, "node %llu: ", host->id);
 	explain_print(&ctl->out, &e, false);
 	print_item_close(&ctl->out);
 	return 0;
@@ -371,9 +353,8 @@ static int explain_all(struct ctl *ctl)
 	size_t i;
 
 	for (i = 0; rc >= 0 && i < h.n; i++)
-		rc = explain_each(ctl, &h.addr[i], h.id[i]);
-	free(h.addr);
-	free(h.id);
+		rc = explain_each(ctl, &h.host[i]);
+	free(h.host);
 	return rc < 0 ? -1 : 0;
 }
 

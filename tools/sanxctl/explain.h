@@ -8,6 +8,7 @@
 #include <linux/sanx.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "addr.h"
 
@@ -75,6 +76,12 @@ struct explain_socket {
 };
 
 struct ctl;
+
+/* A word that there may be none of. */
+static inline const char *explain_word(const char *word)
+{
+	return *word ? word : NULL;
+}
 
 const char *explain_cause(const char *cause);
 void explain_words(const struct explain *e, struct explain_words *w);

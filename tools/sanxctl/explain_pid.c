@@ -208,15 +208,9 @@ static void held_print(struct print *out, const struct held *held)
 	endpoint_put(out, "remote", &held->remote, held->rport);
 	print_string(out, "state", " %s", held->s.state);
 	print_string(out, "transport", " %s", held->s.transport);
-	if (held->s.fallback[0])
-		print_string(out, "fallback", " fallback:%s", held->s.fallback);
-	else
-		print_null(out, "fallback");
+	print_string(out, "fallback", " fallback:%s", explain_word(held->s.fallback));
 	print_string(out, "verdict", "\n  %s", w.verdict);
-	if (w.advice[0])
-		print_string(out, "advice", "\n  %s", w.advice);
-	else
-		print_null(out, "advice");
+	print_string(out, "advice", "\n  %s", explain_word(w.advice));
 	print_item_close(out);
 }
 

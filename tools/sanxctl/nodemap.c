@@ -367,12 +367,9 @@ static const struct command commands[] = {
 	{ }
 };
 
-static const char *const options[] = { "--allow-empty", NULL };
-
 const struct object nodemap_object = {
 	.name = "nodemap",
 	.usage = usage,
-	.options = options,
 	.wraps = "sync",
 	.commands = commands,
 };

@@ -45,11 +45,7 @@ static const char *quote(const char *word, char buf[QUOTE_LEN])
 	return buf;
 }
 
-/*
- * Makes room for one more entry, by doubling the table.
- * Return: the table, or NULL without memory; then the old one is unchanged.
- */
-static void *grow(void *table, size_t count, size_t *room, size_t size)
+void *table_grow(void *table, size_t count, size_t *room, size_t size)
 {
 	void *bigger;
 
@@ -98,7 +94,7 @@ static int line_split(struct parse_source *src, char *text, struct line *line)
 	text[strcspn(text, "#")] = '\0';
 	line->words = 0;
 	for (word = strtok_r(text, BLANKS, &save); word; word = strtok_r(NULL, BLANKS, &save)) {
-		table = grow(line->word, line->words, &line->room, sizeof(*line->word));
+		table = table_grow(line->word, line->words, &line->room, sizeof(*line->word));
 		if (!table)
 			return wrong(src, "out of memory");
 		line->word = table;
@@ -193,7 +189,7 @@ static bool prefix_is_whole(const struct prefix *prefix)
  */
 int nodemap_append(struct nodemap *map, const struct node *node)
 {
-	void *table = grow(map->node, map->count, &map->room, sizeof(*node));
+	void *table = table_grow(map->node, map->count, &map->room, sizeof(*node));
 
 	if (!table)
 		return -1;
@@ -605,7 +601,7 @@ static int ports_append(struct parse_source *src, char *text, struct port_rule *
 		return wrong(src, "range %s ends before it starts, expected the lower port first",
 			     quote(text, quoted));
 
-	table = grow(ports->rule, ports->count, &ports->room, sizeof(*rule));
+	table = table_grow(ports->rule, ports->count, &ports->room, sizeof(*rule));
 	if (!table)
 		return wrong(src, "out of memory");
 	ports->rule = table;

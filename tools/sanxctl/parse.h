@@ -109,6 +109,17 @@ struct parse_source {
 };
 
 /**
+ * table_grow() - make room for one more entry, by doubling a table
+ * @table: the table, or NULL
+ * @count: entries in it
+ * @room: entries that there is room for
+ * @size: bytes of an entry
+ *
+ * Return: the table, or NULL without memory; then the old one is unchanged.
+ */
+void *table_grow(void *table, size_t count, size_t *room, size_t size);
+
+/**
  * parse_number() - read a number of nothing but digits
  * @text: the digits
  * @base: 10 or 16

@@ -250,11 +250,8 @@ static const struct command commands[] = {
 	{ }
 };
 
-static const char *const options[] = { "--allow-empty", NULL };
-
 const struct object ports_object = {
 	.name = "ports",
 	.usage = usage,
-	.options = options,
 	.commands = commands,
 };

@@ -119,6 +119,11 @@ void print_item_close(struct print *out)
 
 void print_string(struct print *out, const char *key, const char *fmt, const char *value)
 {
+	if (!value) {
+		if (key)
+			print_null(out, key);
+		return;
+	}
 	if (out->text && fmt)
 		fprintf(out->text, fmt, value);
 	if (!out->text && key)

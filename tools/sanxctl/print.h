@@ -2,7 +2,8 @@
 /*
  * Output as text or JSON; the same calls produce both.
  *
- * A key of NULL means text only, a format of NULL means JSON only.
+ * A key of NULL means text only, a format of NULL means JSON only.  A string of NULL is one
+ * that there is none of: null in JSON, and nothing in text.
  * print_finish() writes the output as a whole; nothing is written before.
  * Without memory these functions exit the program.
  */

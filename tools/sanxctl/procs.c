@@ -64,16 +64,12 @@ static void name_read(int proc, char *name, size_t room)
 
 static int holder_add(struct procs *procs, const struct holder *holder)
 {
-	size_t room = procs->room ? 2 * procs->room : 64;
 	struct holder *more;
 
-	if (procs->count == procs->room) {
-		more = reallocarray(procs->holder, room, sizeof(*more));
-		if (!more)
-			return -1;
-		procs->holder = more;
-		procs->room = room;
-	}
+	more = table_grow(procs->holder, procs->count, &procs->room, sizeof(*more));
+	if (!more)
+		return -1;
+	procs->holder = more;
 	procs->holder[procs->count++] = *holder;
 	return 0;
 }

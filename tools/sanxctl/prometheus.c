@@ -17,12 +17,10 @@
  * struct sample_rail - a rail, as far as there are figures about it
  * @labels: which it is
  * @value: its figures, in the order of rail_families
- * @known: bits of the figures that there are
  */
 struct sample_rail {
 	char labels[160];
 	u64 value[8];
-	u8 known;
 };
 
 struct samples {
@@ -76,28 +74,18 @@ static void counters_take(const struct nlmsghdr *nlh, void *data)
 		s->counter[i] = nl_uint(attr[counters[i].type]);
 }
 
-static struct sample_rail *rail_new(struct samples *s)
-{
-	if (s->n_rails == s->room) {
-		s->room = s->room * 2 + 16;
-		s->rail = reallocarray(s->rail, s->room, sizeof(*s->rail));
-		if (!s->rail) {
-			perror("sanxctl");
-			exit(EXIT_FAILURE);
-		}
-	}
-	s->rail[s->n_rails] = (struct sample_rail) { };
-	return &s->rail[s->n_rails++];
-}
-
 static void rail_take(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *attr[SANX_A_RAIL_MAX + 1];
-	struct sample_rail *r = rail_new(data);
+	struct samples *s = data;
+	struct sample_rail *r;
 	struct in6_addr remote;
 	char addr[ADDR_STRLEN];
 	size_t i;
 
+	s->rail = ctl_grow(s->rail, s->n_rails, &s->room, sizeof(*r));
+	r = &s->rail[s->n_rails++];
+	*r = (struct sample_rail) { };
 	nl_parse(nlh, attr, SANX_A_RAIL_MAX);
 	remote = nl_addr(attr[SANX_A_RAIL_REMOTE]);
 	snprintf(r->labels, sizeof(r->labels),
@@ -105,12 +93,8 @@ static void rail_take(const struct nlmsghdr *nlh, void *data)
 		 (unsigned long long)nl_uint(attr[SANX_A_RAIL_NODE]),
 		 (unsigned long long)nl_uint(attr[SANX_A_RAIL_NUMBER]),
 		 nl_string(attr[SANX_A_RAIL_TRANSPORT]), addr_format(&remote, addr));
-	for (i = 0; i < ARRAY_SIZE(rail_families); i++) {
+	for (i = 0; i < ARRAY_SIZE(rail_families); i++)
 		r->value[i] = nl_uint(attr[rail_families[i].attr]);
-		/* There is no round trip until the peer has acknowledged something. */
-		if (r->value[i] || rail_families[i].attr != SANX_A_RAIL_RTT)
-			r->known |= 1 << i;
-	}
 }
 
 static void rails_again(void *data)
@@ -166,7 +150,8 @@ static void rails_print(FILE *text, const struct samples *s)
 		family_print(text, rail_families[i].name, rail_families[i].type,
 			     rail_families[i].help);
 		for (r = s->rail; r < s->rail + s->n_rails; r++)
-			if (r->known & 1 << i)
+			/* There is no round trip until the peer has acknowledged something. */
+			if (r->value[i] || rail_families[i].attr != SANX_A_RAIL_RTT)
 				fprintf(text, "sanx_%s{%s} %llu\n", rail_families[i].name,
 					r->labels, (unsigned long long)r->value[i]);
 	}

@@ -61,12 +61,9 @@ static void rail_answer(const struct nlmsghdr *nlh, void *data)
 	print_uint(out, "rail", " rail %llu", nl_uint(attr[SANX_A_RAIL_NUMBER]));
 	print_string(out, "transport", " transport %s", nl_string(attr[SANX_A_RAIL_TRANSPORT]));
 	/* This node may have no address of that kind. */
-	if (attr[SANX_A_RAIL_LOCAL]) {
-		local = nl_addr(attr[SANX_A_RAIL_LOCAL]);
-		print_string(out, "local", " local %s", addr_format(&local, text));
-	} else {
-		print_null(out, "local");
-	}
+	local = nl_addr(attr[SANX_A_RAIL_LOCAL]);
+	print_string(out, "local", " local %s",
+		     attr[SANX_A_RAIL_LOCAL] ? addr_format(&local, text) : NULL);
 	print_string(out, "remote", " remote %s", addr_format(&remote, text));
 	print_string(out, "state", " state %s", nl_string(attr[SANX_A_RAIL_STATE]));
 	print_string(out, "admin", " admin %s", admin_name(nl_uint(attr[SANX_A_RAIL_ADMIN])));

@@ -145,12 +145,7 @@ static int options_front(int argc, char **argv, struct options *opt)
 
 static bool is_own_option(const struct object *object, const char *word)
 {
-	const char *const *own;
-
-	for (own = object->options; own && *own; own++)
-		if (!strcmp(word, *own))
-			return true;
-	return false;
+	return object->own_option && !strcmp(word, object->own_option);
 }
 
 /* Is what follows @word a command of the user with options of its own? */

@@ -43,7 +43,7 @@ struct command {
  * @name: its name
  * @usage: its usage text
  * @commands: its commands; ends with one without a name
- * @options: options that its commands have, before those of all objects; ends with NULL
+ * @own_option: an option of its commands that is also one of all objects
  * @wraps: its command that takes a command of the user; the words behind it are not ours
  * @run: in place of @commands: runs it, with the arguments behind the name
  */
@@ -51,7 +51,7 @@ struct object {
 	const char *name;
 	const char *usage;
 	const struct command *commands;
-	const char *const *options;
+	const char *own_option;
 	const char *wraps;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
@@ -83,6 +83,7 @@ void ctl_print_string(struct print *out, const char *key, const char *fmt,
 		      const struct nlattr *attr);
 
 int ctl_no_args(int argc, char **argv);
+void *ctl_grow(void *table, size_t count, size_t *room, size_t size);
 bool ctl_allow_empty(int *argc, char **argv);
 int ctl_one_arg(int argc, char **argv, const char *what);
 

@@ -362,11 +362,9 @@ static const struct command commands[] = {
 	{ }
 };
 
-static const char *const options[] = { "-p", "-m", NULL };
-
 const struct object socket_object = {
 	.name = "socket",
 	.usage = usage,
-	.options = options,
+	.own_option = "-p",
 	.commands = commands,
 };

@@ -129,11 +129,8 @@ static const struct command commands[] = {
 	{ }
 };
 
-static const char *const options[] = { "--prometheus", "-prometheus", NULL };
-
 const struct object stats_object = {
 	.name = "stats",
 	.usage = usage,
-	.options = options,
 	.commands = commands,
 };
