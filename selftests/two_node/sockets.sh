@@ -136,6 +136,13 @@ none_left() {
 	[ "$(asked length all)" = 0 ]
 }
 
+# kill_at N FILTER...: how many were ended.
+kill_at() {
+	local n=$1
+	shift
+	lab run "$n" "sanxctl -j socket kill $*" </dev/null | jq .ended
+}
+
 # A client of a server that is plain TCP.
 became_tcp() {
 	local one pid
@@ -156,6 +163,7 @@ became_tcp() {
 	is "that of this end does not" "$(asked length all sport 5090)" 0
 	is "another namespace does not have it" \
 		"$(node1 'unshare -n sanxctl -j socket show all' </dev/null)" "[]"
+	is "kill: what became TCP" "$(kill_at 1 all dport 5090)" 1
 	node1 'pkill -x nc; pkill -x tail; true' </dev/null
 	stop_all
 	check "it goes with its program" eventually 30 none_left
@@ -178,7 +186,34 @@ figures() {
 		grep -q " tx_bytes:[0-9]* rx_bytes:[0-9]* tx_ring:[0-9]* rx_ring:[0-9]* "'
 }
 
-plan 30
+no_more() {
+	[ "$(asked length "$@")" = 0 ]
+}
+
+# What an administrator ends.
+killed() {
+	start 1 loop both 127.0.0.1 5074
+	ready
+	is "kill: not all that there are" "$(node1 'sanxctl socket kill 2>&1' </dev/null)" \
+		"Error: FILTER is missing, which says what is to end."
+	is "kill: not by everybody" \
+		"$(node1 'setpriv --reuid 65534 sanxctl socket kill port 5074 2>&1' </dev/null)" \
+		"Error: Operation not permitted (CAP_NET_ADMIN is needed)."
+	is "kill: a listener" "$(kill_at 1 sport 5074 state listening)" 1
+	check "kill: which listens no more" no_more sport 5074 state listening
+	check "kill: connections" test "$(kill_at 1 port 5074 state established)" -gt 0
+	check "kill: which are over" no_more port 5074 state established
+	clear_all
+	start 1 "$TRANSPORT" serve 10.77.0.1 5080
+	says "$LAST_LOG" "^listens"
+	start 2 "$TRANSPORT" call 10.77.0.1 5080
+	ready
+	check "kill: those with a node" test "$(kill_at 2 node 1 state established)" -gt 0
+	check "kill: that node has none of them" eventually 20 "no_more node 2 state established"
+	clear_all
+}
+
+plan 39
 load_verbs
 nodemap_std
 is "nobody has a socket" "$(node1 'sanxctl -j socket' </dev/null)" "[]"
@@ -190,4 +225,5 @@ clear_all
 very_many
 clear_all
 became_tcp
+killed
 check "nothing is left" eventually 30 "[ -z \"\$(got 1)\$(got 2)\" ]"

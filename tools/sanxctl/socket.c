@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sanxctl socket: the AF_SANX sockets, and those that became plain TCP.
+ * sanxctl socket: the AF_SANX sockets, and those that became plain TCP; and their end.
  */
 #include <pwd.h>
 #include <stdlib.h>
@@ -8,11 +8,13 @@
 #include <strings.h>
 
 #include "addr.h"
+#include "kill.h"
 #include "procs.h"
 #include "sanxctl.h"
 
 static const char usage[] =
 	"Usage: sanxctl socket [ show [ all ] [ -p ] [ -m ] [ FILTER... ] ]\n"
+	"       sanxctl socket kill [ all ] FILTER...\n"
 	"FILTER := { state STATE | node ID | [ s | d ]port PORT | pid PID | uid USER |\n"
 	"            transport { loop | verbs | tcp-rail | tcp } | fallback REASON }\n"
 	"STATE := { established | connecting | listening | connected | unconnected | ... }\n"
@@ -23,6 +25,7 @@ static const char usage[] =
 
 /**
  * struct shown - what of the sockets is asked for
+ * @filters: number of conditions
  * @all: also those that became plain TCP
  * @users: the processes that have them open
  * @memory: bytes, rings and times
@@ -38,6 +41,7 @@ static const char usage[] =
  * @any_user: of any user
  */
 struct shown {
+	unsigned int filters;
 	bool all;
 	bool users;
 	bool memory;
@@ -300,6 +304,7 @@ static int filter_read(const char *word, const char *value)
 		return ctl_fail("\"%s\" is unknown, try \"sanxctl socket help\"", word);
 	if (!value)
 		return ctl_fail("a value for \"%s\" is missing", word);
+	shown.filters++;
 	if (!strcmp(word, "state"))
 		return word_read(word, value, states, &shown.state);
 	if (!strcmp(word, "transport"))
@@ -357,8 +362,50 @@ static int socket_show(struct ctl *ctl, int argc, char **argv)
 	return rc;
 }
 
+static void kill_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr[SANX_A_SOCKET_MAX + 1];
+	struct seen seen;
+
+	nl_parse(nlh, attr, SANX_A_SOCKET_MAX);
+	seen_read(&seen, attr);
+	if (is_shown(&seen))
+		kill_add(data, attr);
+}
+
+static void kill_again(void *data)
+{
+	struct kill_list *list = data;
+
+	list->count = 0;
+}
+
+static int socket_kill(struct ctl *ctl, int argc, char **argv)
+{
+	struct kill_list list = { };
+	int rc = 0;
+
+	print_single(&ctl->out);
+	if (arguments_read(argc, argv))
+		return -1;
+	if (shown.users || shown.memory)
+		return ctl_fail("-p and -m are options of show");
+	if (!shown.filters)
+		return ctl_fail("FILTER is missing, which says what is to end");
+	if (shown.pid)
+		rc = procs_scan(&procs);
+	if (!rc)
+		rc = ctl_dump(ctl, SANX_CMD_SOCKET_GET, kill_answer, kill_again, &list);
+	if (!rc)
+		rc = kill_all(ctl, &list);
+	procs_free(&procs);
+	kill_free(&list);
+	return rc;
+}
+
 static const struct command commands[] = {
 	{ "show", "list", socket_show },
+	{ "kill", NULL, socket_kill },
 	{ }
 };
 

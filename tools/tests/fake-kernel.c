@@ -18,7 +18,9 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/dcbnl.h>
+#include <linux/inet_diag.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -441,6 +443,40 @@ static void do_dcb(void)
 	message_end(nlh);
 }
 
+/* A message without the header of generic netlink. */
+static void put_diag(u8 state, const char *src, u16 sport, const char *dst, u16 dport)
+{
+	struct inet_diag_msg sock = { .idiag_family = AF_INET, .idiag_state = state };
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(answer_end);
+
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	inet_pton(AF_INET, src, sock.id.idiag_src);
+	inet_pton(AF_INET, dst, sock.id.idiag_dst);
+	sock.id.idiag_sport = htons(sport);
+	sock.id.idiag_dport = htons(dport);
+	memcpy(mnl_nlmsg_put_extra_header(nlh, sizeof(sock)), &sock, sizeof(sock));
+	message_end(nlh);
+}
+
+/* TCP's tables: two of dump_sockets(), one of somebody else, and none of IPv6. */
+static void do_diag(void)
+{
+	const struct inet_diag_req_v2 *req = mnl_nlmsg_get_payload(request);
+
+	if (request->nlmsg_type == SOCK_DESTROY) {
+		answer_error(fake("denied") ? EPERM :
+			     ntohs(req->id.idiag_sport) == 40001 ? ENOENT : 0, NULL, NULL);
+		return;
+	}
+	if (req->sdiag_family == AF_INET) {
+		put_diag(1, "10.0.0.1", 80, "10.0.0.2", 40000);
+		put_diag(1, "10.0.0.1", 80, "10.0.0.2", 40009);
+		put_diag(1, "10.0.0.1", 40001, "10.0.0.3", 81);
+		put_diag(10, "0.0.0.0", 8080, "0.0.0.0", 0);
+	}
+	answer_done(0);
+}
+
 /*
  * The C library's functions
  */
@@ -551,6 +587,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 		do_ctrl();
 	else if (request->nlmsg_type == RTM_GETDCB)
 		do_dcb();
+	else if (request->nlmsg_type == SOCK_DIAG_BY_FAMILY || request->nlmsg_type == SOCK_DESTROY)
+		do_diag();
 	else if (request->nlmsg_flags & NLM_F_DUMP)
 		do_dump(genl->cmd);
 	else if (genl->cmd == SANX_CMD_STATS_GET)

@@ -484,6 +484,15 @@ ok "socket: no value" says 1 "" 'Error: a value for "node" is missing.' socket s
 ok "socket: no port" says 1 "" 'Error: port "0" is not a number from 1 to 65535.' socket show port 0
 ok "socket: no state" says 1 "" 'Error: state "gone" is unknown, try "sanxctl socket help".' socket show state gone
 ok "socket: no user" says 1 "" 'Error: there is no user "nobody-there".' socket show uid nobody-there
+ok "socket: kill one" says 0 "1 ended" "" socket kill node 2
+ok "socket: kill a listener" says 0 "1 ended" "" socket kill sport 8080 state listening
+ok "socket: kill none" says 0 "0 ended" "" socket kill node 3
+ok "socket: kill one that goes by itself" says 0 "0 ended" "" socket kill fallback refused
+ok "socket: kill, JSON" json doc "{'ended': 1}" -j socket kill port 8080
+ok "socket: kill what" says 1 "{}" "Error: FILTER is missing, which says what is to end." -j socket kill all
+ok "socket: kill, an option of show" says 1 "" "Error: -p and -m are options of show." socket kill -p node 2
+ok "socket: kill, denied" is "$(FAKE=denied "$sanxctl" socket kill node 2 2>&1)" \
+	"Error: Operation not permitted (CAP_NET_ADMIN is needed)."
 ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;3p;14p;17p')" \
 "conns_loop         1
 conns_tcp_rail     18
@@ -674,6 +683,7 @@ told = json.load(open(sys.argv[1]))["$defs"]["stats"]["properties"]
 print(json.dumps({key: value["description"] for key, value in told.items()}))' \
 	"$here/../../Documentation/sanxctl.schema.json")" \
 	"$("$sanxctl" -j stats describe | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)))')"
+ok "shape: socket kill" shape socket_kill socket kill node 2
 ok "shape: explain a host" shape explain_host explain 10.0.0.2 80
 ok "shape: explain all" shape explain explain
 ok "shape: version" shape version -V
