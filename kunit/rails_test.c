@@ -26,6 +26,7 @@ enum what {
 	BETTER,
 	REFUSED,
 	FORGET,
+	FORGIVE,
 };
 
 /**
@@ -109,6 +110,11 @@ static const struct story stories[] = {
 		{ CHOICE, 1, 299 }, { CHOICE, 0, 300 }, { FAILED, 0, 300 },
 		{ CHOICE, 1, 699 }, { CHOICE, 0, 700 },
 	} },
+	{ "one that is forgiven is not held, and what follows is a first failure", {
+		{ FAILED, 0, 0 }, { FAILED, 0, 100 }, { CHOICE, 1, 150 }, { FORGIVE, 0, 150 },
+		{ CHOICE, 0, 150 }, { BETTER, 0, 150, ULONG_MAX }, { FAILED, 0, 160 },
+		{ CHOICE, 1, 259 }, { CHOICE, 0, 260 },
+	} },
 	{ "of several links the first counts", {
 		{ FAILED, 0, 0 }, { UP, 0, 100 }, { UP, 0, 900 },
 		{ FAILED, 0, 100 + 16 * HOLD }, { CHOICE, 0, 100 + 17 * HOLD },
@@ -140,6 +146,9 @@ static void tell(struct kunit *test, const struct story *s, unsigned long from)
 			break;
 		case FORGET:
 			rails_forget(&r, from + e->at, HOLD);
+			break;
+		case FORGIVE:
+			rails_forgive(&r, e->rail);
 			break;
 		case REFUSED:
 			rails_refused(&r, e->rail, from + e->at, HOLD, 0);

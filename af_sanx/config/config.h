@@ -188,6 +188,8 @@ struct sanx_stats {
  *	programs are to be AF_SANX's
  * @dgram_conns: sysctl net.sanx.dgram_conns: most implicit connections
  * @dgram_idle_ms: sysctl net.sanx.dgram_idle_ms: how long one is kept that carries nothing
+ * @events_lost: events of the netlink family that its listeners have not got, and have not
+ *	been told of
  * @cov: KCOV handle of who has made a socket last, or 0; cov.h; no lock
  * @sysctl: the sysctls
  */
@@ -218,6 +220,7 @@ struct sanx_net {
 	unsigned int			dgram;
 	unsigned int			dgram_conns;
 	unsigned int			dgram_idle_ms;
+	atomic_t			events_lost;
 	u64				cov;
 	struct ctl_table_header		*sysctl;
 };

@@ -35,6 +35,7 @@
 #include "config/cov.h"
 #include "internal.h"
 #include "trace.h"
+#include "watch.h"
 
 /* After a full backlog: retry after 1, 2, 4 ... 1000 ms. */
 #define RETRY_MAX_MS	1000
@@ -390,6 +391,7 @@ static int conn_event(struct sanx_conn *conn, enum sanx_conn_event ev)
 	if (next < 0)
 		return next;
 	trace_sanx_conn_state(conn, next);
+	sanx_tell(conn, conn, next);
 	/*
 	 * Pairs with smp_load_acquire() in sanx_conn_open() and
 	 * sanx_conn_fin_rcvd(): a reader that sees the new state sees all that

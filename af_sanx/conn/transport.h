@@ -648,6 +648,16 @@ struct sanx_transport_ops {
 	void (*rails_changed)(struct net *net);
 
 	/**
+	 * @links_reset: end the links of @net to @node, or of one @lane if that is not
+	 *	-1; connections go on, on new ones, and what failed before is tried at
+	 *	once.  Optional.
+	 *
+	 * Context: process, may sleep.
+	 * Return: number of links that end.
+	 */
+	unsigned int (*links_reset)(struct net *net, u32 node, int lane);
+
+	/**
 	 * @seek: ask who is at an address that the node map does not have.
 	 *	Optional.
 	 *
@@ -697,6 +707,7 @@ struct sanx_transport_ops {
  * @moved: cause of the last one, or NULL
  * @moved_secs: seconds since then, if @moved
  * @retry_secs: seconds until connects wait for a link again, or 0
+ * @why: why it ends, in words; NULL of one that does not, and in dumps
  */
 struct sanx_link_info {
 	u32		node;
@@ -718,6 +729,7 @@ struct sanx_link_info {
 	const char	*moved;
 	u32		moved_secs;
 	u32		retry_secs;
+	const char	*why;
 };
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What sanxctl shows of links and rails. */
+#include "conn/watch.h"
 #include "internal.h"
 
 /* The key that the peer has proved, or 0. */
@@ -179,11 +180,10 @@ static void rail_add_lanes(struct sanx_rail_info *info,
 	}
 }
 
-static int dump_rail(const struct sanx_group *first,
-		     const struct sanx_rails_seen *s, unsigned int i,
-		     struct sk_buff *skb, struct netlink_callback *cb)
+static void rail_info_fill(struct sanx_rail_info *info, const struct sanx_group *first,
+			   const struct sanx_rails_seen *s, unsigned int i)
 {
-	struct sanx_rail_info info = {
+	*info = (struct sanx_rail_info) {
 		.node		= s->peer.id,
 		.number		= i,
 		.transport	= sanx_link_kind_name(s->peer.kind[i]),
@@ -195,8 +195,37 @@ static int dump_rail(const struct sanx_group *first,
 	};
 
 	if (first)
-		rail_add_lanes(&info, first, s->view.well);
+		rail_add_lanes(info, first, s->view.well);
+}
+
+static int dump_rail(const struct sanx_group *first,
+		     const struct sanx_rails_seen *s, unsigned int i,
+		     struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct sanx_rail_info info;
+
+	rail_info_fill(&info, first, s, i);
 	return sanx_nl_put_rail(skb, cb, &info);
+}
+
+/**
+ * sanx_rail_tell() - tell who listens how it is with a rail
+ * @first: the first lane of the node
+ * @rail: number of the rail
+ *
+ * Context: process, lnet.lock held.
+ */
+noinline_for_stack void sanx_rail_tell(const struct sanx_group *first, unsigned int rail)
+{
+	struct sanx_rail_info info;
+	struct sanx_rails_seen s;
+
+	sanx_rails_look(first, &s);
+	/* "sanxctl rail" does not show those of this node. */
+	if (rail >= s.peer.n_rails || s.peer.id == s.self.id)
+		return;
+	rail_info_fill(&info, first, &s, rail);
+	sanx_tell(rail, first->lnet->net, &info);
 }
 
 /* Reports the rails of a node from number @from on. */

@@ -774,14 +774,20 @@ static enum sanx_cause failure_cause(const struct sanx_link *link)
 	}
 }
 
-/* Remembers why the attempt fails. */
-static void group_note_cause(struct sanx_group *g)
+/*
+ * The attempt has failed; and what is noted of its rail is told when it is so.
+ * @cause: NONE if that says nothing of the rail
+ */
+static void group_attempt_failed(struct sanx_group *g, enum sanx_cause cause)
 {
-	enum sanx_cause cause = failure_cause(g->trying);
+	unsigned int rail = g->rail;
 
 	lockdep_assert_held(&g->lnet->lock);
-	if (cause && !g->trying->yields)
-		sanx_rail_note(g, g->rail, cause);
+	if (g->trying->yields)
+		cause = SANX_CAUSE_NONE;
+	group_step(g, LANE_FAILED, NULL);
+	if (cause)
+		sanx_rail_note(g, rail, cause);
 }
 
 /*
@@ -800,14 +806,15 @@ static void group_timeout(struct work_struct *work)
 	struct sanx_group *g = container_of(to_delayed_work(work),
 					    struct sanx_group, timer);
 	bool cov = sanx_cov_start(g->lnet->net);
+	enum sanx_cause cause;
 
 	mutex_lock(&g->lnet->lock);
 	if (group_attempt_over(g)) {
-		group_note_cause(g);
+		cause = failure_cause(g->trying);
 		sanx_link_kill(g->trying, SANX_END_LOST);
 		sanx_rail_failed(g, g->rail);
 		sanx_rails_care(g);
-		group_step(g, LANE_FAILED, NULL);
+		group_attempt_failed(g, cause);
 		group_try_next(g);
 	} else if (!g->trying && !list_empty(&g->waiters)) {
 		/*
@@ -1171,6 +1178,7 @@ void sanx_group_link_up(struct sanx_link *link)
 	/* Pairs with smp_load_acquire() above, which runs without lnet.lock. */
 	smp_store_release(&link->use, SANX_LINK_TAKEN);
 	spin_unlock_bh(&link->tx_lock);
+	sanx_rail_up(link);
 out:
 	mutex_unlock(&lnet->lock);
 }
@@ -1248,13 +1256,12 @@ static void group_try_instead(struct sanx_group *g)
  * leaves the lane with nothing to wait for: else all rails are tried again, and
  * presence.h decides.
  */
-static void group_note_failure(struct sanx_group *g)
+static void group_hold_rail(struct sanx_group *g)
 {
 	bool waits = !g->out && !sanx_group_standby(g) && !group_unwanted(g);
 	const struct sanx_link *link = g->trying;
 	enum sanx_link_end why = READ_ONCE(link->why);
 
-	group_note_cause(g);
 	if (why == SANX_END_LOST || why == SANX_END_NO_WAY || why == SANX_END_UNFIT ||
 	    (!waits && g->refused & BIT(g->rail)))
 		sanx_rail_failed(g, g->rail);
@@ -1301,8 +1308,8 @@ void sanx_group_link_gone(struct sanx_link *link)
 	if (!link->active)
 		group_try_instead(g);
 	if (g->trying == link) {
-		group_note_failure(g);
-		group_step(g, LANE_FAILED, NULL);
+		group_hold_rail(g);
+		group_attempt_failed(g, failure_cause(link));
 		group_after_attempt(g, link);
 	}
 	mutex_unlock(&lnet->lock);
@@ -1429,6 +1436,56 @@ void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable)
 	lanes_remove(lnet, &removed);
 	mutex_unlock(&lnet->lock);
 	lanes_free(&removed);
+}
+
+static unsigned int group_reset(struct sanx_group *g)
+{
+	struct sanx_link *link;
+	unsigned int n = 0;
+
+	g->backoff = false;
+	list_for_each_entry(link, &g->links, node) {
+		/* What is being tried is tried at once already. */
+		if (READ_ONCE(link->state) != SANX_LINK_UP)
+			continue;
+		sanx_link_kill(link, SANX_END_LOST);
+		n++;
+	}
+	if (g->n_suspended && !g->out) {
+		g->tries = 0;
+		mod_delayed_work(sanx_link_wq, &g->retry, 0);
+	}
+	return n;
+}
+
+/**
+ * sanx_group_reset() - end the links to a node, as if they were lost
+ * @lnet: the namespace
+ * @peer: node id of the node
+ * @lane: number of a lane, or -1 for all
+ *
+ * Connections continue on new links.  Rails that have failed before are not held any more,
+ * nor lanes in which connects do not wait; those of the links that end count it as a loss.
+ *
+ * Context: process, may sleep; takes lnet.lock.
+ * Return: number of links.
+ */
+unsigned int sanx_group_reset(struct sanx_lnet *lnet, u32 peer, int lane)
+{
+	struct sanx_group *first;
+	unsigned int i, n = 0;
+
+	mutex_lock(&lnet->lock);
+	first = xa_load(&lnet->peers, peer);
+	for (i = 0; first && i < RAILS_MAX; i++)
+		rails_forgive(&first->rails, i);
+	for (i = 0; first && i < SANX_LANES_ALL; i++)
+		if (first->lanes[i] && (lane < 0 || first->lanes[i]->lane == lane))
+			n += group_reset(first->lanes[i]);
+	if (first)
+		sanx_rails_care(first);
+	mutex_unlock(&lnet->lock);
+	return n;
 }
 
 static void group_stop(struct sanx_group *g)

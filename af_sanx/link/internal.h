@@ -894,6 +894,7 @@ void sanx_group_heard(struct sanx_link *link);
 void sanx_group_link_up(struct sanx_link *link);
 void sanx_group_link_ends(struct sanx_link *link);
 void sanx_group_link_gone(struct sanx_link *link);
+unsigned int sanx_group_reset(struct sanx_lnet *lnet, u32 peer, int lane);
 void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable);
 void sanx_group_stop(struct sanx_lnet *lnet);
 void sanx_group_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
@@ -916,6 +917,7 @@ static inline bool sanx_group_standby(const struct sanx_group *g)
 }
 
 /* dump.c */
+void sanx_rail_tell(const struct sanx_group *first, unsigned int rail);
 void sanx_rails_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
 		     struct netlink_callback *cb);
 
@@ -938,6 +940,7 @@ void sanx_rail_lost(const struct sanx_link *link);
 void sanx_rail_count_link(const struct sanx_link *link);
 void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 const char *sanx_move_name(enum sanx_move move);
+void sanx_rail_up(const struct sanx_link *link);
 void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link);
 void sanx_rails_care(struct sanx_group *g);
 void sanx_rails_doubt(struct sanx_group *g);

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "config/cov.h"
+#include "conn/watch.h"
 #include "xmit.h"
 
 static const char *const state_names[__SANX_LINK_STATES] = {
@@ -49,6 +50,25 @@ const char *sanx_link_state_name(enum sanx_link_state state)
 	return state_names[state];
 }
 
+/* Tells that a link comes up, or begins to end. */
+static noinline_for_stack void link_tell(struct sanx_link *link, enum sanx_link_state to)
+{
+	struct sanx_link_info info = {
+		.node		= link->group->peer,
+		.transport	= sanx_link_kind_name(link->kind),
+		.device		= link->devname,
+		.state		= state_names[to],
+		.conns		= READ_ONCE(link->n_conns),
+		.local		= link->local,
+		.remote		= link->remote,
+		.lane		= link->group->lane,
+		.rail		= -1,
+		.why		= to == SANX_LINK_DYING ? end_names[link->why] : NULL,
+	};
+
+	sanx_tell(link, link->group->lnet->net, &info);
+}
+
 /**
  * sanx_link_set_state() - change the state of a link
  * @link: the link
@@ -72,6 +92,8 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 	 * first.
 	 */
 	smp_store_release(&link->state, to);
+	if (to == SANX_LINK_UP || to == SANX_LINK_DYING)
+		link_tell(link, to);
 }
 
 /**

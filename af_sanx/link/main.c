@@ -361,6 +361,11 @@ static void link_rails_changed(struct net *net)
 	sanx_lnet_refresh(sanx_lnet_of(net), true);
 }
 
+static unsigned int link_links_reset(struct net *net, u32 node, int lane)
+{
+	return sanx_group_reset(sanx_lnet_of(net), node, lane);
+}
+
 static int link_dump_links(struct net *net, struct sk_buff *skb,
 			   struct netlink_callback *cb, int skip)
 {
@@ -491,6 +496,7 @@ struct sanx_transport_ops sanx_link_transport = {
 	.map_changed	= sanx_link_map_changed,
 	.rails_changed	= link_rails_changed,
 	.seek		= sanx_seek_start,
+	.links_reset	= link_links_reset,
 	.dump_links	= link_dump_links,
 	.dump_rails	= link_dump_rails,
 };

@@ -378,7 +378,7 @@ static unsigned long rail_hold(void)
 	return msecs_to_jiffies(READ_ONCE(rail_hold_ms));
 }
 
-static void rail_tell(const struct sanx_group *g, const struct sanx_rail_count *c)
+static void rail_log(const struct sanx_group *g, const struct sanx_rail_count *c)
 {
 	if (c->cause == SANX_CAUSE_UP)
 		pr_info_ratelimited("node %u is reached at %s %pI6c\n", g->peer,
@@ -428,7 +428,8 @@ void sanx_rail_note(struct sanx_group *g, unsigned int rail, enum sanx_cause cau
 	if (cause == SANX_CAUSE_LOST && c->cause != SANX_CAUSE_UP)
 		return;
 	c->cause = cause;
-	rail_tell(g, c);
+	rail_log(g, c);
+	sanx_rail_tell(g->first, rail);
 }
 
 /**
@@ -499,8 +500,8 @@ void sanx_rail_lost(const struct sanx_link *link)
 		return;
 	if (!sanx_group_standby(g) ||
 	    (link->active && !rail_used(g->first, rail))) {
-		sanx_rail_note(g, rail, SANX_CAUSE_LOST);
 		sanx_rail_failed(g, rail);
+		sanx_rail_note(g, rail, SANX_CAUSE_LOST);
 	}
 }
 
@@ -538,7 +539,7 @@ void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 	list_for_each_entry(g, &lnet->groups, node)
 		for (i = 0; i < RAILS_MAX; i++)
 			if (g->rail_count[i].kind == kind)
-				g->rails.rail[i].fails = 0;
+				rails_forgive(&g->rails, i);
 	mutex_unlock(&lnet->lock);
 }
 
@@ -597,7 +598,6 @@ void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link)
 {
 	bool same = g->out_kind == link->kind &&
 		    ipv6_addr_equal(&g->out_rail, &link->remote);
-	unsigned int rail = sanx_rail_of(link);
 
 	lockdep_assert_held(&g->lnet->lock);
 	if (!same && !ipv6_addr_any(&g->out_rail) && !sanx_group_standby(g)) {
@@ -611,9 +611,24 @@ void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link)
 	g->out_kind = link->kind;
 	g->out_rail = link->remote;
 	g->out_since = jiffies;
+}
+
+/**
+ * sanx_rail_up() - there is a link on a rail
+ * @link: it; link.use is TAKEN, without which the rail is not well
+ *
+ * Context: process, lnet.lock held.
+ */
+void sanx_rail_up(const struct sanx_link *link)
+{
+	struct sanx_group *g = link->group;
+	unsigned int rail = sanx_rail_of(link);
+
+	lockdep_assert_held(&g->lnet->lock);
+	if (rail >= RAILS_MAX)
+		return;
+	rails_up(&g->first->rails, rail, jiffies);
 	sanx_rail_note(g, rail, SANX_CAUSE_UP);
-	if (rail < RAILS_MAX)
-		rails_up(&g->first->rails, rail, jiffies);
 }
 
 /**

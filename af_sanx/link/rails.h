@@ -247,6 +247,16 @@ static inline void rails_forget(struct rails *r, unsigned long now,
 }
 
 /**
+ * rails_forgive() - do not hold a rail any more
+ * @r: the rails
+ * @i: number of the rail
+ */
+static inline void rails_forgive(struct rails *r, unsigned int i)
+{
+	r->rail[i].fails = 0;
+}
+
+/**
  * rails_up() - a link has come up on a rail
  * @r: the rails
  * @i: number of the rail

@@ -5,11 +5,31 @@
 
 #include <net/genetlink.h>
 
+#include "conn/transport.h"
+
+/* Multicast groups of the family. */
+enum {
+	SANX_NLGRP_EVENTS,
+};
+
 /* netlink.c */
 extern struct genl_family sanx_nl_family;
 int sanx_nl_fail(struct genl_info *info, const char *why, int err);
 void *sanx_nl_dump_start(struct sk_buff *skb, struct netlink_callback *cb,
 			 u8 cmd);
 void sanx_nl_map_changed(struct net *net);
+int sanx_nl_put_link_attrs(struct sk_buff *skb, const struct sanx_link_info *info);
+
+/* rails.c */
+int sanx_nl_put_rail_attrs(struct sk_buff *skb, const struct sanx_rail_info *info);
+
+/* sockets.c */
+const char *sanx_nl_tcp_state(int state);
+void sanx_nl_native_ends(const struct sock *sk, struct sanx_endpoint *local,
+			 struct sanx_endpoint *remote);
+
+/* monitor.c */
+void sanx_monitor_init(void);
+void sanx_monitor_exit(void);
 
 #endif /* _SANX_NETLINK_INTERNAL_H */

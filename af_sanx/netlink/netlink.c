@@ -607,6 +607,31 @@ static int link_put_moves(struct sk_buff *skb, const struct sanx_link_info *info
 	       nla_put_u32(skb, SANX_A_LINK_MOVED_SECS, info->moved_secs);
 }
 
+/**
+ * sanx_nl_put_link_attrs() - put a link into a message
+ * @skb: the message
+ * @info: the link
+ *
+ * Context: any.
+ * Return: 0, or not 0 if there is no room.
+ */
+int sanx_nl_put_link_attrs(struct sk_buff *skb, const struct sanx_link_info *info)
+{
+	return nla_put_u32(skb, SANX_A_LINK_NODE, info->node) ||
+	       nla_put_string(skb, SANX_A_LINK_TRANSPORT, info->transport) ||
+	       nla_put_string(skb, SANX_A_LINK_DEVICE, info->device) ||
+	       nla_put_string(skb, SANX_A_LINK_STATE, info->state) ||
+	       nla_put_u32(skb, SANX_A_LINK_CONNS, info->conns) ||
+	       nla_put_in6_addr(skb, SANX_A_LINK_LOCAL, &info->local) ||
+	       nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote) ||
+	       nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
+	       nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min) ||
+	       nla_put_u32(skb, SANX_A_LINK_LANE, info->lane) ||
+	       (info->key && nla_put_u32(skb, SANX_A_LINK_KEY, info->key)) ||
+	       (info->why && nla_put_string(skb, SANX_A_LINK_WHY, info->why)) ||
+	       link_put_moves(skb, info);
+}
+
 /* Adds a link to a dump; cb->args[0] counts the links added. */
 static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_link_info *info)
@@ -615,18 +640,7 @@ static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, SANX_A_LINK_NODE, info->node) ||
-	    nla_put_string(skb, SANX_A_LINK_TRANSPORT, info->transport) ||
-	    nla_put_string(skb, SANX_A_LINK_DEVICE, info->device) ||
-	    nla_put_string(skb, SANX_A_LINK_STATE, info->state) ||
-	    nla_put_u32(skb, SANX_A_LINK_CONNS, info->conns) ||
-	    nla_put_in6_addr(skb, SANX_A_LINK_LOCAL, &info->local) ||
-	    nla_put_in6_addr(skb, SANX_A_LINK_REMOTE, &info->remote) ||
-	    nla_put_u32(skb, SANX_A_LINK_RTT, info->rtt) ||
-	    nla_put_u32(skb, SANX_A_LINK_LONG_MIN, info->long_min) ||
-	    nla_put_u32(skb, SANX_A_LINK_LANE, info->lane) ||
-	    (info->key && nla_put_u32(skb, SANX_A_LINK_KEY, info->key)) ||
-	    link_put_moves(skb, info)) {
+	if (sanx_nl_put_link_attrs(skb, info)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -641,21 +655,81 @@ int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-int sanx_nl_ports_apply_doit(struct sk_buff *skb, struct genl_info *info)
+/*
+ * Prepares an answer that is one number, before what it counts is done.
+ * @number: where the number goes
+ */
+static struct sk_buff *reply_u32(struct genl_info *info, u8 cmd, int attr, u32 **number)
 {
 	struct sk_buff *reply = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct nlattr *nla;
 	void *hdr;
 
 	if (!reply)
-		return -ENOMEM;
-	hdr = genlmsg_put_reply(reply, info, &sanx_nl_family, 0,
-				SANX_CMD_PORTS_APPLY);
-	if (!hdr || nla_put_u32(reply, SANX_A_PORTS_ENDED,
-				sanx_denied_end(genl_info_net(info)))) {
+		return NULL;
+	hdr = genlmsg_put_reply(reply, info, &sanx_nl_family, 0, cmd);
+	nla = hdr ? nla_reserve(reply, attr, sizeof(u32)) : NULL;
+	if (!nla) {
 		nlmsg_free(reply);
-		return -EMSGSIZE;
+		return NULL;
 	}
+	*number = nla_data(nla);
 	genlmsg_end(reply, hdr);
+	return reply;
+}
+
+/**
+ * struct links_reset - which links are to end
+ * @net: their namespace
+ * @node: node id of the peer
+ * @lane: number of the lane, or -1
+ * @n: how many there were
+ */
+struct links_reset {
+	struct net	*net;
+	u32		node;
+	int		lane;
+	unsigned int	n;
+};
+
+static void call_links_reset(const struct sanx_transport_ops *ops, void *arg)
+{
+	struct links_reset *r = arg;
+
+	if (ops->links_reset)
+		r->n += ops->links_reset(r->net, r->node, r->lane);
+}
+
+int sanx_nl_link_reset_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *node = info->attrs[SANX_A_LINK_NODE];
+	const struct nlattr *lane = info->attrs[SANX_A_LINK_LANE];
+	struct links_reset r = { .net = genl_info_net(info), .lane = -1 };
+	struct sk_buff *reply;
+	u32 *ended;
+
+	if (!node)
+		return sanx_nl_fail(info, "no node", -EINVAL);
+	r.node = nla_get_u32(node);
+	if (lane)
+		r.lane = min_t(u32, nla_get_u32(lane), INT_MAX);
+	reply = reply_u32(info, SANX_CMD_LINK_RESET, SANX_A_LINK_ENDED, &ended);
+	if (!reply)
+		return -ENOMEM;
+	sanx_transport_each(call_links_reset, &r);
+	*ended = r.n;
+	return genlmsg_reply(reply, info);
+}
+
+int sanx_nl_ports_apply_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *reply;
+	u32 *ended;
+
+	reply = reply_u32(info, SANX_CMD_PORTS_APPLY, SANX_A_PORTS_ENDED, &ended);
+	if (!reply)
+		return -ENOMEM;
+	*ended = sanx_denied_end(genl_info_net(info));
 	return genlmsg_reply(reply, info);
 }
 
@@ -738,6 +812,10 @@ int sanx_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(reply, info);
 }
 
+static const struct genl_multicast_group groups[] = {
+	[SANX_NLGRP_EVENTS]	= { .name = SANX_MCGRP_EVENTS },
+};
+
 struct genl_family sanx_nl_family __ro_after_init = {
 	.name		= SANX_FAMILY_NAME,
 	.version	= SANX_FAMILY_VERSION,
@@ -745,15 +823,23 @@ struct genl_family sanx_nl_family __ro_after_init = {
 	.parallel_ops	= true,
 	.module		= THIS_MODULE,
 	SANX_GENL_OPS,
+	.mcgrps		= groups,
+	.n_mcgrps	= ARRAY_SIZE(groups),
 	.resv_start_op	= __SANX_CMD_MAX,
 };
 
 int __init sanx_netlink_init(void)
 {
-	return genl_register_family(&sanx_nl_family);
+	int err = genl_register_family(&sanx_nl_family);
+
+	if (err)
+		return err;
+	sanx_monitor_init();
+	return 0;
 }
 
 void sanx_netlink_exit(void)
 {
+	sanx_monitor_exit();
 	genl_unregister_family(&sanx_nl_family);
 }

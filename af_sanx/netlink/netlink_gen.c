@@ -86,8 +86,14 @@ static const struct nla_policy sanx_rail_set_nl_policy[SANX_A_RAIL_TCP + 1] = {
 	[SANX_A_RAIL_WEIGHT] = NLA_POLICY_MAX(NLA_U32, 255),
 };
 
+/* SANX_CMD_LINK_RESET - do */
+static const struct nla_policy sanx_link_reset_nl_policy[SANX_A_LINK_LANE + 1] = {
+	[SANX_A_LINK_NODE] = { .type = NLA_U32, },
+	[SANX_A_LINK_LANE] = { .type = NLA_U32, },
+};
+
 /* Ops table for sanx */
-const struct genl_split_ops sanx_nl_ops[17] = {
+const struct genl_split_ops sanx_nl_ops[18] = {
 	{
 		.cmd	= SANX_CMD_NODEMAP_GET,
 		.dumpit	= sanx_nl_nodemap_get_dumpit,
@@ -189,6 +195,13 @@ const struct genl_split_ops sanx_nl_ops[17] = {
 		.doit		= sanx_nl_rail_set_doit,
 		.policy		= sanx_rail_set_nl_policy,
 		.maxattr	= SANX_A_RAIL_TCP,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= SANX_CMD_LINK_RESET,
+		.doit		= sanx_nl_link_reset_doit,
+		.policy		= sanx_link_reset_nl_policy,
+		.maxattr	= SANX_A_LINK_LANE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "netlink_gen.h"
 
-static int rail_put_attrs(struct sk_buff *skb, const struct sanx_rail_info *info)
+static int put_what(struct sk_buff *skb, const struct sanx_rail_info *info)
 {
 	return nla_put_u32(skb, SANX_A_RAIL_NODE, info->node) ||
 	       nla_put_u32(skb, SANX_A_RAIL_NUMBER, info->number) ||
@@ -21,7 +21,7 @@ static int rail_put_attrs(struct sk_buff *skb, const struct sanx_rail_info *info
 	       nla_put_u32(skb, SANX_A_RAIL_WEIGHT, info->weight);
 }
 
-static int rail_put_counts(struct sk_buff *skb, const struct sanx_rail_info *info)
+static int put_counts(struct sk_buff *skb, const struct sanx_rail_info *info)
 {
 	return nla_put_u32(skb, SANX_A_RAIL_LINKS, info->links) ||
 	       nla_put_u32(skb, SANX_A_RAIL_CONNS, info->conns) ||
@@ -36,6 +36,19 @@ static int rail_put_counts(struct sk_buff *skb, const struct sanx_rail_info *inf
 	       (info->cause && nla_put_string(skb, SANX_A_RAIL_CAUSE, info->cause));
 }
 
+/**
+ * sanx_nl_put_rail_attrs() - put a rail into a message
+ * @skb: the message
+ * @info: the rail
+ *
+ * Context: any.
+ * Return: 0, or not 0 if there is no room.
+ */
+int sanx_nl_put_rail_attrs(struct sk_buff *skb, const struct sanx_rail_info *info)
+{
+	return put_what(skb, info) || put_counts(skb, info);
+}
+
 static int rail_put(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct sanx_rail_info *info)
 {
@@ -43,7 +56,7 @@ static int rail_put(struct sk_buff *skb, struct netlink_callback *cb,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (rail_put_attrs(skb, info) || rail_put_counts(skb, info)) {
+	if (sanx_nl_put_rail_attrs(skb, info)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -44,8 +44,12 @@ struct sock_view {
 	u32			tx;
 };
 
-/* As ss(8) has them. */
-static const char *tcp_state_name(int state)
+/**
+ * sanx_nl_tcp_state() - name of a state of TCP, as ss(8) has it
+ * @state: TCP_ESTABLISHED and so on
+ * Return: a constant string.
+ */
+const char *sanx_nl_tcp_state(int state)
 {
 	static const char * const names[] = {
 		[TCP_ESTABLISHED]	= "ESTAB",
@@ -64,22 +68,30 @@ static const char *tcp_state_name(int state)
 	return state < ARRAY_SIZE(names) && names[state] ? names[state] : "UNCONN";
 }
 
-/* The addresses that TCP has for it. */
-static void view_native(struct sock_view *v, const struct sock *sk)
+/**
+ * sanx_nl_native_ends() - the addresses and ports that TCP has for a socket
+ * @sk: its sock
+ * @local: set
+ * @remote: set
+ *
+ * Context: any.  Values that change meanwhile are hints.
+ */
+void sanx_nl_native_ends(const struct sock *sk, struct sanx_endpoint *local,
+			 struct sanx_endpoint *remote)
 {
 	const struct inet_sock *inet = inet_sk(sk);
 
-	v->local.port = htons(READ_ONCE(inet->inet_num));
-	v->remote.port = inet->inet_dport;
+	local->port = htons(READ_ONCE(inet->inet_num));
+	remote->port = inet->inet_dport;
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6) {
-		v->local.addr = sk->sk_v6_rcv_saddr;
-		v->remote.addr = sk->sk_v6_daddr;
+		local->addr = sk->sk_v6_rcv_saddr;
+		remote->addr = sk->sk_v6_daddr;
 		return;
 	}
 #endif
-	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &v->local.addr);
-	ipv6_addr_set_v4mapped(inet->inet_daddr, &v->remote.addr);
+	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &local->addr);
+	ipv6_addr_set_v4mapped(inet->inet_daddr, &remote->addr);
 }
 
 static void view_conn(struct sock_view *v, struct sanx_conn *conn)
@@ -109,7 +121,7 @@ static void view_sock(struct sock_view *v, const struct sanx_sock *ss)
 		view_conn(v, conn);
 		return;
 	}
-	view_native(v, sk);
+	sanx_nl_native_ends(sk, &v->local, &v->remote);
 	v->transport = "-";
 	v->state = "UNCONN";
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
@@ -126,10 +138,10 @@ static void view_fallen(struct sock_view *v, const struct sock *sk, enum sanx_fa
 	int state = inet_sk_state_load(sk);
 
 	memset(v, 0, sizeof(*v));
-	view_native(v, sk);
+	sanx_nl_native_ends(sk, &v->local, &v->remote);
 	v->transport = "tcp";
 	v->fallback = sanx_fallback_name(why);
-	v->state = tcp_state_name(state);
+	v->state = sanx_nl_tcp_state(state);
 	if (state == TCP_LISTEN) {
 		v->rx = READ_ONCE(sk->sk_ack_backlog);
 		v->tx = READ_ONCE(sk->sk_max_ack_backlog);

@@ -235,7 +235,7 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 		sanx_transport_put(t->ops);
 	}
 	if (err > 0) {
-		sanx_fall_back(sock, ss, t->why);
+		sanx_fall_back(sock, ss, &t->remote, t->why);
 		return 1;
 	}
 	/*
@@ -286,7 +286,7 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 		 * support.
 		 */
 		if (sanx_endpoint_parse(&t.remote, sk, uaddr, len)) {
-			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+			sanx_fall_back(sock, ss, NULL, SANX_FALLBACK_OPTION);
 			return 1;
 		}
 		return connect_first(sock, ss, &t, flags);

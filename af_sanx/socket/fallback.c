@@ -26,6 +26,7 @@
 
 #include "config/config.h"
 #include "conn/trace.h"
+#include "conn/watch.h"
 #include "config/cov.h"
 #include "internal.h"
 
@@ -181,16 +182,18 @@ static void leave_to_reaper(struct socket *sock, struct sanx_sock *ss,
 
 /*
  * Makes the socket TCP.
+ * @remote: what it connects to, or NULL
  * Context: lock_sock() held; so that the socket cannot be released, the caller
  * holds it open or is a call on it.
  */
 static void become_native(struct socket *sock, struct sanx_sock *ss,
-			  enum sanx_fallback why)
+			  const struct sanx_endpoint *remote, enum sanx_fallback why)
 {
 	struct sanx_conn *conn = ss->conn;
 
 	sock_owned_by_me(ss->sk);
 	trace_sanx_fallback(ss->sk, why);
+	sanx_tell(fallback, ss->sk, remote, why);
 	sanx_socks_del(ss, true);
 	WRITE_ONCE(ss->fell_back, true);
 	/*
@@ -314,18 +317,19 @@ bool sanx_fallen_each(const struct net *net, unsigned int chain,
  * sanx_fall_back() - make a socket TCP before it is connected
  * @sock: the socket, not connected by AF_SANX
  * @ss: its AF_SANX part; the reaper owns it afterwards
+ * @remote: what it is about to connect to, or NULL
  * @why: the counter to increment
  *
  * Context: process, may sleep; lock_sock() held.  The caller is a call on the
  * open socket, so the socket cannot be released meanwhile.
  */
 void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
-		    enum sanx_fallback why)
+		    const struct sanx_endpoint *remote, enum sanx_fallback why)
 {
 	sanx_listener_stop(&ss->lsk);
 	sanx_ends_forget(ss);
 	WRITE_ONCE(sock->state, SS_UNCONNECTED);
-	become_native(sock, ss, why);
+	become_native(sock, ss, remote, why);
 }
 
 /*
@@ -349,7 +353,7 @@ static void connect_native(struct socket *sock, struct sanx_sock *ss,
 				    O_NONBLOCK, 0);
 	if (err && err != -EINPROGRESS)
 		WRITE_ONCE(sk->sk_err, -err);
-	become_native(sock, ss, conn->fallback);
+	become_native(sock, ss, &conn->remote, conn->fallback);
 }
 
 /*

@@ -113,7 +113,7 @@ int sanx_accept(struct socket *sock, struct socket *newsock,
 
 /* fallback.c */
 void sanx_fall_back(struct socket *sock, struct sanx_sock *ss,
-		    enum sanx_fallback why);
+		    const struct sanx_endpoint *remote, enum sanx_fallback why);
 int sanx_fallback_adopt(struct socket *sock);
 void sanx_fallback_work(struct kthread_work *work);
 

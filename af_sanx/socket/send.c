@@ -338,7 +338,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		lock_sock(sk);
 		if (!READ_ONCE(ss->fell_back) && !ss->conn &&
 		    sk->sk_state == TCP_CLOSE)
-			sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+			sanx_fall_back(sock, ss, NULL, SANX_FALLBACK_OPTION);
 		release_sock(sk);
 		ss = sanx_sk(sock);
 	}

@@ -117,7 +117,7 @@ static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
 		ss->tcp_only = true;
 		sanx_listener_stop(&ss->lsk);
 	} else {
-		sanx_fall_back(sock, ss, SANX_FALLBACK_OPTION);
+		sanx_fall_back(sock, ss, NULL, SANX_FALLBACK_OPTION);
 	}
 	release_sock(sk);
 	return ok;

@@ -38,6 +38,7 @@ typedef struct { int v; } refcount_t;
 #define atomic_add(n, a)	((void)__sim_add(a, n))
 #define atomic_sub(n, a)	((void)__sim_add(a, -(n)))
 #define atomic_dec(a)		((void)__sim_add(a, -1))
+#define atomic_xchg(a, n)	({ int _was = atomic_read(a); atomic_set(a, n); _was; })
 #define atomic_inc_return(a)	__sim_add(a, 1)
 #define atomic_dec_return(a)	__sim_add(a, -1)
 #define atomic_dec_and_test(a)	(__sim_add(a, -1) == 0)

@@ -90,6 +90,10 @@ struct genl_split_ops {
 	u8			flags;
 };
 
+struct genl_multicast_group {
+	char			name[16];
+};
+
 struct genl_family {
 	char				name[16];
 	unsigned int			version;
@@ -98,6 +102,8 @@ struct genl_family {
 	struct module			*module;
 	const struct genl_split_ops	*split_ops;
 	u8				n_split_ops;
+	const struct genl_multicast_group *mcgrps;
+	u8				n_mcgrps;
 	u8				resv_start_op;
 };
 
@@ -111,6 +117,14 @@ static inline int genl_register_family(struct genl_family *family)
 }
 
 #define genl_unregister_family(family)	((void)(family))
+
+/* Nobody listens to events. */
+#define genl_has_listeners(family, net, group)	((void)(net), 0)
+#define genlmsg_multicast_netns(family, net, skb, portid, group, gfp) \
+	nlmsg_free(skb)
+#define genl_set_err(family, net, portid, group, err)	((void)(net))
+#define maybe_get_net(net)	(net)
+#define put_net(net)		((void)(net))
 
 static inline int nla_type(const struct nlattr *nla)
 {
@@ -196,6 +210,14 @@ static inline int genlmsg_len(const struct genlmsghdr *genl)
 	{							\
 		return nla_put(skb, attr, sizeof(v), &v);	\
 	}
+
+static inline struct nlattr *nla_reserve(struct sk_buff *skb, int attr, int len)
+{
+	static const u8 none[sizeof(u32)];
+	struct nlattr *nla = (void *)(skb->data + skb->len);
+
+	return nla_put(skb, attr, len, none) ? NULL : nla;
+}
 
 __sim_nla_put(nla_put_u8, u8)
 __sim_nla_put(nla_put_u16, u16)

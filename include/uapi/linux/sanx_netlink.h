@@ -9,10 +9,11 @@
 #define SANX_FAMILY_NAME	"sanx"
 #define SANX_FAMILY_VERSION	1
 
-#define SANX_MAX_RAILS	4
-#define SANX_MAX_AUTOS	64
-#define SANX_ADDR_LEN	16
-#define SANX_KEY_LEN	32
+#define SANX_MAX_RAILS		4
+#define SANX_MAX_AUTOS		64
+#define SANX_MCGRP_EVENTS	"events"
+#define SANX_ADDR_LEN		16
+#define SANX_KEY_LEN		32
 
 /**
  * enum sanx_port_action - what a port rule says about the ports in it
@@ -110,6 +111,8 @@ enum {
 	SANX_A_LINK_MOVED_SECS,
 	SANX_A_LINK_STANDBY,
 	SANX_A_LINK_RETRY_SECS,
+	SANX_A_LINK_WHY,
+	SANX_A_LINK_ENDED,
 
 	__SANX_A_LINK_MAX,
 	SANX_A_LINK_MAX = (__SANX_A_LINK_MAX - 1)
@@ -232,6 +235,10 @@ enum {
 	SANX_CMD_KEY_DEL,
 	SANX_CMD_RAIL_GET,
 	SANX_CMD_RAIL_SET,
+	SANX_CMD_LINK_RESET,
+	SANX_CMD_SOCKET_NTF,
+	SANX_CMD_LINK_NTF,
+	SANX_CMD_RAIL_NTF,
 
 	__SANX_CMD_MAX,
 	SANX_CMD_MAX = (__SANX_CMD_MAX - 1)
