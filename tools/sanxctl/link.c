@@ -2,11 +2,15 @@
 /*
  * sanxctl link: the links to other nodes.
  */
+#include <string.h>
+
 #include "addr.h"
 #include "keyfile.h"
 #include "sanxctl.h"
 
-static const char usage[] = "Usage: sanxctl link [ show ]\n";
+static const char usage[] =
+	"Usage: sanxctl link [ show ]\n"
+	"       sanxctl link reset NODEID [ lane NUMBER ]\n";
 
 /* What is not known yet, or does not apply, is missing or 0. */
 static const struct nlattr *known(const struct nlattr *attr)
@@ -67,8 +71,65 @@ static int link_show(struct ctl *ctl, int argc, char **argv)
 	return ctl_show(ctl, SANX_CMD_LINK_GET, link_answer);
 }
 
+static void reset_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr[SANX_A_LINK_MAX + 1];
+	struct ctl *ctl = data;
+
+	nl_parse(nlh, attr, SANX_A_LINK_MAX);
+	print_uint(&ctl->out, "ended", "%llu ended\n", nl_uint(attr[SANX_A_LINK_ENDED]));
+}
+
+/* @lane: NULL for all */
+static int reset_send(struct ctl *ctl, u32 node, const u32 *lane)
+{
+	struct nl_request req;
+	struct nl_error error;
+	int rc;
+
+	if (ctl_connect(ctl))
+		return -1;
+	rc = nl_request_init(&req, SANX_CMD_LINK_RESET, 1,
+			     (MNL_ATTR_HDRLEN + sizeof(u32)) * 2);
+	if (rc) {
+		ctl_fail("out of memory");
+		goto out;
+	}
+	mnl_attr_put_u32(req.nlh, SANX_A_LINK_NODE, node);
+	if (lane)
+		mnl_attr_put_u32(req.nlh, SANX_A_LINK_LANE, *lane);
+	rc = nl_do(&ctl->nl, &req, reset_answer, ctl, &error);
+	if (rc)
+		ctl_fail_nl(NULL, 0, &error);
+	nl_request_free(&req);
+out:
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+static int link_reset(struct ctl *ctl, int argc, char **argv)
+{
+	u32 node, lane;
+
+	print_single(&ctl->out);
+	if (!argc)
+		return ctl_fail("NODEID is missing");
+	if (!parse_number(argv[0], 10, UINT32_MAX, &node) || !node)
+		return ctl_fail("\"%s\" is not a node id, expected 1-4294967295", argv[0]);
+	if (argc > 1 && strcmp(argv[1], "lane"))
+		return ctl_no_args(argc - 1, argv + 1);
+	if (argc == 2)
+		return ctl_fail("the number of a lane is missing");
+	if (argc > 2 && !parse_number(argv[2], 10, UINT8_MAX, &lane))
+		return ctl_fail("\"%s\" is not the number of a lane", argv[2]);
+	if (argc > 3)
+		return ctl_no_args(argc - 3, argv + 3);
+	return reset_send(ctl, node, argc > 2 ? &lane : NULL);
+}
+
 static const struct command commands[] = {
 	{ "show", "list", link_show },
+	{ "reset", NULL, link_reset },
 	{ }
 };
 

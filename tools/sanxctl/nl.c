@@ -399,16 +399,82 @@ int nl_dump(struct nl *nl, u8 cmd, nl_answer_fn answer, void (*again)(void *data
 }
 
 /*
+ * Events
+ */
+
+/**
+ * nl_listen - have the module's events sent to this connection
+ * @nl: the connection; nl_hear() takes them
+ * @error: the error on failure
+ *
+ * Return: 0, or -1 with @error filled in.
+ */
+int nl_listen(struct nl *nl, struct nl_error *error)
+{
+	memset(error, 0, sizeof(*error));
+	if (!nl->events) {
+		nl_explain(error, "the module tells no events: it is of another version");
+		return nl_fail(error, EOPNOTSUPP);
+	}
+	if (mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &nl->events,
+				  sizeof(nl->events)))
+		return nl_fail(error, errno);
+	return 0;
+}
+
+/**
+ * nl_hear - wait for events
+ * @nl: a connection that listens
+ * @event: called for each of those that are there
+ * @data: argument of @event
+ * @error: the error on failure; its err is ENOBUFS if some were lost, and more may come
+ *
+ * Return: 0, or -1 with @error filled in.
+ */
+int nl_hear(struct nl *nl, nl_answer_fn event, void *data, struct nl_error *error)
+{
+	static u64 buf[NL_BUF_SIZE / sizeof(u64)];
+	const struct nlmsghdr *nlh;
+	ssize_t got;
+	int len;
+
+	memset(error, 0, sizeof(*error));
+	do {
+		got = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return nl_fail(error, errno);
+	len = got;
+	for (nlh = (void *)buf; nl_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		if (nlh->nlmsg_type == nl->family)
+			event(nlh, data);
+	return 0;
+}
+
+/*
  * Opening
  */
 
+static void nl_groups_parse(struct nl *nl, const struct nlattr *groups)
+{
+	const struct nlattr *attr[CTRL_ATTR_MCAST_GRP_MAX + 1], *group;
+
+	mnl_attr_for_each_nested(group, groups) {
+		nl_parse_nested(group, attr, CTRL_ATTR_MCAST_GRP_MAX);
+		if (!strcmp(nl_string(attr[CTRL_ATTR_MCAST_GRP_NAME]), SANX_MCGRP_EVENTS))
+			nl->events = nl_uint(attr[CTRL_ATTR_MCAST_GRP_ID]);
+	}
+}
+
 static void nl_family_answer(const struct nlmsghdr *nlh, void *data)
 {
-	const struct nlattr *attr[CTRL_ATTR_FAMILY_ID + 1];
+	const struct nlattr *attr[CTRL_ATTR_MCAST_GROUPS + 1];
 	struct nl *nl = data;
 
-	nl_parse(nlh, attr, CTRL_ATTR_FAMILY_ID);
+	nl_parse(nlh, attr, CTRL_ATTR_MCAST_GROUPS);
 	nl->family = nl_uint(attr[CTRL_ATTR_FAMILY_ID]);
+	if (attr[CTRL_ATTR_MCAST_GROUPS])
+		nl_groups_parse(nl, attr[CTRL_ATTR_MCAST_GROUPS]);
 }
 
 static int nl_family_resolve(struct nl *nl, struct nl_error *error)

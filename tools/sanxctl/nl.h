@@ -35,11 +35,13 @@ struct nl_error {
  * @sock: the socket
  * @seq: sequence number of the last request
  * @family: number of the module's generic netlink family
+ * @events: number of its multicast group of that name; 0 if it has none
  */
 struct nl {
 	struct mnl_socket *sock;
 	u32 seq;
 	u16 family;
+	u32 events;
 };
 
 /**
@@ -70,6 +72,8 @@ int nl_do(struct nl *nl, struct nl_request *req, nl_answer_fn answer, void *data
 	  struct nl_error *error);
 int nl_dump(struct nl *nl, u8 cmd, nl_answer_fn answer, void (*again)(void *data),
 	    void *data, struct nl_error *error);
+int nl_listen(struct nl *nl, struct nl_error *error);
+int nl_hear(struct nl *nl, nl_answer_fn event, void *data, struct nl_error *error);
 void nl_error_parse(const struct nlmsghdr *nlh, struct nl_error *error);
 
 void nl_parse(const struct nlmsghdr *nlh, const struct nlattr **attr, u16 max);

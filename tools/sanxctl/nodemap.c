@@ -25,7 +25,7 @@ static const char usage[] =
  * Show
  */
 
-static void rail_print(struct print *out, const struct nlattr *rail)
+static void written_rail_print(struct print *out, const struct nlattr *rail)
 {
 	bool tcp = mnl_attr_get_type(rail) == SANX_A_NODE_TCP_RAIL;
 	char text[sizeof("tcp:") + ADDR_STRLEN], addr[ADDR_STRLEN];
@@ -83,7 +83,7 @@ static void node_print(struct print *out, const struct nlattr *nest)
 	mnl_attr_for_each_nested(rail, nest) {
 		if (mnl_attr_get_type(rail) == SANX_A_NODE_RAIL ||
 		    mnl_attr_get_type(rail) == SANX_A_NODE_TCP_RAIL)
-			rail_print(out, rail);
+			written_rail_print(out, rail);
 	}
 	print_list_close(out);
 	print_bool(out, "found", attr[SANX_A_NODE_FOUND_SECS]);

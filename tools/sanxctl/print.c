@@ -56,7 +56,7 @@ void print_init(struct print *out, bool json, bool pretty)
 
 /**
  * print_reset - discard all output
- * @out: the output; what is to be one object stays one
+ * @out: the output; what is to be one object, or none, stays that
  */
 void print_reset(struct print *out)
 {
@@ -67,6 +67,8 @@ void print_reset(struct print *out)
 	if (out->text) {
 		text_close(out);
 		text_open(out);
+	} else if (!out->root) {
+		return;
 	} else if (json_object_is_type(out->root, json_type_object)) {
 		print_single(out);
 	} else {
@@ -85,6 +87,16 @@ void print_single(struct print *out)
 
 	root_set(out, json_object_new_object());
 	out->item = out->root;
+}
+
+/**
+ * print_none - write nothing at the end, as others are written before
+ * @out: the output, still empty; nothing is added to it
+ */
+void print_none(struct print *out)
+{
+	json_object_put(out->root);
+	out->root = NULL;
 }
 
 /**
@@ -194,9 +206,11 @@ void print_list_close(struct print *out)
 static int json_write(struct print *out)
 {
 	int flags = out->pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN;
-	const char *text = json_object_to_json_string_ext(out->root,
-							  flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *text;
 
+	if (!out->root)
+		return 0;
+	text = json_object_to_json_string_ext(out->root, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 	return !text || puts(text) == EOF ? -1 : 0;
 }
 

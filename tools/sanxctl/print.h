@@ -48,6 +48,7 @@ void print_reset(struct print *out);
 int print_finish(struct print *out);
 
 void print_single(struct print *out);
+void print_none(struct print *out);
 void print_heading(struct print *out, const char *heading);
 void print_item_open(struct print *out);
 void print_item_close(struct print *out);

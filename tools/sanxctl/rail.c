@@ -45,18 +45,20 @@ static void counts_print(struct print *out, const struct nlattr **attr)
 	ctl_print_string(out, "cause", " cause %s", attr[SANX_A_RAIL_CAUSE]);
 }
 
-static void rail_answer(const struct nlmsghdr *nlh, void *data)
+/**
+ * rail_print - print what the module tells of a rail
+ * @out: the output, with an open object
+ * @nlh: the message
+ */
+void rail_print(struct print *out, const struct nlmsghdr *nlh)
 {
 	const struct nlattr *attr[SANX_A_RAIL_MAX + 1];
-	struct ctl *ctl = data;
-	struct print *out = &ctl->out;
 	struct in6_addr local, remote;
 	char text[ADDR_STRLEN];
 
 	nl_parse(nlh, attr, SANX_A_RAIL_MAX);
 	remote = nl_addr(attr[SANX_A_RAIL_REMOTE]);
 
-	print_item_open(out);
 	print_uint(out, "node", "node %llu", nl_uint(attr[SANX_A_RAIL_NODE]));
 	print_uint(out, "rail", " rail %llu", nl_uint(attr[SANX_A_RAIL_NUMBER]));
 	print_string(out, "transport", " transport %s", nl_string(attr[SANX_A_RAIL_TRANSPORT]));
@@ -69,7 +71,15 @@ static void rail_answer(const struct nlmsghdr *nlh, void *data)
 	print_string(out, "admin", " admin %s", admin_name(nl_uint(attr[SANX_A_RAIL_ADMIN])));
 	print_uint(out, "weight", " weight %llu", nl_uint(attr[SANX_A_RAIL_WEIGHT]));
 	counts_print(out, attr);
-	print_item_close(out);
+}
+
+static void rail_answer(const struct nlmsghdr *nlh, void *data)
+{
+	struct ctl *ctl = data;
+
+	print_item_open(&ctl->out);
+	rail_print(&ctl->out, nlh);
+	print_item_close(&ctl->out);
 }
 
 static int rail_show(struct ctl *ctl, int argc, char **argv)

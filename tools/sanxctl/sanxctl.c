@@ -11,7 +11,7 @@
 static const char usage[] =
 	"Usage: sanxctl [ OPTIONS ] OBJECT { COMMAND | help }\n"
 	"where  OBJECT := { nodemap | ports | key | link | rail | socket | stats |\n"
-	"                   explain | doctor }\n"
+	"                   explain | doctor | monitor | top }\n"
 	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] | -n[etns] NETNS }\n";
 
 static const struct object * const objects[] = {
@@ -24,6 +24,8 @@ static const struct object * const objects[] = {
 	&stats_object,
 	&explain_object,
 	&doctor_object,
+	&monitor_object,
+	&top_object,
 };
 
 struct options {

@@ -65,6 +65,11 @@ extern const struct object socket_object;
 extern const struct object stats_object;
 extern const struct object explain_object;
 extern const struct object doctor_object;
+extern const struct object monitor_object;
+extern const struct object top_object;
+
+/* rail.c */
+void rail_print(struct print *out, const struct nlmsghdr *nlh);
 
 int ctl_connect(struct ctl *ctl);
 

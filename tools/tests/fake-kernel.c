@@ -36,6 +36,7 @@
 #include "../sanxctl/nl.h"
 
 #define FAMILY 0x25
+#define GROUP 0x26
 
 /* A node id, or a port, that is refused. */
 #define BAD_NODE 666
@@ -46,6 +47,14 @@ static union {
 } answer;
 static char *answer_end;
 static const struct nlmsghdr *request;
+
+/* What a listener hears next. */
+static enum {
+	ANSWERS,
+	EVENTS,
+	LOSS,
+	FAULT,
+} hears;
 
 static bool fake(const char *how)
 {
@@ -58,6 +67,12 @@ static bool fake(const char *how)
  * Answers
  */
 
+static void answer_start(void)
+{
+	memset(&answer, 0, sizeof(answer));
+	answer_end = answer.bytes;
+}
+
 static struct nlmsghdr *message(u16 type)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(answer_end);
@@ -66,6 +81,17 @@ static struct nlmsghdr *message(u16 type)
 	nlh->nlmsg_seq = request->nlmsg_seq;
 	if (type >= NLMSG_MIN_TYPE)
 		mnl_nlmsg_put_extra_header(nlh, GENL_HDRLEN);
+	return nlh;
+}
+
+/* A message that nobody has asked for. */
+static struct nlmsghdr *event(u8 cmd)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+	struct genlmsghdr *genl = mnl_nlmsg_get_payload(nlh);
+
+	nlh->nlmsg_seq = 0;
+	genl->cmd = cmd;
 	return nlh;
 }
 
@@ -195,10 +221,8 @@ static void do_change(u8 cmd)
 	answer_error(0, NULL, NULL);
 }
 
-static void dump_links(void)
+static void put_link(struct nlmsghdr *nlh)
 {
-	struct nlmsghdr *nlh = message(FAMILY);
-
 	mnl_attr_put_u32(nlh, SANX_A_LINK_NODE, 2);
 	mnl_attr_put_strz(nlh, SANX_A_LINK_TRANSPORT, "verbs");
 	mnl_attr_put_strz(nlh, SANX_A_LINK_DEVICE, "a\"b\\c/\001");
@@ -212,6 +236,13 @@ static void dump_links(void)
 	mnl_attr_put_u32(nlh, SANX_A_LINK_MOVES, 2);
 	mnl_attr_put_strz(nlh, SANX_A_LINK_MOVED, "lost");
 	mnl_attr_put_u32(nlh, SANX_A_LINK_MOVED_SECS, 71);
+}
+
+static void dump_links(void)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	put_link(nlh);
 	message_end(nlh);
 }
 
@@ -227,16 +258,8 @@ static void dump_rail_up(void)
 	message_end(nlh);
 }
 
-static void dump_rails(void)
+static void put_rail(struct nlmsghdr *nlh)
 {
-	struct nlmsghdr *nlh;
-
-	if (fake("well")) {
-		dump_rail_up();
-		return;
-	}
-	nlh = message(FAMILY);
-
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_NODE, 2);
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_NUMBER, 0);
 	mnl_attr_put_strz(nlh, SANX_A_RAIL_TRANSPORT, "verbs");
@@ -251,6 +274,18 @@ static void dump_rails(void)
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_ERRORS, 7);
 	mnl_attr_put_u32(nlh, SANX_A_RAIL_RETRY_SECS, 8);
 	mnl_attr_put_strz(nlh, SANX_A_RAIL_CAUSE, "no-key");
+}
+
+static void dump_rails(void)
+{
+	struct nlmsghdr *nlh;
+
+	if (fake("well")) {
+		dump_rail_up();
+		return;
+	}
+	nlh = message(FAMILY);
+	put_rail(nlh);
 	message_end(nlh);
 
 	/* A rail for which this node has no address. */
@@ -287,31 +322,23 @@ static void do_rail(void)
 	answer_error(0, text, NULL);
 }
 
-static void dump_sockets(void)
+/* What a dump and an event both tell. */
+static void put_socket(struct nlmsghdr *nlh, u64 tx_bytes)
 {
-	struct nlmsghdr *nlh = message(FAMILY);
-
 	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "10.0.0.1");
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 80);
 	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.2");
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, 40000);
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "ESTAB");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "loop");
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_QUEUE, 5);
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_QUEUE, 6);
-	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 0x100000001ULL);
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_UID, 1000);
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_DENIED, 1);
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_NODE, 2);
-	mnl_attr_put_u64(nlh, SANX_A_SOCKET_TX_BYTES, 10);
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_TX_BYTES, tx_bytes);
 	mnl_attr_put_u64(nlh, SANX_A_SOCKET_RX_BYTES, 0);
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_MS, 30);
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_RING, 65536);
-	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_RING, 32768);
-	message_end(nlh);
+}
 
-	/* One that became TCP. */
-	nlh = message(FAMILY);
+/* One that became TCP. */
+static void put_fallen(struct nlmsghdr *nlh)
+{
 	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "10.0.0.1");
 	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 40001);
 	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.3");
@@ -319,6 +346,28 @@ static void dump_sockets(void)
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "ESTAB");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "tcp");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_FALLBACK, "refused");
+}
+
+/* Each dump of a run has more bytes than the one before, if it "grows". */
+static void dump_sockets(void)
+{
+	static u64 tx_bytes = 10;
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	put_socket(nlh, tx_bytes);
+	tx_bytes += fake("grows") ? 1000000000 : 0;
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_QUEUE, 5);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_QUEUE, 6);
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 0x100000001ULL);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_UID, 1000);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_DENIED, 1);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_MS, 30);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_TX_RING, 65536);
+	mnl_attr_put_u32(nlh, SANX_A_SOCKET_RX_RING, 32768);
+	message_end(nlh);
+
+	nlh = message(FAMILY);
+	put_fallen(nlh);
 	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 77);
 	message_end(nlh);
 
@@ -390,6 +439,45 @@ static void do_apply(void)
 	answer_error(0, NULL, NULL);
 }
 
+static void do_reset(void)
+{
+	const struct nlattr *attr[SANX_A_LINK_MAX + 1];
+	struct nlmsghdr *nlh;
+
+	nl_parse(request, attr, SANX_A_LINK_MAX);
+	if (fake("denied")) {
+		answer_error(EPERM, NULL, NULL);
+		return;
+	}
+	nlh = message(FAMILY);
+	mnl_attr_put_u32(nlh, SANX_A_LINK_ENDED,
+			 nl_uint(attr[SANX_A_LINK_NODE]) * 100 +
+			 (attr[SANX_A_LINK_LANE] ? nl_uint(attr[SANX_A_LINK_LANE]) : 99));
+	message_end(nlh);
+	answer_error(0, NULL, NULL);
+}
+
+/* The events that a listener gets. */
+static void tell_events(void)
+{
+	struct nlmsghdr *nlh = event(SANX_CMD_SOCKET_NTF);
+
+	put_socket(nlh, 10);
+	message_end(nlh);
+	nlh = event(SANX_CMD_LINK_NTF);
+	put_link(nlh);
+	mnl_attr_put_strz(nlh, SANX_A_LINK_WHY, "the peer was lost");
+	message_end(nlh);
+	nlh = event(SANX_CMD_RAIL_NTF);
+	put_rail(nlh);
+	message_end(nlh);
+	nlh = event(SANX_CMD_SOCKET_NTF);
+	put_fallen(nlh);
+	message_end(nlh);
+	/* Of a version that is not known yet. */
+	message_end(event(SANX_CMD_MAX + 1));
+}
+
 static void do_dump(u8 cmd)
 {
 	static bool interrupted;
@@ -415,6 +503,17 @@ static void do_dump(u8 cmd)
 	answer_done(fake("broken") ? EIO : 0);
 }
 
+static void put_groups(struct nlmsghdr *nlh)
+{
+	struct nlattr *groups = mnl_attr_nest_start(nlh, CTRL_ATTR_MCAST_GROUPS);
+	struct nlattr *group = mnl_attr_nest_start(nlh, 1);
+
+	mnl_attr_put_u32(nlh, CTRL_ATTR_MCAST_GRP_ID, GROUP);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_MCAST_GRP_NAME, SANX_MCGRP_EVENTS);
+	mnl_attr_nest_end(nlh, group);
+	mnl_attr_nest_end(nlh, groups);
+}
+
 static void do_ctrl(void)
 {
 	struct nlmsghdr *nlh;
@@ -425,6 +524,8 @@ static void do_ctrl(void)
 	}
 	nlh = message(GENL_ID_CTRL);
 	mnl_attr_put_u16(nlh, CTRL_ATTR_FAMILY_ID, FAMILY);
+	if (!fake("old"))
+		put_groups(nlh);
 	message_end(nlh);
 	answer_error(0, NULL, NULL);
 }
@@ -555,10 +656,19 @@ int mnl_socket_bind(struct mnl_socket *nl, unsigned int groups, pid_t pid)
 
 int mnl_socket_setsockopt(const struct mnl_socket *nl, int type, void *buf, socklen_t len)
 {
+	static const struct nlmsghdr none;
+
 	(void)nl;
-	(void)type;
-	(void)buf;
-	(void)len;
+	if (type != NETLINK_ADD_MEMBERSHIP)
+		return 0;
+	if (len != sizeof(u32) || *(u32 *)buf != GROUP) {
+		errno = EINVAL;
+		return -1;
+	}
+	request = &none;
+	answer_start();
+	tell_events();
+	hears = EVENTS;
 	return 0;
 }
 
@@ -580,8 +690,7 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 
 	(void)nl;
 	request = buf;
-	memset(&answer, 0, sizeof(answer));
-	answer_end = answer.bytes;
+	answer_start();
 
 	if (request->nlmsg_type == GENL_ID_CTRL)
 		do_ctrl();
@@ -595,6 +704,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 		do_stats();
 	else if (genl->cmd == SANX_CMD_PORTS_APPLY)
 		do_apply();
+	else if (genl->cmd == SANX_CMD_LINK_RESET)
+		do_reset();
 	else if (genl->cmd == SANX_CMD_KEY_ADD || genl->cmd == SANX_CMD_KEY_DEL)
 		do_key(genl->cmd);
 	else if (genl->cmd == SANX_CMD_RAIL_SET)
@@ -609,6 +720,12 @@ ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 	size_t len = answer_end - answer.bytes;
 
 	(void)nl;
+	if (hears == LOSS || hears == FAULT) {
+		errno = hears == LOSS ? ENOBUFS : EIO;
+		hears++;
+		return -1;
+	}
+	hears += hears == EVENTS;
 	if (len > size) {
 		errno = ENOSPC;
 		return -1;

@@ -16,6 +16,7 @@ sanxctl() {
 	nodemap) printf '10.0.0.1 1 10.1.0.1\nfd00::2 2\n' ;;
 	key) printf 'default 0012abcd\n7 00000001\n7 00000002\n' ;;
 	rail) printf 'node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state up\nnode 2 rail 1 transport tcp-rail local fd00::1 remote fd00::2 state up\nnode 3 rail 0 transport tcp-rail remote fd00::3 state idle\n' ;;
+	link) printf 'node 2 transport verbs device a lane 5 state up\nnode 2 transport verbs device a lane 6 state up\nnode 3 transport loop device a lane 1 state up\n' ;;
 	ports) printf 'deny 22\nallow 80-90\ndeny 23\n' ;;
 	esac
 }
@@ -34,7 +35,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 touch "$work/one file"
 
-ok "objects" completes "nodemap ports key link rail socket stats explain doctor help" ""
+ok "objects" completes "nodemap ports key link rail socket stats explain doctor monitor top help" ""
 ok "objects, begun" completes "socket stats" s
 ok "options" completes "-json -pretty -netns -Version -help" -
 ok "objects after options" completes "nodemap" -j -p n
@@ -42,7 +43,7 @@ ok "commands" completes "show load sync add del flush help" nodemap ""
 ok "commands of keys" completes "show generate add del help" key ""
 ok "peers with keys" completes "default 7" key del ""
 ok "keys of a peer" completes "00000001 00000002" key del 7 ""
-ok "commands of what is only shown" completes "show help" link ""
+ok "commands of what is only shown" completes "show reset help" link ""
 ok "an object cut short" completes "flush" no f
 ok "an ambiguous object" completes "" s ""
 ok "an unknown object" completes "" x ""
@@ -63,6 +64,10 @@ ok "nothing behind the port" completes "" explain 10.0.0.1 80 ""
 ok "reasons" completes "refused route" socket show all fallback r
 ok "an option of a command" completes "--prometheus" stats show --
 ok "what there is to look at" completes "root help" doctor ""
+ok "nodes with links" completes "2 3" link reset ""
+ok "lanes of a node" completes "5 6" link reset 2 lane ""
+ok "what there is to be told" completes "socket link rail help" monitor ""
+ok "sums" completes "socket node program" top count 3 by ""
 ok "behind the name of a namespace" completes "link" -n blue l
 ok "the name of a namespace" completes "" -n b
 
@@ -92,6 +97,7 @@ zsh_completes() {
 			nodemap) printf "10.0.0.1 1 10.1.0.1\nfd00::2 2\n" ;;
 			key) printf "default 0012abcd\n7 00000001\n7 00000002\n" ;;
 			rail) printf "node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state up\nnode 2 rail 1 transport tcp-rail local fd00::1 remote fd00::2 state up\n" ;;
+			link) printf "node 2 transport verbs device a lane 5 state up\nnode 2 transport verbs device a lane 6 state up\nnode 3 transport loop device a lane 1 state up\n" ;;
 			ports) printf "deny 22\nallow 80-90\ndeny 23\n" ;;
 			esac
 		}
@@ -106,8 +112,8 @@ zsh_completes() {
 		. $1
 		print -- $out' zsh "$here/../completion/_sanxctl" "$@")" "$wanted"
 }
-ok "zsh: objects" zsh_completes "nodemap ports key link rail socket stats explain doctor help" ""
-ok "zsh: objects behind options" zsh_completes "nodemap ports key link rail socket stats explain doctor help" -j -n x ""
+ok "zsh: objects" zsh_completes "nodemap ports key link rail socket stats explain doctor monitor top help" ""
+ok "zsh: objects behind options" zsh_completes "nodemap ports key link rail socket stats explain doctor monitor top help" -j -n x ""
 ok "zsh: options" zsh_completes "-json -pretty -netns -Version -help" -
 ok "zsh: commands" zsh_completes "show load sync add del flush help" no ""
 ok "zsh: an ambiguous object" zsh_completes "" s ""
@@ -121,6 +127,10 @@ ok "zsh: what a rail can be set to" zsh_completes "up drain down weight" rail se
 ok "zsh: states of sockets" zsh_completes "established connecting listening connected unconnected" socket show state ""
 ok "zsh: filters of sockets" zsh_completes "all -p -m state transport fallback node port sport dport pid uid" socket show all ""
 ok "zsh: hosts to explain" zsh_completes "10.0.0.1 fd00::2 pid help" explain ""
+ok "zsh: nodes with links" zsh_completes "2 3" link reset ""
+ok "zsh: lanes of a node" zsh_completes "5 6" link reset 2 lane ""
+ok "zsh: what there is to be told" zsh_completes "socket link rail help" monitor ""
+ok "zsh: sums" zsh_completes "socket node program" top count 3 by ""
 ok "zsh: ports to explain" zsh_completes "PORTS" explain 10.0.0.1 ""
 ok "zsh: all files are in order" zsh -f -n "$here/../completion/_sanxctl" "$here/../completion/_sanx-run"
 

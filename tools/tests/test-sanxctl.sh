@@ -493,6 +493,52 @@ ok "socket: kill what" says 1 "{}" "Error: FILTER is missing, which says what is
 ok "socket: kill, an option of show" says 1 "" "Error: -p and -m are options of show." socket kill -p node 2
 ok "socket: kill, denied" is "$(FAKE=denied "$sanxctl" socket kill node 2 2>&1)" \
 	"Error: Operation not permitted (CAP_NET_ADMIN is needed)."
+### Live
+
+ok "link: reset" says 0 "299 ended" "" link reset 2
+ok "link: reset one lane" says 0 "205 ended" "" link reset 2 lane 5
+ok "link: reset, JSON" json doc "{'ended': 200}" -j link reset 2 lane 0
+ok "link: reset what" says 1 "" "Error: NODEID is missing." link reset
+ok "link: reset no node" says 1 "" 'Error: "0" is not a node id, expected 1-4294967295.' link reset 0
+ok "link: reset, no lane" says 1 "" "Error: the number of a lane is missing." link reset 2 lane
+ok "link: reset, a bad lane" says 1 "" 'Error: "256" is not the number of a lane.' link reset 2 lane 256
+ok "link: reset, one too many" says 1 "" 'Error: argument "7" is one too many.' link reset 2 lane 5 7
+ok "link: reset, denied" is "$(FAKE=denied "$sanxctl" link reset 2 2>&1)" \
+	"Error: Operation not permitted (CAP_NET_ADMIN is needed)."
+lost="Warning: events were lost, as they come too fast.
+Error: Input/output error."
+"$sanxctl" monitor >"$work/out" 2>"$work/err"
+ok "monitor: fails when it must" is "$? $(<"$work/err")" "1 $lost"
+ok "monitor: in words" is "$(cut -d ' ' -f 2- "$work/out")" \
+"socket ESTAB 10.0.0.1:80 10.0.0.2:40000 loop node:2 tx_bytes:10 rx_bytes:0
+link   up node 2 lane 5 verbs 10.0.0.1 - fd00::2: the peer was lost
+rail   node 2 rail 0 transport verbs local 10.0.0.1 remote 10.0.0.2 state failed admin drain weight 3 links 0 conns 0 rtt_ns 1234 tx_bytes 18446744073709551615 rx_bytes 6 errors 7 retry_secs 8 cause no-key
+socket ESTAB 10.0.0.1:40001 10.0.0.3:81 tcp fallback:refused"
+ok "monitor: the time" test "$(grep -cE '^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} ' "$work/out")" = 4
+ok "monitor: some only" is "$("$sanxctl" monitor rail link 2>/dev/null | cut -d ' ' -f 2)" "link
+rail"
+ok "monitor: what else" says 1 "" 'Error: "lane", expected socket, link or rail.' monitor lane
+ok "monitor: another version" is "$(FAKE=old "$sanxctl" monitor 2>&1)" \
+	"Error: the module tells no events: it is of another version."
+# tops ARGUMENT...: rates of a second, while a socket sends more and more.
+tops() {
+	FAKE=grows "$sanxctl" top count 1 "$@"
+}
+ok "top: by socket" is "$(tops | sed 's/^ *[1-9][0-9]*/N/')" \
+"        Tx/s         Rx/s Transport  Node Local                 Remote                Program
+N            0 loop          2 10.0.0.1:80           10.0.0.2:40000        -"
+ok "top: by node" is "$(tops by node | sed 1d | sed 's/^ *[1-9][0-9]*/N/')" "N            0      1 loop          2"
+ok "top: by program" is "$(tops by program | sed 1d | sed 's/^ *[1-9][0-9]*/N/')" "N            0      1 -"
+ok "top: each is one object" is "$(FAKE=grows "$sanxctl" -j top count 2 | python3 -c '
+import json, sys
+for line in sys.stdin:
+	[top] = json.loads(line)
+	print(top["tx_bytes_per_sec"] > 0)')" "True
+True"
+ok "top: by what" says 1 "" 'Error: "user", expected socket, node or program.' top by user
+ok "top: no delay" says 1 "" 'Error: delay "0" is not a number from 1 to 3600.' top delay 0
+ok "top: count what" says 1 "" 'Error: a value for "count" is missing.' top count
+
 ok "stats: show" is "$("$sanxctl" stats | sed -n '1p;3p;14p;17p')" \
 "conns_loop         1
 conns_tcp_rail     18
@@ -648,9 +694,12 @@ import json, jsonschema, sys
 schema = json.load(open(sys.argv[1]))
 jsonschema.Draft202012Validator.check_schema(schema)
 schema["$ref"] = "#/$defs/" + sys.argv[3]
-doc = json.load(open(sys.argv[2]))
-assert doc or sys.argv[3] in ("nothing", "error"), "nothing in it"
-jsonschema.validate(doc, schema)' "$here/../../Documentation/sanxctl.schema.json" "$work/out" "$name"
+text = open(sys.argv[2]).read()
+while text:
+	doc, end = json.JSONDecoder().raw_decode(text)
+	assert doc or sys.argv[3] in ("nothing", "error"), "nothing in it"
+	jsonschema.validate(doc, schema)
+	text = text[end:].lstrip()' "$here/../../Documentation/sanxctl.schema.json" "$work/out" "$name"
 }
 
 printf '10.0.0.1 1 tcp\nfd00::2 2\nauto 10.5.0.0/16\n' >"$work/file"
@@ -684,6 +733,11 @@ print(json.dumps({key: value["description"] for key, value in told.items()}))' \
 	"$here/../../Documentation/sanxctl.schema.json")" \
 	"$("$sanxctl" -j stats describe | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)))')"
 ok "shape: socket kill" shape socket_kill socket kill node 2
+ok "shape: link reset" shape link_reset link reset 2
+ok "shape: monitor" shape monitor monitor
+ok "shape: top" shape top top count 1
+ok "shape: top by node" shape top top count 1 by node
+ok "shape: top by program" shape top top count 1 by program
 ok "shape: explain a host" shape explain_host explain 10.0.0.2 80
 ok "shape: explain all" shape explain explain
 ok "shape: version" shape version -V
