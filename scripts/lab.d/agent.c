@@ -26,6 +26,10 @@
 
 #define MAX_ARGS	256
 
+/* How often, and after how long each time, a hang-up is looked at before it counts. */
+#define HANGUP_LOOKS	10
+#define HANGUP_LOOK_US	100000
+
 struct job {
 	pid_t pid;	/* 0 once it has ended */
 	pid_t sid;	/* of its session */
@@ -260,6 +264,24 @@ static uint8_t exit_code(int status)
 				   128 + WTERMSIG(status);
 }
 
+/*
+ * The host's close of an earlier session may be heard only now: then its open of this one
+ * follows at once.  A new client in the place of ours says hello (from_host()).
+ */
+static int host_is_gone(int port)
+{
+	struct pollfd p = { .fd = port };
+	int i;
+
+	for (i = 0; i < HANGUP_LOOKS; i++) {
+		poll(&p, 1, 0);
+		if (!(p.revents & POLLHUP))
+			return 0;
+		usleep(HANGUP_LOOK_US);
+	}
+	return 1;
+}
+
 /* Returns 1 when the command ended, -1 when the host went away. */
 static int serve_once(int port, struct job *job, struct frame *f)
 {
@@ -276,7 +298,7 @@ static int serve_once(int port, struct job *job, struct frame *f)
 	if (poll(p, 4, -1) < 0)
 		return errno == EINTR ? 0 : -1;
 	if (p[0].revents & POLLHUP)
-		return -1;
+		return host_is_gone(port) ? -1 : 0;
 	if (p[0].revents && from_host(port, job, f))
 		return f->type == FRAME_HELLO ? -2 : -1;
 	if (p[1].revents && !to_host(port, job->out, FRAME_STDOUT))
@@ -374,6 +396,8 @@ static int session(int port, struct frame *f)
 
 	if (frame_send(port, FRAME_HELLO, f->data, COOKIE_LEN))
 		return -1;
+	/* Not a bare read, which takes an earlier session's close for the end of the file. */
+	wait_for_host(port);
 	if (frame_recv(port, f) || f->type != FRAME_RUN)
 		return f->type == FRAME_HELLO ? -2 : -1;
 	if (!begin(port, &job, f))
