@@ -50,6 +50,14 @@ bool sanx_fallen_each(const struct net *net, unsigned int chain,
 	return true;
 }
 
+/* Nor does TCP know any. */
+void sanx_native_ends(const struct sock *sk, struct sanx_endpoint *local,
+		      struct sanx_endpoint *remote)
+{
+	memset(local, 0, sizeof(*local));
+	memset(remote, 0, sizeof(*remote));
+}
+
 const char *sanx_fallback_name(enum sanx_fallback why)
 {
 	fuzz_assert(why < __SANX_FALLBACKS);

@@ -169,6 +169,7 @@ bool sanx_needs_stack(const struct sock *sk);
 u32 sanx_conn_outq(struct sanx_conn *conn);
 u32 sanx_conn_taken(struct sanx_conn *conn);
 u32 sanx_conn_unsent(struct sanx_conn *conn);
+void sanx_conn_bytes(struct sanx_conn *conn, u64 *sent, u64 *came);
 
 /* liveness.c */
 void sanx_liveness_options(struct sanx_conn *conn, const struct sock *sk);

@@ -53,3 +53,25 @@ u32 sanx_conn_unsent(struct sanx_conn *conn)
 {
 	return conn->ops->unsent ? conn->ops->unsent(conn) : 0;
 }
+
+/**
+ * sanx_conn_bytes() - how many bytes a connection has carried
+ * @conn: the connection
+ * @sent: set to those that the program has sent
+ * @came: set to those of the peer's that have arrived
+ *
+ * Context: any.  Hints.
+ */
+void sanx_conn_bytes(struct sanx_conn *conn, u64 *sent, u64 *came)
+{
+	u64 next;
+
+	/* What is posted meanwhile goes from the one to the other. */
+	do {
+		next = READ_ONCE(conn->tx.next);
+		*sent = next;
+		if (!conn->ops->counts_unsent)
+			*sent += sanx_conn_unsent(conn);
+	} while (next != READ_ONCE(conn->tx.next));
+	*came = READ_ONCE(conn->rx.tail);
+}

@@ -25,8 +25,9 @@ int sanx_nl_put_rail_attrs(struct sk_buff *skb, const struct sanx_rail_info *inf
 
 /* sockets.c */
 const char *sanx_nl_tcp_state(int state);
-void sanx_nl_native_ends(const struct sock *sk, struct sanx_endpoint *local,
-			 struct sanx_endpoint *remote);
+bool sanx_nl_put_ends(struct sk_buff *skb, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote);
+bool sanx_nl_put_bytes(struct sk_buff *skb, u64 sent, u64 came);
 
 /* monitor.c */
 void sanx_monitor_init(void);

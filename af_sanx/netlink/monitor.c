@@ -103,30 +103,18 @@ free:
 	nlmsg_free(e->skb);
 }
 
-static bool put_ends(struct sk_buff *skb, const struct sanx_endpoint *local,
-		     const struct sanx_endpoint *remote)
-{
-	return !nla_put_in6_addr(skb, SANX_A_SOCKET_LOCAL_ADDR, &local->addr) &&
-	       !nla_put_u16(skb, SANX_A_SOCKET_LOCAL_PORT, ntohs(local->port)) &&
-	       !nla_put_in6_addr(skb, SANX_A_SOCKET_REMOTE_ADDR, &remote->addr) &&
-	       !nla_put_u16(skb, SANX_A_SOCKET_REMOTE_PORT, ntohs(remote->port));
-}
-
 static bool put_conn(struct sk_buff *skb, struct sanx_conn *conn, int state)
 {
-	u64 sent = READ_ONCE(conn->tx.next);
 	struct sanx_via via;
+	u64 sent, came;
 
-	if (!conn->ops->counts_unsent)
-		sent += sanx_conn_unsent(conn);
+	sanx_conn_bytes(conn, &sent, &came);
 	conn->ops->via(conn, &via);
-	return put_ends(skb, &conn->local, &conn->remote) &&
+	return sanx_nl_put_ends(skb, &conn->local, &conn->remote) &&
 	       !nla_put_string(skb, SANX_A_SOCKET_STATE, sanx_state_name(state)) &&
 	       !nla_put_string(skb, SANX_A_SOCKET_TRANSPORT, via.name) &&
 	       (!via.node || !nla_put_u32(skb, SANX_A_SOCKET_NODE, via.node)) &&
-	       !nla_put_u64_64bit(skb, SANX_A_SOCKET_TX_BYTES, sent, SANX_A_SOCKET_PAD) &&
-	       !nla_put_u64_64bit(skb, SANX_A_SOCKET_RX_BYTES, READ_ONCE(conn->rx.tail),
-				  SANX_A_SOCKET_PAD);
+	       sanx_nl_put_bytes(skb, sent, came);
 }
 
 /*
@@ -158,8 +146,8 @@ static void on_fallback(const struct sock *sk, const struct sanx_endpoint *to,
 
 	if (!event_start(&e, sock_net(sk), SANX_CMD_SOCKET_NTF))
 		return;
-	sanx_nl_native_ends(sk, &local, &remote);
-	event_send(&e, put_ends(e.skb, &local, to ?: &remote) &&
+	sanx_native_ends(sk, &local, &remote);
+	event_send(&e, sanx_nl_put_ends(e.skb, &local, to ?: &remote) &&
 		   !nla_put_string(e.skb, SANX_A_SOCKET_STATE,
 				   sanx_nl_tcp_state(inet_sk_state_load(sk))) &&
 		   !nla_put_string(e.skb, SANX_A_SOCKET_TRANSPORT, "tcp") &&

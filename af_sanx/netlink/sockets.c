@@ -68,32 +68,6 @@ const char *sanx_nl_tcp_state(int state)
 	return state < ARRAY_SIZE(names) && names[state] ? names[state] : "UNCONN";
 }
 
-/**
- * sanx_nl_native_ends() - the addresses and ports that TCP has for a socket
- * @sk: its sock
- * @local: set
- * @remote: set
- *
- * Context: any.  Values that change meanwhile are hints.
- */
-void sanx_nl_native_ends(const struct sock *sk, struct sanx_endpoint *local,
-			 struct sanx_endpoint *remote)
-{
-	const struct inet_sock *inet = inet_sk(sk);
-
-	local->port = htons(READ_ONCE(inet->inet_num));
-	remote->port = inet->inet_dport;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6) {
-		local->addr = sk->sk_v6_rcv_saddr;
-		remote->addr = sk->sk_v6_daddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &local->addr);
-	ipv6_addr_set_v4mapped(inet->inet_daddr, &remote->addr);
-}
-
 static void view_conn(struct sock_view *v, struct sanx_conn *conn)
 {
 	struct sanx_via via;
@@ -121,7 +95,7 @@ static void view_sock(struct sock_view *v, const struct sanx_sock *ss)
 		view_conn(v, conn);
 		return;
 	}
-	sanx_nl_native_ends(sk, &v->local, &v->remote);
+	sanx_native_ends(sk, &v->local, &v->remote);
 	v->transport = "-";
 	v->state = "UNCONN";
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
@@ -138,7 +112,7 @@ static void view_fallen(struct sock_view *v, const struct sock *sk, enum sanx_fa
 	int state = inet_sk_state_load(sk);
 
 	memset(v, 0, sizeof(*v));
-	sanx_nl_native_ends(sk, &v->local, &v->remote);
+	sanx_native_ends(sk, &v->local, &v->remote);
 	v->transport = "tcp";
 	v->fallback = sanx_fallback_name(why);
 	v->state = sanx_nl_tcp_state(state);
@@ -153,14 +127,27 @@ static void view_fallen(struct sock_view *v, const struct sock *sk, enum sanx_fa
 	v->tx = READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
 }
 
+bool sanx_nl_put_ends(struct sk_buff *skb, const struct sanx_endpoint *local,
+		      const struct sanx_endpoint *remote)
+{
+	return !nla_put_in6_addr(skb, SANX_A_SOCKET_LOCAL_ADDR, &local->addr) &&
+	       !nla_put_u16(skb, SANX_A_SOCKET_LOCAL_PORT, ntohs(local->port)) &&
+	       !nla_put_in6_addr(skb, SANX_A_SOCKET_REMOTE_ADDR, &remote->addr) &&
+	       !nla_put_u16(skb, SANX_A_SOCKET_REMOTE_PORT, ntohs(remote->port));
+}
+
+bool sanx_nl_put_bytes(struct sk_buff *skb, u64 sent, u64 came)
+{
+	return !nla_put_u64_64bit(skb, SANX_A_SOCKET_TX_BYTES, sent, SANX_A_SOCKET_PAD) &&
+	       !nla_put_u64_64bit(skb, SANX_A_SOCKET_RX_BYTES, came, SANX_A_SOCKET_PAD);
+}
+
 static bool put_conn(struct sk_buff *skb, struct sanx_conn *conn)
 {
-	u64 sent = READ_ONCE(conn->tx.next), came = READ_ONCE(conn->rx.tail);
+	u64 sent, came;
 
-	if (!conn->ops->counts_unsent)
-		sent += sanx_conn_unsent(conn);
-	return !nla_put_u64_64bit(skb, SANX_A_SOCKET_TX_BYTES, sent, SANX_A_SOCKET_PAD) &&
-	       !nla_put_u64_64bit(skb, SANX_A_SOCKET_RX_BYTES, came, SANX_A_SOCKET_PAD) &&
+	sanx_conn_bytes(conn, &sent, &came);
+	return sanx_nl_put_bytes(skb, sent, came) &&
 	       (!sent || !nla_put_u32(skb, SANX_A_SOCKET_TX_MS,
 				      sanx_age_ms(READ_ONCE(conn->tx_time)))) &&
 	       (!came || !nla_put_u32(skb, SANX_A_SOCKET_RX_MS,
@@ -171,10 +158,7 @@ static bool put_conn(struct sk_buff *skb, struct sanx_conn *conn)
 
 static bool put_view(struct sk_buff *skb, const struct sock_view *v)
 {
-	return !nla_put_in6_addr(skb, SANX_A_SOCKET_LOCAL_ADDR, &v->local.addr) &&
-	       !nla_put_u16(skb, SANX_A_SOCKET_LOCAL_PORT, ntohs(v->local.port)) &&
-	       !nla_put_in6_addr(skb, SANX_A_SOCKET_REMOTE_ADDR, &v->remote.addr) &&
-	       !nla_put_u16(skb, SANX_A_SOCKET_REMOTE_PORT, ntohs(v->remote.port)) &&
+	return sanx_nl_put_ends(skb, &v->local, &v->remote) &&
 	       !nla_put_string(skb, SANX_A_SOCKET_STATE, v->state) &&
 	       !nla_put_string(skb, SANX_A_SOCKET_TRANSPORT, v->transport) &&
 	       !nla_put_u32(skb, SANX_A_SOCKET_RX_QUEUE, v->rx) &&

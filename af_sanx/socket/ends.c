@@ -26,6 +26,32 @@
 
 #include "internal.h"
 
+/**
+ * sanx_native_ends() - the addresses and ports that TCP has for a socket
+ * @sk: its sock
+ * @local: set
+ * @remote: set
+ *
+ * Context: any.  Values that change meanwhile are hints.
+ */
+void sanx_native_ends(const struct sock *sk, struct sanx_endpoint *local,
+		      struct sanx_endpoint *remote)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	local->port = htons(READ_ONCE(inet->inet_num));
+	remote->port = inet->inet_dport;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		local->addr = sk->sk_v6_rcv_saddr;
+		remote->addr = sk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &local->addr);
+	ipv6_addr_set_v4mapped(inet->inet_daddr, &remote->addr);
+}
+
 static bool is_v6(const struct sock *sk, const struct sanx_endpoint *remote)
 {
 	return sk->sk_family == AF_INET6 &&

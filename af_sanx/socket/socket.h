@@ -87,6 +87,10 @@ bool sanx_fallen_each(const struct net *net, unsigned int chain,
 bool sanx_denied(const struct sanx_conn *conn);
 unsigned int sanx_denied_end(const struct net *net);
 
+/* ends.c */
+void sanx_native_ends(const struct sock *sk, struct sanx_endpoint *local,
+		      struct sanx_endpoint *remote);
+
 /* socks.c */
 int sanx_socks_init(void);
 void sanx_socks_exit(void);
