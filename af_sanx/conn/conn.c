@@ -643,8 +643,14 @@ void sanx_conn_refused(struct sanx_conn *conn, enum sanx_fallback why)
 	sanx_conn_put(conn);
 }
 
-/* Has it ever been established, so that a program at the other end may know of it? */
-static bool conn_was_open(const struct sanx_conn *conn)
+/**
+ * sanx_conn_was_open() - has it ever been established?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true if a program at the other end may know of it.
+ */
+bool sanx_conn_was_open(const struct sanx_conn *conn)
 {
 	return conn->accepted || READ_ONCE(conn->rtt_us);
 }
@@ -660,7 +666,7 @@ void sanx_conn_abort(struct sanx_conn *conn, int err)
 {
 	/* In this order: it may be established meanwhile. */
 	sanx_conn_reset(conn, err);
-	if (conn_was_open(conn))
+	if (sanx_conn_was_open(conn))
 		conn->ops->abort(conn);
 }
 
@@ -1289,7 +1295,7 @@ void sanx_conn_close(struct sanx_conn *conn, bool reset)
 	if (sanx_rxq_avail(&conn->rx))
 		reset = true;
 	/* Its program never had it, so the peer's must not find it. */
-	if (was != SANX_CONN_NEW && !conn_was_open(conn))
+	if (was != SANX_CONN_NEW && !sanx_conn_was_open(conn))
 		reset = true;
 	if (over)
 		reset = false;

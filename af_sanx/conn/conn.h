@@ -96,6 +96,7 @@ void sanx_conn_pass(struct sanx_conn *conn, u32 n);
 void sanx_conn_tell_reader(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_abort(struct sanx_conn *conn, int err);
 enum sanx_fallback sanx_conn_reason(struct sanx_conn *conn);
+bool sanx_conn_was_open(const struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
 bool sanx_lock_sock_soon(struct sock *sk);

@@ -75,6 +75,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 		sanx_sock_free(ss);
 		goto err_native;
 	}
+	sanx_tally_child(ss, lss);
 	sanx_native_graft(native, newsock, ss);
 	sock_release(native);
 	sanx_label_child(ss->sk, lsk);
@@ -137,6 +138,7 @@ static int accept_native(struct sanx_sock *ss, struct socket *sock,
 	if (!err) {
 		sanx_listener_native_taken(&ss->lsk);
 		accepted_native(ss->native, newsock, arg->kern);
+		sanx_tally_fallback(ss, newsock->sk, NULL, SANX_FALLBACK_ACCEPT);
 	}
 	return err;
 }

@@ -211,6 +211,7 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 		sanx_conn_close(conn, true);
 	}
 	sanx_stat_add(sock_net(ss->sk), SANX_STAT_FALLBACK + why, 1);
+	sanx_tally_fallback(ss, ss->sk, remote, why);
 	leave_to_reaper(sock, ss, why);
 }
 

@@ -76,8 +76,11 @@ void sanx_sock_free(struct sanx_sock *ss)
 	sanx_listener_destroy(&ss->lsk);
 	list_for_each_entry_safe(conn, next, &ss->old, node)
 		drop_conn(conn);
-	if (ss->conn)
+	if (ss->conn) {
+		sanx_tally_conn(ss, ss->conn);
 		drop_conn(ss->conn);
+	}
+	sanx_tally_leave(ss);
 	kfree_rcu(ss, rcu);
 }
 

@@ -99,6 +99,16 @@ struct sanx_target {
 int sanx_explain(struct socket *sock, struct sanx_sock *ss, char __user *optval,
 		 int __user *optlen);
 
+/* tally.c */
+int sanx_tally_join(struct sanx_sock *ss, sockptr_t optval, unsigned int optlen);
+int sanx_tally_read(const struct sanx_sock *ss, bool each, char __user *optval,
+		    int __user *optlen);
+void sanx_tally_child(struct sanx_sock *ss, const struct sanx_sock *listener);
+void sanx_tally_conn(const struct sanx_sock *ss, struct sanx_conn *conn);
+void sanx_tally_fallback(const struct sanx_sock *ss, const struct sock *sk,
+			 const struct sanx_endpoint *to, enum sanx_fallback why);
+void sanx_tally_leave(struct sanx_sock *ss);
+
 /* connect.c */
 bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t);
 int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,

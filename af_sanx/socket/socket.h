@@ -19,6 +19,8 @@ enum sanx_ends {
 	SANX_ENDS_PORT,
 };
 
+struct tally;
+
 /**
  * struct sanx_sock - AF_SANX's part of a socket; i_private of its inode
  * @native: the proto_ops of the native socket, with a reference of their owner;
@@ -39,10 +41,11 @@ enum sanx_ends {
  *	in the table of the reaper (fallen_lock)
  * @sock: the socket, with a reference of its inode; set by a fallback for the
  *	reaper, then constant
+ * @tally: what counts it, or NULL; set once
  * @rcu: frees it: sanx_listener_destroy()
  *
  * lock_sock(@sk) guards @old, @n_old, @ends and @tcp_only, and writes of
- * @conn and @fell_back.  sanx_sock_conn() reads @conn without it, with acquire
+ * @conn, @fell_back and @tally.  sanx_sock_conn() reads @conn without it, with acquire
  * semantics.  sanx_sk() reads @fell_back without it.
  */
 struct sanx_sock {
@@ -58,6 +61,7 @@ struct sanx_sock {
 	struct sanx_listener	lsk;
 	struct list_head	node;
 	struct socket		*sock;
+	struct tally		*tally;
 	struct rcu_head		rcu;
 };
 

@@ -236,7 +236,7 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 /**
  * sanx_setsockopt() - proto_ops.setsockopt, for all levels but SOL_SOCKET
  * @sock: the socket
- * @level: SOL_TCP, SOL_IP, SOL_IPV6 ...
+ * @level: SOL_TCP, SOL_IP, SOL_IPV6 ..., or SOL_SANX
  * @optname: the option
  * @optval: its value
  * @optlen: bytes of @optval
@@ -253,6 +253,8 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 
 	if (!ss)
 		return set_native(sock, level, optname, optval, optlen);
+	if (level == SOL_SANX && optname == SANX_TALLY)
+		return sanx_tally_join(ss, optval, optlen);
 	conn = sanx_sock_conn(ss);
 	if (conn)
 		err = set_connected(sock->sk, conn, level, optname, optval,
@@ -365,6 +367,8 @@ int sanx_getsockopt(struct socket *sock, int level, int optname,
 
 	if (ss && level == SOL_SANX && optname == SANX_EXPLAIN)
 		return sanx_explain(sock, ss, optval, optlen);
+	if (ss && level == SOL_SANX && (optname == SANX_TALLY || optname == SANX_TALLY_EACH))
+		return sanx_tally_read(ss, optname == SANX_TALLY_EACH, optval, optlen);
 	if (ss && level == SOL_TCP && optname == TCP_INFO)
 		return sanx_tcp_info(ss, optval, optlen);
 	conn = ss ? sanx_sock_conn(ss) : NULL;

@@ -113,6 +113,7 @@ void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 	sanx_conn_detach(conn);
 	sanx_feed_stop(conn, sk);
 	sanx_conn_close(conn, true);
+	sanx_tally_conn(ss, conn);
 	list_add(&conn->node, &ss->old);
 	ss->n_old++;
 	WRITE_ONCE(ss->conn, NULL);

@@ -64,4 +64,50 @@ struct sanx_explain {
 	char	fallback[SANX_NAME_LEN];
 };
 
+/*
+ * setsockopt() of a stream socket: struct sanx_tally, once, before it is connected; accept()
+ * hands it on.  getsockopt() of the first one: an array of struct sanx_tally_row, as many as
+ * there is room for.
+ */
+#define SANX_TALLY		2
+/* getsockopt(): likewise, each connection that was kept. */
+#define SANX_TALLY_EACH		3
+
+/**
+ * struct sanx_tally - count this socket's connections, together with those of others
+ * @key: says with whom; a number that nobody can guess.  The first socket with it makes the
+ *	tally, which lasts as long as one of its sockets
+ * @each: of the first one: how many connections to keep beside the sums, at most 1000
+ * @pad: 0
+ */
+struct sanx_tally {
+	__u64	key;
+	__u32	each;
+	__u32	pad;
+};
+
+/**
+ * struct sanx_tally_row - connections that have ended, or sockets that became TCP
+ * @local: address of this end, or zeros; IPv4 as v4-mapped
+ * @remote: likewise of the peer's
+ * @local_port: big endian, or 0
+ * @remote_port: likewise
+ * @conns: how many this is the sum of
+ * @transport: "loop", "verbs", "tcp-rail" or "tcp"
+ * @fallback: why it became TCP, as in af_sanx(7); empty if it did not
+ * @tx_bytes: bytes sent; of TCP not known, and 0
+ * @rx_bytes: likewise received
+ */
+struct sanx_tally_row {
+	__u8	local[16];
+	__u8	remote[16];
+	__be16	local_port;
+	__be16	remote_port;
+	__u32	conns;
+	char	transport[SANX_NAME_LEN];
+	char	fallback[SANX_NAME_LEN];
+	__u64	tx_bytes;
+	__u64	rx_bytes;
+};
+
 #endif /* _UAPI_LINUX_SANX_H */
