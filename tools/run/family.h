@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The number of the address family, from the module's parameter.
+ * What sanx-run and the library share: the number of the address family, from the
+ * module's parameter, and the name of a variable.
  */
 #ifndef SANX_TOOLS_FAMILY_H
 #define SANX_TOOLS_FAMILY_H
@@ -13,6 +14,9 @@
 #ifndef SANX_DGRAM_SYSCTL
 #define SANX_DGRAM_SYSCTL "/proc/sys/net/sanx/dgram"
 #endif
+
+/* What sanx-run tells the library: struct sanx_tally.key, in hexadecimal. */
+#define SANX_TALLY_ENV		"SANX_TALLY"
 
 int sanx_family_read(void);
 int sanx_dgram_read(void);

@@ -17,12 +17,15 @@
  *
  * Invariant: @family and @look_again are atomic and need no lock, as are @dgram and
  * @dgram_again.  @family is stored before @look_again (release), and loaded after it
- * (acquire), both in family_look(); @dgram likewise in wants_dgrams().
+ * (acquire), both in family_look(); @dgram likewise in wants_dgrams().  @tally and
+ * @tally_known likewise in tally_key().
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -122,16 +125,66 @@ static bool wants_sanx(int domain, int type, int protocol)
 	}
 }
 
+/* The number in SANX_TALLY_ENV, or 0. */
+static atomic_ullong tally;
+static atomic_bool tally_known;
+
+/*
+ * As getenv(), which programs replace by their own: bash(1) does.
+ * Return: the value, or NULL.
+ */
+static const char *variable(const char *name)
+{
+	size_t len = strlen(name);
+	char **v;
+
+	for (v = environ; v && *v; v++)
+		if (!strncmp(*v, name, len) && (*v)[len] == '=')
+			return *v + len + 1;
+	return NULL;
+}
+
+/* Programs may overwrite their environment later, so it is read once. */
+static unsigned long long tally_key(void)
+{
+	const char *text;
+
+	if (!atomic_load_explicit(&tally_known, memory_order_acquire)) {
+		text = variable(SANX_TALLY_ENV);
+		atomic_store_explicit(&tally, text ? strtoull(text, NULL, 16) : 0,
+				      memory_order_relaxed);
+		atomic_store_explicit(&tally_known, true, memory_order_release);
+	}
+	return atomic_load_explicit(&tally, memory_order_relaxed);
+}
+
+/* Has a socket counted, if sanx-run is to say what there was.  It works without, too. */
+static void tally_join(int fd, int type)
+{
+	struct sanx_tally t = { };
+
+	if (fd < 0 || (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM)
+		return;
+	t.key = tally_key();
+	if (t.key)
+		syscall(SYS_setsockopt, fd, SOL_SANX, SANX_TALLY, &t, sizeof(t));
+}
+
 static int socket_sanx(int domain, int type)
 {
 	int protocol = domain == AF_INET6 ? SANXPROTO_INET6 : SANXPROTO_INET;
 	int number = family_number();
+	int fd, error;
 
 	if (!number) {
 		errno = EAFNOSUPPORT;
 		return -1;
 	}
-	return syscall(SYS_socket, number, type, protocol);
+	fd = syscall(SYS_socket, number, type, protocol);
+	error = errno;
+	tally_join(fd, type);
+	errno = error;
+	return fd;
 }
 
 /* Does the error mean that the family is not available? */

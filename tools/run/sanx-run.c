@@ -17,29 +17,28 @@
 #include <linux/sanx.h>
 
 #include "family.h"
+#include "summary.h"
 #include "words.h"
 
 #define PRELOAD		"libsanx-preload.so"
 #define PRELOAD_DGRAM	"libsanx-preload-dgram.so"
 
-/* As for env(1) and nohup(1). */
-enum {
-	EXIT_OURS	= 125,
-	EXIT_CANNOT	= 126,
-	EXIT_ENOENT	= 127,
-};
-
 static const char usage_text[] =
-	"Usage: sanx-run [--dgram] [--strict] [--] COMMAND [ARGUMENT]...\n"
+	"Usage: sanx-run [--dgram] [--strict] [--summary] [-v] [--] COMMAND [ARGUMENT]...\n"
 	"Run COMMAND with its TCP sockets as AF_SANX sockets.\n"
 	"\n"
 	"  -d, --dgram    its UDP sockets, too\n"
 	"  -s, --strict   fail with status 125 rather than run COMMAND over TCP\n"
+	"      --summary  say at the end what its connections went over\n"
+	"  -v, --verbose  likewise, and of each\n"
 	"  -h, --help     show this help\n"
 	"  -V, --version  show the version\n";
 
-__printf(1, 2)
-static void say(const char *fmt, ...)
+/**
+ * say - write a message to the standard error
+ * @fmt: as for printf(), without a newline
+ */
+void say(const char *fmt, ...)
 {
 	va_list args;
 
@@ -56,12 +55,18 @@ static void say(const char *fmt, ...)
  * @library: the library to preload
  * @type: the type of sockets that there must be
  * @without: what the command runs over without the family
+ * @summary: what is to be said at the end
  */
 struct choice {
 	bool		strict;
 	const char	*library;
 	int		type;
 	const char	*without;
+	enum {
+		SUMMARY_NONE,
+		SUMMARY_SUMS,
+		SUMMARY_EACH,
+	} summary;
 };
 
 /* Return: the index of COMMAND in argv; exits on an error. */
@@ -70,13 +75,15 @@ static int parse_options(int argc, char **argv, struct choice *choice)
 	static const struct option options[] = {
 		{ "dgram", no_argument, NULL, 'd' },
 		{ "strict", no_argument, NULL, 's' },
+		{ "summary", no_argument, NULL, 'S' },
+		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+dshV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+dsvhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'd':
 			choice->library = PRELOAD_DGRAM;
@@ -85,6 +92,13 @@ static int parse_options(int argc, char **argv, struct choice *choice)
 			break;
 		case 's':
 			choice->strict = true;
+			break;
+		case 'S':
+			if (choice->summary == SUMMARY_NONE)
+				choice->summary = SUMMARY_SUMS;
+			break;
+		case 'v':
+			choice->summary = SUMMARY_EACH;
 			break;
 		case 'h':
 			fputs(usage_text, stdout);
@@ -227,7 +241,7 @@ int main(int argc, char **argv)
 		.type = SOCK_STREAM,
 		.without = ", running over TCP",
 	};
-	int command, status;
+	int command;
 
 	command = parse_options(argc, argv, &choice);
 
@@ -244,8 +258,7 @@ int main(int argc, char **argv)
 			return EXIT_OURS;
 	}
 
-	execvp(argv[command], argv + command);
-	status = errno == ENOENT ? EXIT_ENOENT : EXIT_CANNOT;
-	say("%s: %s", argv[command], strerror(errno));
-	return status;
+	if (choice.summary != SUMMARY_NONE)
+		return summary_run(argv + command, choice.summary == SUMMARY_EACH);
+	return command_exec(argv + command);
 }

@@ -53,6 +53,11 @@ ok "LD_PRELOAD is kept" \
 ok "within itself" says 0 "$bin/libsanx-preload.so" "" "$run" "$run" printenv LD_PRELOAD
 ok "called by another name" is "$(ln -s "$run" "$work/link" && "$work/link" "$bin/probe" tcp)" "tcp:unix/"
 
+# AF_UNIX counts nothing.
+uncounted="sanx-run: nothing is counted: Operation not supported"
+ok "summary: not there" says 3 "tcp:unix/" "$uncounted" --summary sh -c "$bin/probe tcp; exit 3"
+ok "summary: no command" says 127 "" "$uncounted" -v no-such-command
+
 ok "command not found" says 127 "" "sanx-run: /nonexistent: No such file or directory" /nonexistent
 ok "command not found in PATH" says 127 "" \
 	"sanx-run: no-such-command: No such file or directory" no-such-command
@@ -60,7 +65,7 @@ ok "command not executable" says 126 "" "sanx-run: /dev/null: Permission denied"
 ok "no command" says 125 "" "sanx-run: a command is missing"
 ok "no command after --" says 125 "" "sanx-run: a command is missing" --strict --
 ok "unknown option" is "$("$run" --wrong true 2>/dev/null; echo $?)" 125
-ok "help" is "$("$run" --help | head -n 1)" "Usage: sanx-run [--dgram] [--strict] [--] COMMAND [ARGUMENT]..."
+ok "help" is "$("$run" --help | head -n 1)" "Usage: sanx-run [--dgram] [--strict] [--summary] [-v] [--] COMMAND [ARGUMENT]..."
 ok "version" is "$("$run" -V | wc -l)" 1
 
 echo 40000 >"$bin/family"

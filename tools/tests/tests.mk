@@ -26,7 +26,7 @@ $(T)/probe: $(TESTS)/probe.c
 $(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
 
-$(T)/sanx-run: $(addprefix $(TOOLS)/run/,sanx-run.c family.c family.h) | $(T)
+$(T)/sanx-run: $(addprefix $(TOOLS)/run/,sanx-run.c summary.c summary.h family.c family.h) | $(T)
 	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
 $(T)/libsanx-preload-dgram.so: TEST_FAMILY += -DSANX_PRELOAD_DGRAM
