@@ -41,7 +41,7 @@ void sanx_watch_set(const struct sanx_watch *watch);
 	rcu_read_lock();						\
 	__w = rcu_dereference(sanx_watch);				\
 	if (__w)							\
-		__w->on_##what(__VA_ARGS__);					\
+		__w->on_##what(__VA_ARGS__);				\
 	rcu_read_unlock();						\
 } while (0)
 

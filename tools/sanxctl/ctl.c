@@ -94,6 +94,52 @@ int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 }
 
 /**
+ * ctl_send - send a request
+ * @ctl: this run
+ * @req: the request
+ * @answer: processes the answer; NULL if there is none
+ * @data: for @answer
+ * @error: set on failure; the caller prints the message
+ *
+ * Return: 0 or -1.
+ */
+int ctl_send(struct ctl *ctl, struct nl_request *req, nl_answer_fn answer, void *data,
+	     struct nl_error *error)
+{
+	int rc;
+
+	if (nl_open(&ctl->nl, error))
+		return -1;
+
+	rc = nl_do(&ctl->nl, req, answer, data, error);
+	if (!rc && error->text[0])
+		fprintf(stderr, "Warning: %s.\n", error->text);
+	nl_close(&ctl->nl);
+	return rc;
+}
+
+/**
+ * ctl_do - send a request, and say what is wrong with it as a whole
+ * @ctl: this run
+ * @req: the request; freed, and what it held is not left in memory
+ * @answer: as for ctl_send()
+ * @data: likewise
+ *
+ * Return: 0, or -1 after a message.
+ */
+int ctl_do(struct ctl *ctl, struct nl_request *req, nl_answer_fn answer, void *data)
+{
+	struct nl_error error;
+	int rc = ctl_send(ctl, req, answer, data, &error);
+
+	if (rc)
+		ctl_fail_nl(NULL, 0, &error);
+	explicit_bzero(req->nlh, req->nlh->nlmsg_len);
+	nl_request_free(req);
+	return rc;
+}
+
+/**
  * ctl_ask - send a request without attributes that is answered by one object
  * @ctl: this run
  * @cmd: the module's command
@@ -105,47 +151,10 @@ int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer)
 int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void *data)
 {
 	struct nl_request req;
-	struct nl_error error;
-	int rc;
 
-	if (ctl_connect(ctl))
-		return -1;
-
-	rc = nl_request_init(&req, cmd, 0, 0);
-	if (rc) {
-		ctl_fail("out of memory");
-		goto out;
-	}
-
-	rc = nl_do(&ctl->nl, &req, answer, data, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_request_free(&req);
-out:
-	nl_close(&ctl->nl);
-	return rc;
-}
-
-/**
- * ctl_send - send a request that changes something
- * @ctl: this run
- * @req: the request
- * @error: set on failure; the caller prints the message
- *
- * Return: 0 or -1.
- */
-int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error)
-{
-	int rc;
-
-	if (nl_open(&ctl->nl, error))
-		return -1;
-
-	rc = nl_do(&ctl->nl, req, NULL, NULL, error);
-	if (!rc && error->text[0])
-		fprintf(stderr, "Warning: %s.\n", error->text);
-	nl_close(&ctl->nl);
-	return rc;
+	if (nl_request_init(&req, cmd, 0, 0))
+		return ctl_fail("out of memory");
+	return ctl_do(ctl, &req, answer, data);
 }
 
 /**

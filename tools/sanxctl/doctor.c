@@ -5,6 +5,8 @@
  * "explain" is about one peer, and asks it; this looks at everything here that could keep
  * connections from being AF_SANX's.
  */
+#include <errno.h>
+#include <ifaddrs.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,13 +94,13 @@ static bool module_check(struct doctor *d)
 	return true;
 }
 
-static u32 self_find(const struct nodemap *map)
+static u32 self_find(const struct doctor *d)
 {
 	size_t i;
 
-	for (i = 0; i < map->count; i++)
-		if (doctor_interface(&map->node[i].addr))
-			return map->node[i].id;
+	for (i = 0; i < d->map.count; i++)
+		if (doctor_interface(d, &d->map.node[i].addr))
+			return d->map.node[i].id;
 	return 0;
 }
 
@@ -106,7 +108,7 @@ static void map_check(struct doctor *d)
 {
 	size_t i, others = 0;
 
-	d->self = self_find(&d->map);
+	d->self = self_find(d);
 	for (i = 0; i < d->map.count; i++)
 		others += d->map.node[i].id != d->self;
 	if (!d->map.count && d->map.prefixes)
@@ -339,12 +341,15 @@ static int doctor_run(struct ctl *ctl, int argc, char **argv)
 	}
 	if (ctl_no_args(argc, argv))
 		return -1;
+	if (getifaddrs(&d.addrs))
+		return ctl_fail("addresses of this node: %s", strerror(errno));
 	rc = examine(&d);
 	if (!rc) {
 		sum_print(&d);
 		ctl->unwell = d.found[FINDING_BAD];
 	}
 	nodemap_free(&d.map);
+	freeifaddrs(d.addrs);
 	return rc;
 }
 

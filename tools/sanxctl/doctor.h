@@ -9,6 +9,8 @@
 
 #include "nodemap.h"
 
+struct ifaddrs;
+
 /**
  * enum finding - how it is
  * @FINDING_OK: nothing is wrong
@@ -26,6 +28,7 @@ enum finding {
  * @ctl: this run
  * @root: where /sys and /proc are: empty, or a directory with copies
  * @map: its node map
+ * @addrs: the addresses of this node
  * @self: our node id by that map; 0 if it does not have us
  * @found: number of findings of each kind
  */
@@ -33,6 +36,7 @@ struct doctor {
 	struct ctl *ctl;
 	const char *root;
 	struct nodemap map;
+	struct ifaddrs *addrs;
 	u32 self;
 	unsigned int found[FINDING_BAD + 1];
 };
@@ -49,7 +53,7 @@ bool doctor_read(const struct doctor *d, char *to, size_t room, const char *fmt,
 /* doctor_dev.c */
 void doctor_devices(struct doctor *d, enum finding unused);
 void doctor_rail(struct doctor *d, const struct in6_addr *addr, enum finding without);
-const char *doctor_interface(const struct in6_addr *addr);
+const char *doctor_interface(const struct doctor *d, const struct in6_addr *addr);
 
 /* dcb.c */
 int dcb_pfc(const char *interface);

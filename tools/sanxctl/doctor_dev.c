@@ -152,36 +152,36 @@ void doctor_devices(struct doctor *d, enum finding unused)
  * Rails of this node
  */
 
+static bool is_addr(const struct sockaddr *sa, const struct in6_addr *addr)
+{
+	struct in6_addr other;
+
+	if (!sa)
+		return false;
+	if (sa->sa_family == AF_INET)
+		addr_from_v4(&((const struct sockaddr_in *)sa)->sin_addr, &other);
+	else if (sa->sa_family == AF_INET6)
+		other = ((const struct sockaddr_in6 *)sa)->sin6_addr;
+	else
+		return false;
+	return !memcmp(addr, &other, sizeof(other));
+}
+
 /**
  * doctor_interface - find the network device of an address
+ * @d: the examination
  * @addr: the address
  *
- * Return: its name, valid until the next call; NULL if no device has it.
+ * Return: its name, valid as long as @d; NULL if no device has it.
  */
-const char *doctor_interface(const struct in6_addr *addr)
+const char *doctor_interface(const struct doctor *d, const struct in6_addr *addr)
 {
-	static char name[IFNAMSIZ];
-	struct ifaddrs *list, *i;
-	struct in6_addr other;
-	bool found = false;
+	const struct ifaddrs *i;
 
-	if (getifaddrs(&list))
-		return NULL;
-	for (i = list; i && !found; i = i->ifa_next) {
-		if (!i->ifa_addr)
-			continue;
-		if (i->ifa_addr->sa_family == AF_INET)
-			addr_from_v4(&((struct sockaddr_in *)i->ifa_addr)->sin_addr, &other);
-		else if (i->ifa_addr->sa_family == AF_INET6)
-			other = ((struct sockaddr_in6 *)i->ifa_addr)->sin6_addr;
-		else
-			continue;
-		found = !memcmp(addr, &other, sizeof(other));
-		if (found)
-			snprintf(name, sizeof(name), "%s", i->ifa_name);
-	}
-	freeifaddrs(list);
-	return found ? name : NULL;
+	for (i = d->addrs; i; i = i->ifa_next)
+		if (is_addr(i->ifa_addr, addr))
+			return i->ifa_name;
+	return NULL;
 }
 
 /**
@@ -302,7 +302,7 @@ static void port_check(struct doctor *d, const struct rail_port *r)
  */
 void doctor_rail(struct doctor *d, const struct in6_addr *addr, enum finding without)
 {
-	struct rail_port r = { .addr = addr, .interface = doctor_interface(addr) };
+	struct rail_port r = { .addr = addr, .interface = doctor_interface(d, addr) };
 	char text[ADDR_STRLEN];
 
 	addr_format(addr, text);

@@ -173,27 +173,15 @@ static void id_answer(const struct nlmsghdr *nlh, void *data)
 static int key_send(struct ctl *ctl, u8 cmd, u32 peer, const u8 *key, u32 id)
 {
 	struct nl_request req;
-	struct nl_error error;
-	int rc;
 
-	if (ctl_connect(ctl))
-		return -1;
-	if (nl_request_init(&req, cmd, 1, KEY_ROOM)) {
-		nl_close(&ctl->nl);
+	if (nl_request_init(&req, cmd, 1, KEY_ROOM))
 		return ctl_fail("out of memory");
-	}
 	mnl_attr_put_u32(req.nlh, SANX_A_KEY_NODE, peer);
 	if (key)
 		mnl_attr_put(req.nlh, SANX_A_KEY_SECRET, SANX_KEY_LEN, key);
 	if (id)
 		mnl_attr_put_u32(req.nlh, SANX_A_KEY_ID, id);
-	rc = nl_do(&ctl->nl, &req, key ? id_answer : NULL, ctl, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	explicit_bzero(req.nlh, req.nlh->nlmsg_len);
-	nl_request_free(&req);
-	nl_close(&ctl->nl);
-	return rc;
+	return ctl_do(ctl, &req, key ? id_answer : NULL, ctl);
 }
 
 static int source_read(int argc, char **argv, u8 *key)

@@ -84,27 +84,13 @@ static void reset_answer(const struct nlmsghdr *nlh, void *data)
 static int reset_send(struct ctl *ctl, u32 node, const u32 *lane)
 {
 	struct nl_request req;
-	struct nl_error error;
-	int rc;
 
-	if (ctl_connect(ctl))
-		return -1;
-	rc = nl_request_init(&req, SANX_CMD_LINK_RESET, 1,
-			     (MNL_ATTR_HDRLEN + sizeof(u32)) * 2);
-	if (rc) {
-		ctl_fail("out of memory");
-		goto out;
-	}
+	if (nl_request_init(&req, SANX_CMD_LINK_RESET, 1, (MNL_ATTR_HDRLEN + sizeof(u32)) * 2))
+		return ctl_fail("out of memory");
 	mnl_attr_put_u32(req.nlh, SANX_A_LINK_NODE, node);
 	if (lane)
 		mnl_attr_put_u32(req.nlh, SANX_A_LINK_LANE, *lane);
-	rc = nl_do(&ctl->nl, &req, reset_answer, ctl, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_request_free(&req);
-out:
-	nl_close(&ctl->nl);
-	return rc;
+	return ctl_do(ctl, &req, reset_answer, ctl);
 }
 
 static int link_reset(struct ctl *ctl, int argc, char **argv)

@@ -272,7 +272,7 @@ int nodemap_send(struct ctl *ctl, u8 cmd, const struct nodemap *map, const char 
 	if (rc)
 		goto out;
 
-	rc = ctl_send(ctl, &req, &error);
+	rc = ctl_send(ctl, &req, NULL, NULL, &error);
 	if (rc)
 		ctl_fail_nl(file, error.has_attr ?
 			    entry_line(map, nl_entry_find(&req, error.attr)) : 0, &error);

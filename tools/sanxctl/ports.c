@@ -146,7 +146,7 @@ static int ports_send(struct ctl *ctl, u8 cmd, const struct ports *ports,
 	for (i = 0; i < ports->count; i++)
 		rule_put(&req, &ports->rule[i]);
 
-	rc = ctl_send(ctl, &req, &error);
+	rc = ctl_send(ctl, &req, NULL, NULL, &error);
 	if (rc) {
 		i = error.has_attr ? nl_entry_find(&req, error.attr) : ports->count;
 		ctl_fail_nl(file, i < ports->count ? ports->rule[i].line : 0, &error);

@@ -174,8 +174,6 @@ static int change_parse(struct rail_change *c, int argc, char **argv)
 static int change_send(struct ctl *ctl, const struct rail_change *c)
 {
 	struct nl_request req;
-	struct nl_error error;
-	int rc;
 
 	if (nl_request_init(&req, SANX_CMD_RAIL_SET, 1,
 			    MNL_ATTR_HDRLEN + sizeof(c->addr) +
@@ -188,12 +186,7 @@ static int change_send(struct ctl *ctl, const struct rail_change *c)
 		mnl_attr_put_u32(req.nlh, SANX_A_RAIL_ADMIN, c->admin);
 	if (c->weight >= 0)
 		mnl_attr_put_u32(req.nlh, SANX_A_RAIL_WEIGHT, c->weight);
-
-	rc = ctl_send(ctl, &req, &error);
-	if (rc)
-		ctl_fail_nl(NULL, 0, &error);
-	nl_request_free(&req);
-	return rc;
+	return ctl_do(ctl, &req, NULL, NULL);
 }
 
 static int rail_set(struct ctl *ctl, int argc, char **argv)

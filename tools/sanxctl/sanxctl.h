@@ -80,7 +80,9 @@ int ctl_dump(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void (*again)(void *d
 	     void *data);
 int ctl_show(struct ctl *ctl, u8 cmd, nl_answer_fn answer);
 int ctl_ask(struct ctl *ctl, u8 cmd, nl_answer_fn answer, void *data);
-int ctl_send(struct ctl *ctl, struct nl_request *req, struct nl_error *error);
+int ctl_send(struct ctl *ctl, struct nl_request *req, nl_answer_fn answer, void *data,
+	     struct nl_error *error);
+int ctl_do(struct ctl *ctl, struct nl_request *req, nl_answer_fn answer, void *data);
 
 void ctl_print_uint(struct print *out, const char *key, const char *fmt,
 		    const struct nlattr *attr);

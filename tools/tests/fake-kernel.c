@@ -323,12 +323,17 @@ static void do_rail(void)
 }
 
 /* What a dump and an event both tell. */
-static void put_socket(struct nlmsghdr *nlh, u64 tx_bytes)
+static void put_ends(struct nlmsghdr *nlh, u16 local_port, const char *remote, u16 remote_port)
 {
 	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "10.0.0.1");
-	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 80);
-	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.2");
-	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, 40000);
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, local_port);
+	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, remote);
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, remote_port);
+}
+
+static void put_socket(struct nlmsghdr *nlh, u64 tx_bytes)
+{
+	put_ends(nlh, 80, "10.0.0.2", 40000);
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "ESTAB");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "loop");
 	mnl_attr_put_u32(nlh, SANX_A_SOCKET_NODE, 2);
@@ -339,10 +344,7 @@ static void put_socket(struct nlmsghdr *nlh, u64 tx_bytes)
 /* One that became TCP. */
 static void put_fallen(struct nlmsghdr *nlh)
 {
-	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "10.0.0.1");
-	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, 40001);
-	put_addr(nlh, SANX_A_SOCKET_REMOTE_ADDR, "10.0.0.3");
-	mnl_attr_put_u16(nlh, SANX_A_SOCKET_REMOTE_PORT, 81);
+	put_ends(nlh, 40001, "10.0.0.3", 81);
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, "ESTAB");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_TRANSPORT, "tcp");
 	mnl_attr_put_strz(nlh, SANX_A_SOCKET_FALLBACK, "refused");
