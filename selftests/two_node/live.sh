@@ -135,7 +135,33 @@ filters() {
 		cut -d ' ' -f 2-3" </dev/null)" "socket ESTAB"
 }
 
-plan 39
+# Nobody reads for a while: what is lost is told, and what comes later as well.
+lost() {
+	listen socket
+	node2 'pkill -STOP sanxctl' </dev/null
+	check "lost: connections" peer 2 -n 300 connect 10.77.0.2 5007 both 1000 shut end
+	node2 'pkill -CONT sanxctl' </dev/null
+	check "lost: it says so" eventually 30 "node2 'grep -q \"events were lost\" $EVENTS' </dev/null"
+	forget_events
+	check "lost: another connection" peer 2 connect 10.77.0.2 5007 both 1000 shut end
+	tells "lost: is told" '.event == "socket" and .state == "CLOSED"'
+}
+
+# One that goes while it has a listener, connections and events that were not sent yet; what is
+# left of it keeps the module, or is a leak.
+namespace() {
+	local i
+	for i in 1 2 3; do
+		node2 "ip netns add gone && ip -n gone link set lo up
+			(ip netns exec gone sanxctl monitor >/dev/null 2>&1 &)
+			(ip netns exec gone $PEER -T 60 listen 5008 both 1000 end >/dev/null 2>&1 &)
+			(ip netns exec gone $PEER -T 60 -n 1000 connect 127.0.0.1 5008 both 1000 shut end >/dev/null 2>&1 &)
+			until ip netns exec gone sanxctl -j stats show | grep -q '\"conns_loop\": *[1-9]'; do sleep 0.1; done
+			kill -9 \$(ip netns pids gone); ip netns del gone" </dev/null || return
+	done
+}
+
+plan 45
 at_exit clean_up
 load_verbs
 printf '%s\n' "10.77.0.1 1" "10.77.0.2 2" | nodemap_load
@@ -148,3 +174,5 @@ shapes
 cable
 reset
 filters
+lost
+check "namespaces that go" namespace
