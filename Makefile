@@ -40,7 +40,7 @@ RELEASE = $(shell scripts/kernel/resolve.sh "$(KVER)" release)
 
 .PHONY: all modules tools install uninstall clean check check-full check-seconds kcsan check-extremes check-python \
 	check-programs check-rails soak siege \
-	check-packages deb gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
+	check-packages check-dashboard deb gates kunit selftests sim sim-bites sim-coverage fuzz fuzz-corpus syz try bench bench-nodes demo nodes deps help
 
 all: modules tools
 
@@ -127,6 +127,11 @@ check-rails:
 	@scripts/deps.sh suites
 	@KERNEL="$(or $(KERNEL),um)" TEST=storm scripts/check.sh selftests
 
+# The dashboard's queries, with figures of two nodes.
+check-dashboard:
+	@scripts/deps.sh dashboard
+	@KERNEL="$(or $(KERNEL),um)" TEST=dashboard scripts/check.sh selftests
+
 # The packages on machines that have nothing else of ours: installed, kept over a reboot,
 # upgraded and removed under connections.
 check-packages:
@@ -175,6 +180,7 @@ help:
 #H make check-programs databases, web, FTP, SSH and name servers, MPI, for minutes
 #H make check-rails   three cables cut and joined at random, under NBD, PostgreSQL,
 #H                    redis and MPI; [STORM_EVENTS=1000] [STORM_PROGRAMS=] [EVENT_SEED=]
+#H make check-dashboard  Documentation/grafana.json with figures of two nodes, in Prometheus
 #H make check-packages  the packages on clean nodes: install, reboot, upgrade under
 #H                    connections, remove, purge; half an hour
 #H make soak          everything at random between debug kernels; SOAK_MINUTES=30

@@ -6,7 +6,7 @@
 # tests), programs (what tests and the demo run over AF_SANX), suites (others'
 # tests, see check-python), bench (peers and plots), bench-nodes (programs that
 # measure), fuzz (libFuzzer), package (packages of Debian, and what looks at them),
-# clean (nodes with nothing of ours).  Default: build, lab, check, programs, package.
+# dashboard (what reads our figures), clean (nodes with nothing of ours).  Default: build, lab, check, programs, package.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -51,6 +51,7 @@ packages() {
 	package)
 		echo dpkg-dev debhelper dh-dkms dkms fakeroot lintian rpm openssl python3 strace
 		;;
+	dashboard) echo prometheus python3 curl jq socat ;;
 	clean) echo mmdebstrap e2fsprogs qemu-utils ;;
 	*) die "no such group: $1" ;;
 	esac

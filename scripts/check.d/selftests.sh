@@ -317,7 +317,7 @@ stage_selftests() {
 
 # Tests that have a target of their own, and the kernel that they are run on.  (stripes
 # has figures, and no verdict.)
-LONG_RUNS=(6.1:python 6.1:more_programs 6.1:mpi um:storm um:siege debug:soak)
+LONG_RUNS=(6.1:python 6.1:more_programs 6.1:mpi um:dashboard um:storm um:siege debug:soak)
 
 long_tests() {
 	printf '%s\n' "${LONG_RUNS[@]#*:}"
@@ -325,7 +325,7 @@ long_tests() {
 
 stage_long() {
 	local run
-	"$SCRIPTS/deps.sh" suites
+	"$SCRIPTS/deps.sh" suites dashboard
 	for run in "${LONG_RUNS[@]}"; do
 		KERNEL=${run%%:*} TEST=${run#*:} stage_selftests
 	done
