@@ -39,6 +39,13 @@ expected() {
 		644 $1/share/zsh/site-functions/_sanx-run
 		644 $1/share/sanx/sanxctl.schema.json
 		644 $1/share/sanx/grafana.json
+		644 $1/share/sanx/profiles/latency
+		644 $1/share/sanx/profiles/mpi
+		644 $1/share/sanx/profiles/nginx
+		644 $1/share/sanx/profiles/postgresql
+		644 $1/share/sanx/profiles/redis
+		644 $1/share/sanx/profiles/safe
+		644 $1/share/sanx/profiles/throughput
 	END
 }
 

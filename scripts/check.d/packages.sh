@@ -56,6 +56,13 @@ contents() {
 		644 /usr/share/man/man7/af_sanx.7.gz
 		644 /usr/share/man/man8/sanxctl.8.gz
 		644 /usr/share/sanx/grafana.json
+		644 /usr/share/sanx/profiles/latency
+		644 /usr/share/sanx/profiles/mpi
+		644 /usr/share/sanx/profiles/nginx
+		644 /usr/share/sanx/profiles/postgresql
+		644 /usr/share/sanx/profiles/redis
+		644 /usr/share/sanx/profiles/safe
+		644 /usr/share/sanx/profiles/throughput
 		644 /usr/share/sanx/sanxctl.schema.json
 		644 /usr/share/zsh/vendor-completions/_sanx-run
 		644 /usr/share/zsh/vendor-completions/_sanxctl

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # sanx-run --summary: what it says of a program's connections, of its children's and of a
-# server's; and that it ends as the program does.
+# server's; and that it ends as the program does.  What --profile sets.
 # kernels: um
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
@@ -72,7 +72,7 @@ server() {
 
 # status OPTION COMMAND: its exit status on node 2, as a shell has it.
 status() {
-	lab run 2 "sanx-run $1 $2; echo status \$?" </dev/null 2>&1 | sed -n 's/^status //p'
+	lab run 2 "sanx-run $1 $2 2>/dev/null; echo \$?" </dev/null
 }
 
 ends() {
@@ -88,7 +88,24 @@ ends() {
 	is "no such command" "$(status --summary no-such-command)" 127
 }
 
-plan 16
+# options: those of a socket that nobody has set any of.
+profiles() {
+	local options="import socket; s = socket.socket(); print(s.getsockopt(6, 1), s.getsockopt(1, 46))"
+	is "profile latency" "$(node2 "sanx-run --profile latency python3 -c '$options' 2>/dev/null" </dev/null)" \
+		"1 50"
+	is "without" "$(node2 "sanx-run python3 -c '$options' 2>/dev/null" </dev/null)" "0 0"
+	node2 'sysctl -qw net.sanx.spin_us=10' </dev/null
+	is "what should be otherwise" \
+		"$(node2 'sanx-run --profile latency true 2>&1 | sed "s/.*latency: //"' </dev/null)" \
+		'net.sanx.spin_us is 10, and should be >= 50 (sysctl -w net.sanx.spin_us="50")'
+	node2 'sysctl -qw net.sanx.spin_us=50' </dev/null
+	is "and when it is" "$(node2 'sanx-run --profile latency true 2>&1' </dev/null)" ""
+	is "profile safe says what there was" "$(summary 2 "--profile safe" "$(clients 10.77.0.1 5003 1)")" \
+		"1 connection
+1 over $TRANSPORT, 1000 bytes sent, 1000 received"
+}
+
+plan 21
 DIR=$(mktemp -d)
 at_exit "rm -rf '$DIR'"
 at_exit stop_all
@@ -101,4 +118,5 @@ programs
 reasons
 server
 ends
+profiles
 is "no protocol error" "$(stat 1 protocol_errors) $(stat 2 protocol_errors)" "0 0"

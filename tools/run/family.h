@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What sanx-run and the library share: the number of the address family, from the
- * module's parameter, and the name of a variable.
+ * module's parameter, and the names of variables.
  */
 #ifndef SANX_TOOLS_FAMILY_H
 #define SANX_TOOLS_FAMILY_H
@@ -17,6 +17,13 @@
 
 /* What sanx-run tells the library: struct sanx_tally.key, in hexadecimal. */
 #define SANX_TALLY_ENV		"SANX_TALLY"
+
+/*
+ * Likewise: options to set on each socket, as LEVEL:NUMBER:VALUE in decimal, each with a comma
+ * behind it.
+ */
+#define SANX_OPTIONS_ENV	"SANX_OPTIONS"
+#define SANX_OPTIONS_MAX	16
 
 int sanx_family_read(void);
 int sanx_dgram_read(void);

@@ -17,10 +17,11 @@
  *
  * Invariant: @family and @look_again are atomic and need no lock, as are @dgram and
  * @dgram_again.  @family is stored before @look_again (release), and loaded after it
- * (acquire), both in family_look(); @dgram likewise in wants_dgrams().  @tally and
- * @tally_known likewise in tally_key().
+ * (acquire), both in family_look(); @dgram likewise in wants_dgrams().  What
+ * is before @wishes_known likewise, in wishes_read() and wishes_apply().
  */
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -125,9 +126,18 @@ static bool wants_sanx(int domain, int type, int protocol)
 	}
 }
 
-/* The number in SANX_TALLY_ENV, or 0. */
-static atomic_ullong tally;
-static atomic_bool tally_known;
+/*
+ * What sanx-run wants of each socket.  Programs may overwrite their environment later, so it
+ * is read once; several threads may do so, and store the same.
+ */
+static atomic_ullong tally;	/* SANX_TALLY_ENV, or 0 */
+static atomic_uint n_options;
+static struct {
+	atomic_int level;
+	atomic_int number;
+	atomic_int value;
+} options[SANX_OPTIONS_MAX];	/* SANX_OPTIONS_ENV */
+static atomic_bool wishes_known;
 
 /*
  * As getenv(), which programs replace by their own: bash(1) does.
@@ -144,30 +154,73 @@ static const char *variable(const char *name)
 	return NULL;
 }
 
-/* Programs may overwrite their environment later, so it is read once. */
-static unsigned long long tally_key(void)
+/* Return: what follows the number and the character behind it; NULL if it is not so. */
+static const char *number_take(const char *text, atomic_int *to, char behind)
 {
-	const char *text;
+	char *end;
+	long number;
 
-	if (!atomic_load_explicit(&tally_known, memory_order_acquire)) {
-		text = variable(SANX_TALLY_ENV);
-		atomic_store_explicit(&tally, text ? strtoull(text, NULL, 16) : 0,
-				      memory_order_relaxed);
-		atomic_store_explicit(&tally_known, true, memory_order_release);
-	}
-	return atomic_load_explicit(&tally, memory_order_relaxed);
+	if (!text)
+		return NULL;
+	number = strtol(text, &end, 10);
+	if (end == text || *end != behind || number < 0 || number > INT_MAX)
+		return NULL;
+	atomic_store_explicit(to, number, memory_order_relaxed);
+	return end + 1;
 }
 
-/* Has a socket counted, if sanx-run is to say what there was.  It works without, too. */
-static void tally_join(int fd, int type)
+static void options_read(const char *text)
 {
-	struct sanx_tally t = { };
+	unsigned int n;
 
-	if (fd < 0 || (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM)
+	for (n = 0; n < SANX_OPTIONS_MAX && text && *text; n++) {
+		text = number_take(text, &options[n].level, ':');
+		text = number_take(text, &options[n].number, ':');
+		text = number_take(text, &options[n].value, ',');
+		if (!text)
+			break;
+	}
+	atomic_store_explicit(&n_options, n, memory_order_relaxed);
+}
+
+static void wishes_read(void)
+{
+	const char *key = variable(SANX_TALLY_ENV);
+
+	/* The C library itself has not started yet. */
+	if (!environ)
 		return;
-	t.key = tally_key();
-	if (t.key)
-		syscall(SYS_setsockopt, fd, SOL_SANX, SANX_TALLY, &t, sizeof(t));
+	atomic_store_explicit(&tally, key ? strtoull(key, NULL, 16) : 0, memory_order_relaxed);
+	options_read(variable(SANX_OPTIONS_ENV));
+	atomic_store_explicit(&wishes_known, true, memory_order_release);
+}
+
+static void option_set(int fd, int level, int number, const void *value, socklen_t len)
+{
+	syscall(SYS_setsockopt, fd, level, number, value, len);
+}
+
+/* The socket works without, too. */
+static void wishes_apply(int fd, int type)
+{
+	bool stream = (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM;
+	struct sanx_tally t = { };
+	int level, value;
+	unsigned int i;
+
+	if (!atomic_load_explicit(&wishes_known, memory_order_acquire))
+		wishes_read();
+	t.key = atomic_load_explicit(&tally, memory_order_relaxed);
+	if (t.key && stream)
+		option_set(fd, SOL_SANX, SANX_TALLY, &t, sizeof(t));
+	for (i = 0; i < atomic_load_explicit(&n_options, memory_order_relaxed); i++) {
+		level = atomic_load_explicit(&options[i].level, memory_order_relaxed);
+		value = atomic_load_explicit(&options[i].value, memory_order_relaxed);
+		if (stream || level == SOL_SOCKET)
+			option_set(fd, level,
+				   atomic_load_explicit(&options[i].number, memory_order_relaxed),
+				   &value, sizeof(value));
+	}
 }
 
 static int socket_sanx(int domain, int type)
@@ -181,8 +234,10 @@ static int socket_sanx(int domain, int type)
 		return -1;
 	}
 	fd = syscall(SYS_socket, number, type, protocol);
+	if (fd < 0)
+		return fd;
 	error = errno;
-	tally_join(fd, type);
+	wishes_apply(fd, type);
 	errno = error;
 	return fd;
 }

@@ -17,6 +17,7 @@
 #include <linux/sanx.h>
 
 #include "family.h"
+#include "profile.h"
 #include "summary.h"
 #include "words.h"
 
@@ -24,56 +25,39 @@
 #define PRELOAD_DGRAM	"libsanx-preload-dgram.so"
 
 static const char usage_text[] =
-	"Usage: sanx-run [--dgram] [--strict] [--summary] [-v] [--] COMMAND [ARGUMENT]...\n"
+	"Usage: sanx-run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 	"Run COMMAND with its TCP sockets as AF_SANX sockets.\n"
 	"\n"
-	"  -d, --dgram    its UDP sockets, too\n"
-	"  -s, --strict   fail with status 125 rather than run COMMAND over TCP\n"
-	"      --summary  say at the end what its connections went over\n"
-	"  -v, --verbose  likewise, and of each\n"
-	"  -h, --help     show this help\n"
-	"  -V, --version  show the version\n";
+	"  -d, --dgram          its UDP sockets, too\n"
+	"  -p, --profile NAME   with what the profile of that name, or file, says\n"
+	"  -s, --strict         fail with status 125 rather than run COMMAND over TCP\n"
+	"      --summary        say at the end what its connections went over\n"
+	"  -v, --verbose        likewise, and of each\n"
+	"  -h, --help           show this help\n"
+	"  -V, --version        show the version\n";
 
 /**
  * say - write a message to the standard error
- * @fmt: as for printf(), without a newline
+ * @fmt: as for printf(), without a newline; what is longer than 1023 bytes is cut
  */
 void say(const char *fmt, ...)
 {
+	char text[1024];
 	va_list args;
 
-	fputs("sanx-run: ", stderr);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
+	/* In one piece: the command and its children may write there, too. */
+	dprintf(STDERR_FILENO, "sanx-run: %s\n", text);
 }
-
-/**
- * struct choice - what the options say
- * @strict: do not run the command without the family
- * @library: the library to preload
- * @type: the type of sockets that there must be
- * @without: what the command runs over without the family
- * @summary: what is to be said at the end
- */
-struct choice {
-	bool		strict;
-	const char	*library;
-	int		type;
-	const char	*without;
-	enum {
-		SUMMARY_NONE,
-		SUMMARY_SUMS,
-		SUMMARY_EACH,
-	} summary;
-};
 
 /* Return: the index of COMMAND in argv; exits on an error. */
 static int parse_options(int argc, char **argv, struct choice *choice)
 {
 	static const struct option options[] = {
 		{ "dgram", no_argument, NULL, 'd' },
+		{ "profile", required_argument, NULL, 'p' },
 		{ "strict", no_argument, NULL, 's' },
 		{ "summary", no_argument, NULL, 'S' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -83,12 +67,14 @@ static int parse_options(int argc, char **argv, struct choice *choice)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+dsvhV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+dp:svhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'd':
-			choice->library = PRELOAD_DGRAM;
-			choice->type = SOCK_DGRAM;
-			choice->without = ", running over TCP and UDP";
+			choice->dgram = true;
+			break;
+		case 'p':
+			if (profile_read(choice, optarg))
+				exit(EXIT_OURS);
 			break;
 		case 's':
 			choice->strict = true;
@@ -149,7 +135,7 @@ static const char *family_missing(int type)
 static bool preload_find(const char *library, char path[PATH_MAX])
 {
 	static const char * const places[] = { "%s/%s", "%s/../lib/sanx/%s" };
-	char self[PATH_MAX], place[PATH_MAX + 32];
+	char self[PATH_MAX], place[PATH_MAX + 64];
 	ssize_t len;
 	size_t i;
 
@@ -236,24 +222,25 @@ static const char *preload_missing(const char *library)
 int main(int argc, char **argv)
 {
 	const char *no_preload, *no_family;
-	struct choice choice = {
-		.library = PRELOAD,
-		.type = SOCK_STREAM,
-		.without = ", running over TCP",
-	};
+	struct choice choice = { };
 	int command;
 
 	command = parse_options(argc, argv, &choice);
+	if (*choice.options && setenv(SANX_OPTIONS_ENV, choice.options, 1)) {
+		say("%s", strerror(errno));
+		return EXIT_OURS;
+	}
 
 	/*
 	 * Set the library without the family too: the module may be loaded
 	 * later.
 	 */
-	no_preload = preload_missing(choice.library);
-	no_family = family_missing(choice.type);
+	no_preload = preload_missing(choice.dgram ? PRELOAD_DGRAM : PRELOAD);
+	no_family = family_missing(choice.dgram ? SOCK_DGRAM : SOCK_STREAM);
 	if (no_preload || no_family) {
-		say("%s%s", no_preload ? no_preload : no_family,
-		    choice.strict ? "" : choice.without);
+		say("%s%s%s", no_preload ? no_preload : no_family,
+		    choice.strict ? "" : ", running over TCP",
+		    choice.dgram && !choice.strict ? " and UDP" : "");
 		if (choice.strict)
 			return EXIT_OURS;
 	}

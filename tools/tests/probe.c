@@ -128,6 +128,24 @@ static void try_vfork(const char *word)
 	printf("%s:%s\n", word, status ? "failed" : "made");
 }
 
+static int option_get(int fd, int number)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	getsockopt(fd, SOL_SOCKET, number, &value, &len);
+	return value;
+}
+
+/* What options a socket has that nobody has set any of. */
+static void try_options(const char *word, int type)
+{
+	int fd = socket(AF_INET, type, 0);
+
+	printf("%s:%d/%d\n", word, option_get(fd, SO_RCVBUF), option_get(fd, SO_KEEPALIVE));
+	close(fd);
+}
+
 /* From now on open() fails; @action selects how. */
 static void sandbox(u32 action)
 {
@@ -202,6 +220,10 @@ static void try(const char *word)
 		try_cancel(word);
 	else if (!strcmp(word, "vfork"))
 		try_vfork(word);
+	else if (!strcmp(word, "options"))
+		try_options(word, SOCK_STREAM);
+	else if (!strcmp(word, "udp-options"))
+		try_options(word, SOCK_DGRAM);
 	else if (!strcmp(word, "sandbox"))
 		sandbox(SECCOMP_RET_ERRNO | EACCES);
 	else if (!strcmp(word, "sandbox-kill"))

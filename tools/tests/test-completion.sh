@@ -82,7 +82,8 @@ runs() {
 	_sanx_run
 	is "${COMPREPLY[*]-}" "$wanted"
 }
-ok "sanx-run: options" runs "--dgram --strict --summary --verbose --help --version" --
+ok "sanx-run: options" runs "--dgram --profile --strict --summary --verbose --help --version" --
+ok "sanx-run: what follows a profile" runs "mkfifo" --profile redis mkfif
 ok "sanx-run: a command" runs "mkfifo" --dgram mkfif
 ok "sanx-run: a command behind --" runs "mkfifo" -- mkfif
 

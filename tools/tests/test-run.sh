@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 bin=$(realpath "$1")/tests
 run=$bin/sanx-run
 work=$(mktemp -d)
-trap 'rm -rf "$work"; rm -f "$bin/family"' EXIT
+trap 'rm -rf "$work"; rm -rf "$bin/family" "$bin/sys"' EXIT
 unset LD_PRELOAD
 
 # says STATUS STDOUT STDERR ARGUMENT...: exactly that?
@@ -58,6 +58,75 @@ uncounted="sanx-run: nothing is counted: Operation not supported"
 ok "summary: not there" says 3 "tcp:unix/" "$uncounted" --summary sh -c "$bin/probe tcp; exit 3"
 ok "summary: no command" says 127 "" "$uncounted" -v no-such-command
 
+# profile LINE...: a file of these lines.
+profile() {
+	printf '%s\n' "$@" >"$work/profile"
+}
+# refuses TEXT LINE...: such a file is refused with that text, behind its name.
+refuses() {
+	local text=$1
+	shift
+	profile "$@"
+	says 125 "" "sanx-run: $work/profile:$text" --profile "$work/profile" true
+}
+mkdir -p "$bin/sys/net/core"
+printf '4096\t131072\t6291456\n' >"$bin/sys/net/mem"
+echo 128 >"$bin/sys/net/core/backlog"
+echo min-inflight >"$bin/sys/net/policy"
+profile "# nothing" "" "  option   SO_RCVBUF 50000  " "option SO_KEEPALIVE 1" "env A  b c " "env HOME x"
+ok "profile: options of each socket" says 0 "$(printf 'options:100000/1\noptions:100000/1')" "" \
+	--profile "$work/profile" "$bin/probe" options options
+ok "profile: those of the kind" says 0 "$(printf 'options:100000/0\nudp-options:100000/0')" "" \
+	-d -p <(printf 'option SO_RCVBUF 50000\noption TCP_NODELAY 1\n') "$bin/probe" options udp-options
+ok "profile: a variable" says 0 "b c" "" -p "$work/profile" printenv A
+ok "profile: not one that there is" says 0 "$HOME" "" -p "$work/profile" printenv HOME
+ok "profile: children" says 0 "options:100000/1" "" -p "$work/profile" sh -c "$bin/probe options"
+ok "profile: the environment may go" says 0 "options:100000/1" "" -p "$work/profile" \
+	env LD_BIND_NOW=1 "$bin/probe" options
+profile "strict yes" "dgram yes" "summary each"
+ok "profile: sanx-run's own options" says 0 "udp:unix/" "$uncounted" -p "$work/profile" "$bin/probe" udp
+ok "profile: the last one counts" says 0 "udp:inet/" "" -p "$work/profile" \
+	-p <(printf 'dgram no\nsummary no\n') "$bin/probe" udp
+profile "expect net.core.backlog >= 128" "expect net.core.backlog <= 128" "expect net.core.backlog = 128" \
+	"expect net.mem >= 4096 131072 6291456" "expect net.mem = 4096 131072 6291456" \
+	"expect net.mem <= 4097" "expect net.policy = min-inflight"
+ok "profile: all is as expected" says 0 "" "" -p "$work/profile" true
+differs() {
+	profile "expect $1"
+	says 0 "" "sanx-run: $work/profile: $2" -p "$work/profile" true
+}
+ok "profile: too few" differs "net.core.backlog >= 129" \
+	'net.core.backlog is 128, and should be >= 129 (sysctl -w net.core.backlog="129")'
+ok "profile: too many" differs "net.core.backlog <= 127" \
+	'net.core.backlog is 128, and should be <= 127 (sysctl -w net.core.backlog="127")'
+ok "profile: one of three" differs "net.mem >= 4096 131073 1" \
+	'net.mem is 4096 131072 6291456, and should be >= 4096 131073 1 (sysctl -w net.mem="4096 131073 1")'
+ok "profile: fewer than there should be" differs "net.core.backlog >= 1 1" \
+	'net.core.backlog is 128, and should be >= 1 1 (sysctl -w net.core.backlog="1 1")'
+ok "profile: another word" differs "net.policy = in-order" \
+	'net.policy is min-inflight, and should be = in-order (sysctl -w net.policy="in-order")'
+ok "profile: no such sysctl" differs "net.nothing = 1" 'there is no net.nothing'
+ok "profile: another line" refuses '2: "option2": expected dgram, strict, summary, option, env or expect' \
+	"# a" "option2 x"
+ok "profile: not yes or no" refuses '1: "maybe": expected yes or no' "strict maybe"
+ok "profile: not a summary" refuses '1: "": expected no, yes or each' "summary"
+ok "profile: another option" refuses '1: "SO_MARK": not a socket option that a profile can set' \
+	"option SO_MARK 1"
+for value in "" x 1x -1 2147483648 "1 2"; do
+	ok "profile: option $value" refuses "1: \"$value\": expected a number" "option SO_RCVBUF $value"
+done
+ok "profile: no variable" refuses '1: "": expected the name of a variable' "env"
+ok "profile: a path" refuses '1: "../a": expected the name of a sysctl' "expect ../a = 1"
+ok "profile: no comparison" refuses '1: "==": expected =, >= or <=' "expect net.mem == 1"
+ok "profile: no value" refuses '1: "": expected a value' "expect net.mem ="
+ok "profile: what a terminal obeys" refuses '1: "?[31m": expected dgram, strict, summary, option, env or expect' \
+	$'\e[31m'
+mapfile -t many < <(yes "option SO_KEEPALIVE 1" | head -n 17)
+ok "profile: too many options" refuses '17: "SO_KEEPALIVE": too many socket options' "${many[@]}"
+ok "profile: no such file" says 125 "" "sanx-run: $work/no: No such file or directory" -p "$work/no" true
+ok "profile: no such name" says 125 "" "sanx-run: there is no profile no; there are: none" -p no true
+rm -r "$bin/sys"
+
 ok "command not found" says 127 "" "sanx-run: /nonexistent: No such file or directory" /nonexistent
 ok "command not found in PATH" says 127 "" \
 	"sanx-run: no-such-command: No such file or directory" no-such-command
@@ -65,7 +134,7 @@ ok "command not executable" says 126 "" "sanx-run: /dev/null: Permission denied"
 ok "no command" says 125 "" "sanx-run: a command is missing"
 ok "no command after --" says 125 "" "sanx-run: a command is missing" --strict --
 ok "unknown option" is "$("$run" --wrong true 2>/dev/null; echo $?)" 125
-ok "help" is "$("$run" --help | head -n 1)" "Usage: sanx-run [--dgram] [--strict] [--summary] [-v] [--] COMMAND [ARGUMENT]..."
+ok "help" is "$("$run" --help | head -n 1)" "Usage: sanx-run [OPTION]... [--] COMMAND [ARGUMENT]..."
 ok "version" is "$("$run" -V | wc -l)" 1
 
 echo 40000 >"$bin/family"
@@ -85,10 +154,21 @@ ok "no module, strict" says 125 "" "$missing" --strict "$bin/probe" tcp
 # Installed, and where the library is not to be found or not to be named.
 echo 1 >"$bin/family"
 install_in() {
-	mkdir -p "$1/bin" "$1/lib/sanx" && cp "$run" "$1/bin" &&
-		cp "$bin/libsanx-preload.so" "$1/lib/sanx"
+	mkdir -p "$1/bin" "$1/lib/sanx" "$1/share/sanx/profiles" && cp "$run" "$1/bin" &&
+		cp "$bin/libsanx-preload.so" "$1/lib/sanx" &&
+		cp "$here/../profiles/"* "$1/share/sanx/profiles"
 }
 install_in "$work/usr" && run=$work/usr/bin/sanx-run
+ok "a profile that is installed" says 0 "ob1" \
+	"sanx-run: $work/usr/share/sanx/profiles/mpi: there is no net.core.somaxconn" \
+	-p mpi printenv OMPI_MCA_pml
+ok "another, and all of ours" says 125 "" \
+	"sanx-run: there is no profile no; there are: latency mpi nginx postgresql redis safe throughput" \
+	-p no true
+for name in "$here/../profiles/"*; do
+	# Each line is understood; what this machine has is not looked at.
+	ok "profile ${name##*/}" is "$("$run" -p "$name" true >/dev/null 2>&1; echo $?)" 0
+done
 ok "installed" says 0 "$work/usr/lib/sanx/libsanx-preload.so" "" printenv LD_PRELOAD
 rm "$work/usr/lib/sanx/libsanx-preload.so"
 ok "no library" says 0 "tcp:inet/" \

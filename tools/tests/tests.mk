@@ -8,7 +8,8 @@ TESTS := $(TOOLS)/tests
 TEST_CFLAGS = $(CPPFLAGS) $(SANX_CFLAGS) $(CTL_CFLAGS) -Wno-missing-prototypes $(CFLAGS)
 
 # The library and its companion look for the family's number in a file here.
-TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"' -DSANX_DGRAM_SYSCTL='"$(T)/dgram"'
+TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"' -DSANX_DGRAM_SYSCTL='"$(T)/dgram"' \
+	-DSANX_PROC_SYS='"$(T)/sys"'
 
 TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl test-verdict sanxctl sanx-run probe \
 	libsanx-preload.so libsanx-preload-dgram.so interpose.so)
@@ -26,7 +27,7 @@ $(T)/probe: $(TESTS)/probe.c
 $(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
 
-$(T)/sanx-run: $(addprefix $(TOOLS)/run/,sanx-run.c summary.c summary.h family.c family.h) | $(T)
+$(T)/sanx-run: $(addprefix $(TOOLS)/run/,$(RUN_SRCS)) | $(T)
 	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
 $(T)/libsanx-preload-dgram.so: TEST_FAMILY += -DSANX_PRELOAD_DGRAM
