@@ -24,8 +24,6 @@ static_assert(sizeof(struct sanx_tally_row) == 88);
 /* Three transports, and each reason to become TCP. */
 #define SUMS_MAX	(3 + __SANX_FALLBACKS)
 
-#define EACH_MAX	1000U
-
 /**
  * struct tally - what is counted together
  * @refs: one for each of its sockets
@@ -267,7 +265,7 @@ int sanx_tally_join(struct sanx_sock *ss, sockptr_t optval, unsigned int optlen)
 		return -EINVAL;
 	if (copy_from_sockptr(&t, optval, sizeof(t)))
 		return -EFAULT;
-	if (!t.key || t.each > EACH_MAX || t.pad)
+	if (!t.key || t.each > SANX_TALLY_EACH_MAX || t.pad)
 		return -EINVAL;
 	lock_sock(ss->sk);
 	if (READ_ONCE(ss->fell_back) || ss->conn) {

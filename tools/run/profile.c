@@ -17,9 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "profile.h"
-#include "summary.h"
-#include "words.h"
+#include "run.h"
+#include "sanxctl/text.h"
 
 #ifndef SANX_PROC_SYS
 #define SANX_PROC_SYS	"/proc/sys"
@@ -67,16 +66,11 @@ static char *remainder_of(struct line *line)
 	return start;
 }
 
-/* A file may have anything in it, and goes to a terminal. */
 static int wrong(const struct line *line, const char *what, const char *text)
 {
-	char quoted[48];
-	size_t i;
+	char quoted[QUOTE_LEN];
 
-	for (i = 0; text[i] && i < sizeof(quoted) - 1; i++)
-		quoted[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
-	quoted[i] = '\0';
-	say("%s:%u: \"%s\": %s", line->path, line->number, quoted, what);
+	say("%s:%u: %s: %s", line->path, line->number, quote(text, quoted), what);
 	return -1;
 }
 
@@ -140,20 +134,11 @@ static const struct socket_option {
 	{ "TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT },
 };
 
-static bool number_parse(const char *text, unsigned long *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoul(text, &end, 10);
-	return isdigit((unsigned char)*text) && !*end && !errno && *value <= INT_MAX;
-}
-
 static int on_option(struct line *line)
 {
 	const char *name = word(line), *text = remainder_of(line);
 	struct choice *c = line->choice;
-	unsigned long value;
+	u32 value;
 	size_t i, len = strlen(c->options);
 
 	for (i = 0; i < ARRAY_SIZE(socket_options); i++)
@@ -161,11 +146,11 @@ static int on_option(struct line *line)
 			break;
 	if (i == ARRAY_SIZE(socket_options))
 		return wrong(line, "not a socket option that a profile can set", name);
-	if (!number_parse(text, &value))
+	if (!parse_number(text, 10, INT_MAX, &value))
 		return wrong(line, "expected a number", text);
 	if (c->n_options++ == SANX_OPTIONS_MAX)
 		return wrong(line, "too many socket options", name);
-	snprintf(c->options + len, sizeof(c->options) - len, "%d:%d:%lu,", socket_options[i].level,
+	snprintf(c->options + len, sizeof(c->options) - len, "%d:%d:%u,", socket_options[i].level,
 		 socket_options[i].number, value);
 	return 0;
 }
@@ -298,14 +283,7 @@ static int file_take(struct choice *choice, const char *path, FILE *file)
 	return rc;
 }
 
-/* Cuts the last component of a path. */
-static void up(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	if (slash)
-		*slash = '\0';
-}
+#define PLACES	3
 
 /*
  * Where profiles are: the administrator's, beside this program in a build tree, and in
@@ -314,20 +292,13 @@ static void up(char *path)
  */
 static bool place(size_t i, char path[PATH_MAX])
 {
-	static const char * const below[] = { "/profiles", "/share/sanx/profiles" };
-	ssize_t len;
+	static const char * const places[PLACES] = {
+		"/etc/sanx/profiles", "profiles", "../share/sanx/profiles",
+	};
 
-	if (!i)
-		return snprintf(path, PATH_MAX, "/etc/sanx/profiles") > 0;
-	len = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	if (i > ARRAY_SIZE(below) || len < 0)
-		return false;
-	path[len] = '\0';
-	up(path);
-	if (i == 2)
-		up(path);
-	len = strlen(path);
-	return snprintf(path + len, PATH_MAX - len, "%s", below[i - 1]) < PATH_MAX - len;
+	if (*places[i] == '/')
+		return realpath(places[i], path);
+	return find_beside(places[i], path);
 }
 
 static FILE *named_open(const char *name, char path[PATH_MAX])
@@ -335,7 +306,9 @@ static FILE *named_open(const char *name, char path[PATH_MAX])
 	size_t i, len;
 	FILE *file;
 
-	for (i = 0; place(i, path); i++) {
+	for (i = 0; i < PLACES; i++) {
+		if (!place(i, path))
+			continue;
 		len = strlen(path);
 		if (snprintf(path + len, PATH_MAX - len, "/%s", name) >= (int)(PATH_MAX - len))
 			continue;
@@ -372,8 +345,9 @@ static int not_there(const char *name)
 	char path[PATH_MAX], list[1024] = "";
 	size_t i;
 
-	for (i = 0; place(i, path); i++)
-		names_add(path, list, sizeof(list));
+	for (i = 0; i < PLACES; i++)
+		if (place(i, path))
+			names_add(path, list, sizeof(list));
 	say("there is no profile %s; there are:%s", name, *list ? list : " none");
 	return -1;
 }

@@ -17,8 +17,7 @@
 #include <linux/sanx.h>
 
 #include "family.h"
-#include "profile.h"
-#include "summary.h"
+#include "run.h"
 #include "words.h"
 
 #define PRELOAD		"libsanx-preload.so"
@@ -128,26 +127,40 @@ static const char *family_missing(int type)
 	return NULL;
 }
 
-/*
- * The library is in this program's directory in a build tree, and in
- * ../lib/sanx when installed.
+/**
+ * find_beside - find what came with this program
+ * @below: where it is, from this program's folder
+ * @path: set to its path
+ *
+ * Return: whether it is there.
  */
-static bool preload_find(const char *library, char path[PATH_MAX])
+bool find_beside(const char *below, char path[PATH_MAX])
 {
-	static const char * const places[] = { "%s/%s", "%s/../lib/sanx/%s" };
 	char self[PATH_MAX], place[PATH_MAX + 64];
 	ssize_t len;
-	size_t i;
 
 	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (len < 0)
 		return false;
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
+	len = snprintf(place, sizeof(place), "%s/%s", self, below);
+	return len < (ssize_t)sizeof(place) && realpath(place, path);
+}
+
+/*
+ * The library is in this program's directory in a build tree, and in
+ * ../lib/sanx when installed.
+ */
+static bool preload_find(const char *library, char path[PATH_MAX])
+{
+	static const char * const places[] = { "%s", "../lib/sanx/%s" };
+	char below[64];
+	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(place, sizeof(place), places[i], self, library);
-		if (realpath(place, path) && access(path, R_OK) == 0)
+		snprintf(below, sizeof(below), places[i], library);
+		if (find_beside(below, path) && access(path, R_OK) == 0)
 			return true;
 	}
 

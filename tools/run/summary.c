@@ -6,7 +6,6 @@
  * children counted by a number, which it finds in the environment.  A socket here, which is
  * never connected, keeps the count.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,11 +20,11 @@
 #include <linux/sanx.h>
 
 #include "family.h"
-#include "summary.h"
+#include "run.h"
+#include "sanxctl/addr.h"
 
-/* More than the kernel keeps, and than it has sums. */
-#define ROWS_MAX	1024
-#define EACH_MAX	1000
+/* The kernel has fewer sums. */
+#define ROWS_MAX	SANX_TALLY_EACH_MAX
 
 /* Signals that end or stop a command, or mean something to it, and which others send to us. */
 static const int passed_on[] = {
@@ -68,7 +67,7 @@ int command_exec(char **command)
 /* Return: the socket that keeps the count, or -1 with errno set. */
 static int tally_open(bool each)
 {
-	struct sanx_tally t = { .each = each ? EACH_MAX : 0 };
+	struct sanx_tally t = { .each = each ? SANX_TALLY_EACH_MAX : 0 };
 	int number = sanx_family_read(), fd, error;
 	char text[32];
 
@@ -95,17 +94,13 @@ static int tally_open(bool each)
  * Output
  */
 
-static const char *endpoint(const __u8 *addr, __be16 port, char text[static 64])
+/* @text: room for it */
+static const char *endpoint(const __u8 *addr, __be16 port, char text[ENDPOINT_STRLEN])
 {
-	static const __u8 v4[12] = { [10] = 0xff, [11] = 0xff };
-	bool is_v4 = !memcmp(addr, v4, sizeof(v4));
-	char name[INET6_ADDRSTRLEN];
+	struct in6_addr raw;
 
-	if (!port)
-		return "-";
-	inet_ntop(is_v4 ? AF_INET : AF_INET6, addr + (is_v4 ? sizeof(v4) : 0), name, sizeof(name));
-	snprintf(text, 64, is_v4 ? "%s:%u" : "[%s]:%u", name, ntohs(port));
-	return text;
+	memcpy(&raw, addr, sizeof(raw));
+	return port ? endpoint_format(&raw, ntohs(port), text) : "-";
 }
 
 static void row_print(const struct sanx_tally_row *row, const char *what)
@@ -119,7 +114,7 @@ static void row_print(const struct sanx_tally_row *row, const char *what)
 
 static void conn_print(const struct sanx_tally_row *row)
 {
-	char local[64], remote[64], what[160];
+	char local[ENDPOINT_STRLEN], remote[ENDPOINT_STRLEN], what[160];
 
 	snprintf(what, sizeof(what), "%s %s ", endpoint(row->local, row->local_port, local),
 		 endpoint(row->remote, row->remote_port, remote));

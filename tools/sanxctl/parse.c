@@ -2,7 +2,6 @@
 /*
  * Parser of node maps and port rules.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,9 +13,6 @@
 #include "parse.h"
 
 #define BLANKS " \t\r\n\v\f"
-
-/* Most bytes of a quoted word in a message; longer words are cut. */
-#define QUOTE_LEN 48
 
 __printf(2, 3)
 static int wrong(struct parse_source *src, const char *fmt, ...)
@@ -30,21 +26,6 @@ static int wrong(struct parse_source *src, const char *fmt, ...)
 	return -1;
 }
 
-/*
- * Quotes a word.  A file may contain anything, so characters that could control
- * the terminal are replaced.
- */
-static const char *quote(const char *word, char buf[QUOTE_LEN])
-{
-	size_t len = 0;
-
-	buf[len++] = '"';
-	for (; *word && len < QUOTE_LEN - 5; word++)
-		buf[len++] = isprint((unsigned char)*word) ? *word : '?';
-	snprintf(&buf[len], QUOTE_LEN - len, "%s\"", *word ? "..." : "");
-	return buf;
-}
-
 void *table_grow(void *table, size_t count, size_t *room, size_t size)
 {
 	void *bigger;
@@ -56,22 +37,6 @@ void *table_grow(void *table, size_t count, size_t *room, size_t size)
 	if (bigger)
 		*room = *room ? *room * 2 : 16;
 	return bigger;
-}
-
-bool parse_number(const char *text, int base, u32 max, u32 *number)
-{
-	unsigned long long n;
-
-	if (!*text || text[strspn(text, base == 16 ? "0123456789abcdefABCDEF" : "0123456789")])
-		return false;
-
-	/* ULLONG_MAX if it is more. */
-	n = strtoull(text, NULL, base);
-	if (n > max)
-		return false;
-
-	*number = n;
-	return true;
 }
 
 /*

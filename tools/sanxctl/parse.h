@@ -14,6 +14,7 @@
 
 #include <linux/sanx_netlink.h>
 
+#include "text.h"
 #include "words.h"
 
 /* Most addresses of a host name. */
@@ -118,17 +119,6 @@ struct parse_source {
  * Return: the table, or NULL without memory; then the old one is unchanged.
  */
 void *table_grow(void *table, size_t count, size_t *room, size_t size);
-
-/**
- * parse_number() - read a number of nothing but digits
- * @text: the digits
- * @base: 10 or 16
- * @max: the largest that is valid
- * @number: set on success
- *
- * Return: false if @text is something else, or more.
- */
-bool parse_number(const char *text, int base, u32 max, u32 *number);
 
 int nodemap_parse(struct parse_source *src, FILE *file, struct nodemap *map);
 int nodemap_parse_words(struct parse_source *src, int words, char **word,

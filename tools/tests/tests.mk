@@ -19,7 +19,7 @@ VALGRIND_RUN := $(if $(VALGRIND),valgrind -q --leak-check=full --error-exitcode=
 $(T):
 	@mkdir -p $@
 
-$(T)/test-parse: $(TESTS)/test-parse.c $(O)/obj/sanxctl/parse.o $(O)/obj/sanxctl/addr.o
+$(T)/test-parse: $(TESTS)/test-parse.c $(addprefix $(O)/obj/sanxctl/,parse.o text.o addr.o)
 $(T)/test-nl: $(TESTS)/test-nl.c $(O)/obj/sanxctl/nl.o
 $(T)/test-verdict: $(TESTS)/test-verdict.c $(O)/obj/sanxctl/verdict.o $(O)/obj/sanxctl/addr.o
 $(T)/sanxctl: $(TESTS)/fake-kernel.c $(filter-out %/family.o,$(CTL_OBJS))
@@ -27,7 +27,7 @@ $(T)/probe: $(TESTS)/probe.c
 $(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
 
-$(T)/sanx-run: $(addprefix $(TOOLS)/run/,$(RUN_SRCS)) | $(T)
+$(T)/sanx-run: $(RUN_SRCS) | $(T)
 	$(CC) $(TEST_CFLAGS) $(TEST_FAMILY) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
 $(T)/libsanx-preload-dgram.so: TEST_FAMILY += -DSANX_PRELOAD_DGRAM

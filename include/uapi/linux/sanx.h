@@ -73,11 +73,15 @@ struct sanx_explain {
 /* getsockopt(): likewise, each connection that was kept. */
 #define SANX_TALLY_EACH		3
 
+/* Most connections that a tally keeps. */
+#define SANX_TALLY_EACH_MAX	1000
+
 /**
  * struct sanx_tally - count this socket's connections, together with those of others
  * @key: says with whom; a number that nobody can guess.  The first socket with it makes the
  *	tally, which lasts as long as one of its sockets
- * @each: of the first one: how many connections to keep beside the sums, at most 1000
+ * @each: of the first one: how many connections to keep beside the sums, at most
+ *	SANX_TALLY_EACH_MAX
  * @pad: 0
  */
 struct sanx_tally {
