@@ -282,8 +282,10 @@ struct nl_talk {
 	bool done;
 };
 
-static void nl_take(struct nl_talk *talk, const struct nlmsghdr *nlh)
+static void nl_take(const struct nlmsghdr *nlh, void *data)
 {
+	struct nl_talk *talk = data;
+
 	if (nlh->nlmsg_seq != talk->nl->seq)
 		return;
 
@@ -304,25 +306,32 @@ static bool nl_ok(const struct nlmsghdr *nlh, int len)
 	return mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_len <= (u32)len;
 }
 
-/* Receives messages up to the result of the request. */
-static int nl_receive(struct nl_talk *talk)
+/* Waits for messages, and has @take called for each of those that have come together. */
+static int nl_receive(struct nl *nl, nl_answer_fn take, void *data, struct nl_error *error)
 {
 	static u64 buf[NL_BUF_SIZE / sizeof(u64)];
 	const struct nlmsghdr *nlh;
 	ssize_t got;
 	int len;
 
-	while (!talk->done) {
-		got = mnl_socket_recvfrom(talk->nl->sock, buf, sizeof(buf));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return nl_fail(talk->error, errno);
+	do {
+		got = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return nl_fail(error, errno);
 
-		len = got;
-		for (nlh = (void *)buf; nl_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
-			nl_take(talk, nlh);
-	}
+	len = got;
+	for (nlh = (void *)buf; nl_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		take(nlh, data);
+	return 0;
+}
+
+/* Receives messages up to the result of the request. */
+static int nl_result(struct nl_talk *talk)
+{
+	while (!talk->done)
+		if (nl_receive(talk->nl, nl_take, talk, talk->error))
+			return -1;
 
 	return talk->error->err ? -1 : 0;
 }
@@ -347,7 +356,7 @@ int nl_do(struct nl *nl, struct nl_request *req, nl_answer_fn answer, void *data
 	req->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	if (nl_send(nl, req->nlh, error))
 		return -1;
-	return nl_receive(&talk);
+	return nl_result(&talk);
 }
 
 static int nl_dump_once(struct nl *nl, struct nl_request *req, struct nl_talk *talk)
@@ -356,7 +365,7 @@ static int nl_dump_once(struct nl *nl, struct nl_request *req, struct nl_talk *t
 	req->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	if (nl_send(nl, req->nlh, talk->error))
 		return -1;
-	return nl_receive(talk);
+	return nl_result(talk);
 }
 
 /**
@@ -423,6 +432,26 @@ int nl_listen(struct nl *nl, struct nl_error *error)
 }
 
 /**
+ * struct nl_ear - who listens
+ * @nl: the connection
+ * @event: as for nl_hear()
+ * @data: likewise
+ */
+struct nl_ear {
+	const struct nl *nl;
+	nl_answer_fn event;
+	void *data;
+};
+
+static void nl_event(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nl_ear *ear = data;
+
+	if (nlh->nlmsg_type == ear->nl->family)
+		ear->event(nlh, ear->data);
+}
+
+/**
  * nl_hear - wait for events
  * @nl: a connection that listens
  * @event: called for each of those that are there
@@ -433,22 +462,10 @@ int nl_listen(struct nl *nl, struct nl_error *error)
  */
 int nl_hear(struct nl *nl, nl_answer_fn event, void *data, struct nl_error *error)
 {
-	static u64 buf[NL_BUF_SIZE / sizeof(u64)];
-	const struct nlmsghdr *nlh;
-	ssize_t got;
-	int len;
+	struct nl_ear ear = { .nl = nl, .event = event, .data = data };
 
 	memset(error, 0, sizeof(*error));
-	do {
-		got = mnl_socket_recvfrom(nl->sock, buf, sizeof(buf));
-	} while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return nl_fail(error, errno);
-	len = got;
-	for (nlh = (void *)buf; nl_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
-		if (nlh->nlmsg_type == nl->family)
-			event(nlh, data);
-	return 0;
+	return nl_receive(nl, nl_event, &ear, error);
 }
 
 /*
