@@ -195,6 +195,31 @@ int ctl_one_arg(int argc, char **argv, const char *what)
 }
 
 /**
+ * ctl_named_number - take a number with a name before it, which may be left out
+ * @argc: number of @argv
+ * @argv: nothing, or @name and the number
+ * @name: its name
+ * @what: what it is the number of, for messages
+ * @max: the largest that is valid
+ * @number: set to it
+ *
+ * Return: 1 if it is there, 0 if not, or -1 after a message.
+ */
+int ctl_named_number(int argc, char **argv, const char *name, const char *what, u32 max,
+		     u32 *number)
+{
+	if (!argc)
+		return 0;
+	if (strcmp(argv[0], name))
+		return ctl_no_args(argc, argv);
+	if (argc == 1)
+		return ctl_fail("the number of a %s is missing", what);
+	if (!parse_number(argv[1], 10, max, number))
+		return ctl_fail("\"%s\" is not the number of a %s", argv[1], what);
+	return ctl_no_args(argc - 2, argv + 2) ?: 1;
+}
+
+/**
  * ctl_grow - table_grow(), for those who have nothing to undo
  * @table: as there
  * @count: likewise

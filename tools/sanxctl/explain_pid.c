@@ -255,22 +255,17 @@ static bool is_elsewhere(u32 pid)
 int explain_pid(struct ctl *ctl, int argc, char **argv)
 {
 	struct held_list list = { };
-	u32 pid, fd = 0;
+	u32 pid, fd;
 	int rc, only = -1;
 
 	if (!argc)
 		return ctl_fail("the number of a process is missing");
 	if (!parse_number(argv[0], 10, INT32_MAX, &pid) || !pid)
 		return ctl_fail("\"%s\" is not the number of a process", argv[0]);
-	if (argc > 1 && strcmp(argv[1], "fd"))
-		return ctl_no_args(argc - 1, argv + 1);
-	if (argc == 2)
-		return ctl_fail("the number of a descriptor is missing");
-	if (argc > 2 && !parse_number(argv[2], 10, INT32_MAX, &fd))
-		return ctl_fail("\"%s\" is not the number of a descriptor", argv[2]);
-	if (argc > 3)
-		return ctl_no_args(argc - 3, argv + 3);
-	if (argc > 2)
+	rc = ctl_named_number(argc - 1, argv + 1, "fd", "descriptor", INT32_MAX, &fd);
+	if (rc < 0)
+		return -1;
+	if (rc)
 		only = fd;
 	if (is_elsewhere(pid))
 		return ctl_fail("process %u has another network: nsenter -n -t %u sanxctl ...",

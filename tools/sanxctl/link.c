@@ -96,21 +96,17 @@ static int reset_send(struct ctl *ctl, u32 node, const u32 *lane)
 static int link_reset(struct ctl *ctl, int argc, char **argv)
 {
 	u32 node, lane;
+	int given;
 
 	print_single(&ctl->out);
 	if (!argc)
 		return ctl_fail("NODEID is missing");
 	if (!parse_number(argv[0], 10, UINT32_MAX, &node) || !node)
 		return ctl_fail("\"%s\" is not a node id, expected 1-4294967295", argv[0]);
-	if (argc > 1 && strcmp(argv[1], "lane"))
-		return ctl_no_args(argc - 1, argv + 1);
-	if (argc == 2)
-		return ctl_fail("the number of a lane is missing");
-	if (argc > 2 && !parse_number(argv[2], 10, UINT8_MAX, &lane))
-		return ctl_fail("\"%s\" is not the number of a lane", argv[2]);
-	if (argc > 3)
-		return ctl_no_args(argc - 3, argv + 3);
-	return reset_send(ctl, node, argc > 2 ? &lane : NULL);
+	given = ctl_named_number(argc - 1, argv + 1, "lane", "lane", UINT8_MAX, &lane);
+	if (given < 0)
+		return -1;
+	return reset_send(ctl, node, given ? &lane : NULL);
 }
 
 static const struct command commands[] = {

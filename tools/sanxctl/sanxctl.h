@@ -92,6 +92,8 @@ void ctl_print_string(struct print *out, const char *key, const char *fmt,
 int ctl_no_args(int argc, char **argv);
 void *ctl_grow(void *table, size_t count, size_t *room, size_t size);
 bool ctl_allow_empty(int *argc, char **argv);
+int ctl_named_number(int argc, char **argv, const char *name, const char *what, u32 max,
+		     u32 *number);
 int ctl_one_arg(int argc, char **argv, const char *what);
 
 __printf(1, 2)
