@@ -222,6 +222,8 @@ static void try(const char *word)
 		try_vfork(word);
 	else if (!strcmp(word, "options"))
 		try_options(word, SOCK_STREAM);
+	else if (!strcmp(word, "clearenv"))
+		clearenv();
 	else if (!strcmp(word, "udp-options"))
 		try_options(word, SOCK_DGRAM);
 	else if (!strcmp(word, "sandbox"))

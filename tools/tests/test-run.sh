@@ -81,8 +81,10 @@ ok "profile: those of the kind" says 0 "$(printf 'options:100000/0\nudp-options:
 ok "profile: a variable" says 0 "b c" "" -p "$work/profile" printenv A
 ok "profile: not one that there is" says 0 "$HOME" "" -p "$work/profile" printenv HOME
 ok "profile: children" says 0 "options:100000/1" "" -p "$work/profile" sh -c "$bin/probe options"
-ok "profile: the environment may go" says 0 "options:100000/1" "" -p "$work/profile" \
+ok "profile: a child by another program" says 0 "options:100000/1" "" -p "$work/profile" \
 	env LD_BIND_NOW=1 "$bin/probe" options
+ok "profile: the program's environment may go" says 0 "$(printf 'options:100000/1\noptions:100000/1')" "" \
+	-p "$work/profile" "$bin/probe" options clearenv options
 profile "strict yes" "dgram yes" "summary each"
 ok "profile: sanx-run's own options" says 0 "udp:unix/" "$uncounted" -p "$work/profile" "$bin/probe" udp
 ok "profile: the last one counts" says 0 "udp:inet/" "" -p "$work/profile" \
