@@ -127,6 +127,7 @@ static void view_fallen(struct sock_view *v, const struct sock *sk, enum sanx_fa
 	v->tx = READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
 }
 
+/* Return: false if there is no room. */
 bool sanx_nl_put_ends(struct sk_buff *skb, const struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote)
 {
@@ -136,6 +137,7 @@ bool sanx_nl_put_ends(struct sk_buff *skb, const struct sanx_endpoint *local,
 	       !nla_put_u16(skb, SANX_A_SOCKET_REMOTE_PORT, ntohs(remote->port));
 }
 
+/* Likewise. */
 bool sanx_nl_put_bytes(struct sk_buff *skb, u64 sent, u64 came)
 {
 	return !nla_put_u64_64bit(skb, SANX_A_SOCKET_TX_BYTES, sent, SANX_A_SOCKET_PAD) &&

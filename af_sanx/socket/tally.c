@@ -2,14 +2,15 @@
 /*
  * Tallies: the connections of a program and its children, counted for sanx-run(1).
  *
- * A socket joins one by a number (SANX_TALLY).  It is no file descriptor, as programs close
- * those that they do not know; nor is it the process, as sockets outlive theirs.  A connection
- * counts when its socket is released, or has given it up; a socket that becomes TCP counts
- * then.  What a program still has open is released before its parent's wait(2) returns, but
- * for what is in io_uring(7) or under way in SCM_RIGHTS.
+ * A socket joins a tally by a number (SANX_TALLY).  A file descriptor would not do, as programs
+ * close descriptors that they do not know; nor would the process, as a socket may outlive it.
  *
- * Only the socket that made a tally reads it: a server may hand on sockets that it accepted to
- * those who are not to know of others'.
+ * A connection counts when its socket is released or drops it; a socket that becomes TCP
+ * counts at that time.  The kernel releases what a program has open before its parent's wait(2)
+ * returns, except for sockets held by io_uring(7) or passed in SCM_RIGHTS and not received.
+ *
+ * Only the socket that made a tally may read it.  A server may pass an accepted socket to a
+ * program that must not see the connections of others.
  */
 #include <linux/kref.h>
 #include <linux/rbtree.h>
@@ -121,13 +122,6 @@ static void tally_free(struct kref *refs)
 	tally_destroy(tally);
 }
 
-static void tally_put(struct tally *tally, const struct sanx_sock *ss)
-{
-	if (READ_ONCE(tally->maker) == ss)
-		WRITE_ONCE(tally->maker, NULL);
-	kref_put_lock(&tally->refs, tally_free, &tallies_lock);
-}
-
 /* It is set once, and stays until the socket is freed. */
 static struct tally *tally_of(const struct sanx_sock *ss)
 {
@@ -143,8 +137,13 @@ static struct tally *tally_of(const struct sanx_sock *ss)
  */
 void sanx_tally_leave(struct sanx_sock *ss)
 {
-	if (ss->tally)
-		tally_put(ss->tally, ss);
+	struct tally *tally = ss->tally;
+
+	if (!tally)
+		return;
+	if (READ_ONCE(tally->maker) == ss)
+		WRITE_ONCE(tally->maker, NULL);
+	kref_put_lock(&tally->refs, tally_free, &tallies_lock);
 }
 
 static void row_add(struct tally *tally, const struct sanx_tally_row *row)

@@ -17,8 +17,9 @@
  *
  * Invariant: @family and @look_again are atomic and need no lock, as are @dgram and
  * @dgram_again.  @family is stored before @look_again (release), and loaded after it
- * (acquire), both in family_look(); @dgram likewise in wants_dgrams().  What
- * is before @wishes_known likewise, in wishes_read() and wishes_apply().
+ * (acquire), both in family_look(); @dgram likewise in wants_dgrams().  @tally,
+ * @options and @n_options are stored before @wishes_known, in wishes_read(), and loaded
+ * after it, in wishes_apply().
  */
 #include <errno.h>
 #include <limits.h>
@@ -106,6 +107,11 @@ static bool wants_dgrams(void)
 }
 #endif
 
+static int type_of(int type)
+{
+	return type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
 /* Does the program want TCP, or UDP that is to be the family's? */
 static bool wants_sanx(int domain, int type, int protocol)
 {
@@ -114,7 +120,7 @@ static bool wants_sanx(int domain, int type, int protocol)
 
 	if (domain != AF_INET && domain != AF_INET6)
 		return false;
-	switch (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) {
+	switch (type_of(type)) {
 	case SOCK_STREAM:
 		return protocol == 0 || protocol == IPPROTO_TCP;
 	case SOCK_DGRAM:
@@ -203,7 +209,7 @@ static void option_set(int fd, int level, int number, const void *value, socklen
 /* The socket works without, too. */
 static void wishes_apply(int fd, int type)
 {
-	bool stream = (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == SOCK_STREAM;
+	bool stream = type_of(type) == SOCK_STREAM;
 	struct sanx_tally t = { };
 	int level, value;
 	unsigned int i;
