@@ -13,14 +13,9 @@
 #include "conn/conn.h"
 #include "dgram/dgram.h"
 #include "link/link.h"
-#include "loop/loop.h"
 #include "netlink/netlink.h"
 #include "socket/socket.h"
 #include "tcp/tcp.h"
-
-static bool loop = true;
-module_param(loop, bool, 0444);
-MODULE_PARM_DESC(loop, "reach addresses of this node through memory (default: Y)");
 
 static int __init sanx_init(void)
 {
@@ -36,7 +31,7 @@ static int __init sanx_init(void)
 	if (err)
 		goto err_netns;
 	/* Before the count of sockets, which has it end what it has of a namespace. */
-	err = sanx_dgram_init(loop);
+	err = sanx_dgram_init();
 	if (err)
 		goto err_listeners;
 	err = sanx_netuse_init();
@@ -45,12 +40,9 @@ static int __init sanx_init(void)
 	err = sanx_socks_init();
 	if (err)
 		goto err_busy;
-	err = loop ? sanx_transport_register(&sanx_loop_ops) : 0;
-	if (err)
-		goto err_socks;
 	err = sanx_link_init();
 	if (err)
-		goto err_loop;
+		goto err_socks;
 	err = sanx_tcp_init();
 	if (err)
 		goto err_link;
@@ -74,9 +66,6 @@ err_tcp:
 	sanx_tcp_exit();
 err_link:
 	sanx_link_exit();
-err_loop:
-	if (loop)
-		sanx_transport_unregister(&sanx_loop_ops);
 err_socks:
 	sanx_socks_exit();
 err_busy:
@@ -104,8 +93,6 @@ static void __exit sanx_exit(void)
 	sanx_netlink_exit();
 	sanx_tcp_exit();
 	sanx_link_exit();
-	if (loop)
-		sanx_transport_unregister(&sanx_loop_ops);
 	sanx_fallback_drain();
 	sanx_socks_exit();
 	sanx_netuse_exit();

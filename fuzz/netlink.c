@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests of the netlink family (af_sanx/netlink/), and the configuration that they
- * change (af_sanx/config/), in a namespace of the simulator.
+ * change (af_sanx/config/), in a namespace of the simulator, where the engine hears of
+ * them, but has no wire.
  *
  * The input is a list of requests: a byte with the command, two bytes of length, and
  * the attributes, of any contents.  The attributes are first checked with the policy
@@ -255,8 +256,7 @@ static void check_rules(void)
 
 static void run(void *unused)
 {
-	fuzz_assert(!sanx_netns_init());
-	fuzz_assert(!sanx_listeners_init());
+	sim_engine_start();
 	net = sim_net_new(1);
 	the_sock.sim_net = net;
 	while (input.size)
@@ -268,9 +268,7 @@ static void run(void *unused)
 	nlmsg_free(dump(SANX_CMD_LINK_GET, PIECE_SIZE));
 	nlmsg_free(dump(SANX_CMD_SOCKET_GET, PIECE_SIZE));
 	sim_net_exit(net);
-	sanx_listeners_exit();
-	sanx_netns_exit();
-	rcu_barrier();
+	sim_engine_stop();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

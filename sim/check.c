@@ -24,7 +24,7 @@ static const struct sanx_lconn *lconn_of(const struct sim_end *e)
 	if (!e->s || e->closed)
 		return NULL;
 	conn = sim_sock_conn(e->s);
-	if (!conn || conn->ops != &sanx_link_transport)
+	if (!conn || conn->ops != &sanx_link_ops)
 		return NULL;
 	lc = sanx_lconn_of(conn);
 	if (!lc->link || lc->link->tx_lock.owner ||

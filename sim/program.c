@@ -622,7 +622,7 @@ static bool resumes(const struct sim_end *e)
 	if (!e->s || sim_sock_killed(e->s))
 		return false;
 	conn = sim_sock_conn(e->s);
-	return conn && conn->ops == &sanx_link_transport &&
+	return conn && conn->ops == &sanx_link_ops &&
 	       sanx_lconn_is_lost(&sanx_lconn_of(conn)->state) &&
 	       sanx_lconn_of(conn)->state.phase != SANX_LCONN_SUSPENDED;
 }

@@ -301,6 +301,8 @@ void sim_nodes_run(unsigned int nodes, unsigned int absent, unsigned int rails,
 void sim_world(u64 seed, u64 steps);
 void sim_world_begin(void);
 void sim_world_end(void);
+void sim_engine_start(void);
+void sim_engine_stop(void);
 void sim_map_change(struct sim_node *n, int without, u32 which);
 bool sim_busy(void);
 

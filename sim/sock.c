@@ -7,6 +7,8 @@
 
 #include "config/config.h"
 #include "conn/internal.h"
+#include "link/link.h"
+#include "loop/loop.h"
 #include "program.h"
 #include "socket/socket.h"
 
@@ -277,15 +279,13 @@ static void refused(struct kthread_work *work)
  */
 enum sanx_fallback sim_question(struct sim_sock *s, int to, u16 port)
 {
-	const struct sanx_transport_ops *ops = sanx_transport_get(false);
 	struct sanx_endpoint local = {}, remote = { .port = htons(port) };
 	enum sanx_fallback answer = SANX_FALLBACK_LINK;
 	struct sanx_via via;
 
 	sim_addr(&local.addr, s->node);
 	sim_addr(&remote.addr, to);
-	sanx_conn_question(ops, sk_of(s), &local, &remote, &via, &answer);
-	sanx_transport_put(ops);
+	sanx_conn_question(&sanx_link_ops, sk_of(s), &local, &remote, &via, &answer);
 	return answer;
 }
 
@@ -294,7 +294,7 @@ static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 {
 	/* A link of a node to itself is for addresses that loop does not take. */
 	bool loop = to == s->node && sim_chance(2);
-	const struct sanx_transport_ops *ops = sanx_transport_get(loop);
+	const struct sanx_transport_ops *ops = loop ? &sanx_loop_ops : &sanx_link_ops;
 	struct sanx_endpoint local, remote;
 	struct sanx_conn *conn;
 
@@ -303,7 +303,6 @@ static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 	local.port = htons(from);
 	remote.port = htons(port);
 	conn = sanx_conn_alloc(ops, s->net, &local, &remote, NULL);
-	sanx_transport_put(ops);
 	sim_rule_soon(s->node);
 	return conn;
 }

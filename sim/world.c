@@ -9,8 +9,6 @@
 #include "config/config.h"
 #include "dgram/internal.h"
 #include "link/internal.h"
-#include "loop/loop.h"
-#include "link/link.h"
 #include "program.h"
 #include "wire.h"
 
@@ -189,12 +187,6 @@ static void map_load(struct sim_node *n, int without, u32 which)
 	sanx_nodemap_publish(sanx_net(n->net), map);
 }
 
-static void call_map_changed(const struct sanx_transport_ops *ops, void *net)
-{
-	if (ops->map_changed)
-		ops->map_changed(net);
-}
-
 /**
  * sim_map_change() - give a node another node map
  * @n: the node
@@ -205,7 +197,7 @@ void sim_map_change(struct sim_node *n, int without, u32 which)
 {
 	mutex_lock(&sanx_net(n->net)->config_mutex);
 	map_load(n, without, which);
-	sanx_transport_each(call_map_changed, n->net);
+	sanx_link_map_changed(n->net);
 	mutex_unlock(&sanx_net(n->net)->config_mutex);
 }
 
@@ -220,7 +212,7 @@ static void key_add(struct sim_node *n, u8 nr)
 	mutex_lock(&sn->config_mutex);
 	sim_assert(!sanx_key_add(sn, 0, secret, &id));
 	sim_key_ids[nr] = id;
-	sanx_transport_each(call_map_changed, n->net);
+	sanx_link_map_changed(n->net);
 	mutex_unlock(&sn->config_mutex);
 }
 
@@ -230,7 +222,7 @@ static void key_del(struct sim_node *n, u8 nr)
 
 	mutex_lock(&sn->config_mutex);
 	sim_assert(!sanx_key_del(sn, 0, sim_key_ids[nr]));
-	sanx_transport_each(call_map_changed, n->net);
+	sanx_link_map_changed(n->net);
 	mutex_unlock(&sn->config_mutex);
 }
 
@@ -248,10 +240,11 @@ static void node_start(struct sim_node *n)
 	n->boot++;
 }
 
-static void start_all(void *unused)
+/**
+ * sim_engine_start() - what the module's init does, without sockets and wires
+ */
+void sim_engine_start(void)
 {
-	unsigned int i;
-
 	sim_assert(!sanx_conn_init());
 	system_wq = alloc_workqueue("events", 0, 0);
 	system_long_wq = alloc_workqueue("events_long", 0, 0);
@@ -260,8 +253,31 @@ static void start_all(void *unused)
 	sim_assert(!sanx_listeners_init());
 	sim_assert(!sanx_carriers_init());
 	sim_assert(!sanx_netuse_init());
-	sim_assert(!sanx_transport_register(&sanx_loop_ops));
 	sim_assert(!sanx_link_init());
+}
+
+/**
+ * sim_engine_stop() - what its exit does; no namespace is left
+ */
+void sim_engine_stop(void)
+{
+	sanx_link_exit();
+	sanx_netuse_exit();
+	sanx_carriers_exit();
+	sanx_listeners_exit();
+	sanx_netns_exit();
+	sanx_worker_exit();
+	sanx_conn_exit();
+	destroy_workqueue(system_wq);
+	destroy_workqueue(system_long_wq);
+	rcu_barrier();
+}
+
+static void start_all(void *unused)
+{
+	unsigned int i;
+
+	sim_engine_start();
 	sim_rails_start();
 	for (i = 1; i <= sim_plan.nodes; i++) {
 		sim_nodes[i] = (struct sim_node){ .id = i };
@@ -278,17 +294,7 @@ static void stop_all(void *unused)
 		sim_nodes[i].net = NULL;
 	}
 	sim_rails_stop();
-	sanx_link_exit();
-	sanx_transport_unregister(&sanx_loop_ops);
-	sanx_netuse_exit();
-	sanx_carriers_exit();
-	sanx_listeners_exit();
-	sanx_netns_exit();
-	sanx_worker_exit();
-	sanx_conn_exit();
-	destroy_workqueue(system_wq);
-	destroy_workqueue(system_long_wq);
-	rcu_barrier();
+	sim_engine_stop();
 }
 
 /* A node goes down, for its peers without a word, and starts anew. */

@@ -95,7 +95,7 @@ struct sanx_conn *sanx_conn_alloc(const struct sanx_transport_ops *ops,
 	}
 	conn->memcg = memcg;
 	refcount_set(&conn->refs, 1);
-	__module_get(ops->owner);
+	__module_get(THIS_MODULE);
 	conn->ops = ops;
 	conn->net = net;
 	conn->stats = sanx_net(net)->stats;
@@ -147,7 +147,7 @@ static void conn_free_rcu(struct rcu_head *rcu)
 	struct sanx_conn *conn = container_of(rcu, struct sanx_conn, rcu);
 
 	mem_cgroup_put(conn->memcg);
-	module_put(conn->ops->owner);
+	module_put(THIS_MODULE);
 	kfree(conn->feed);
 	kfree(conn);
 }

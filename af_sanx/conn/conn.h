@@ -128,6 +128,7 @@ int sanx_conn_ask(struct sanx_conn *conn);
 int sanx_conn_admit(struct sanx_conn *conn);
 void sanx_conn_leave(struct sanx_conn *conn);
 bool sanx_conn_away(const struct sanx_conn *conn);
+void sanx_service_idle(struct net *net);
 
 /* question.c */
 int sanx_conn_question(const struct sanx_transport_ops *ops, struct sock *sk,
@@ -259,25 +260,5 @@ struct sanx_memalloc {
 /* memalloc.c */
 void sanx_memalloc_save(const struct sock *sk, struct sanx_memalloc *scope);
 void sanx_memalloc_restore(const struct sanx_memalloc *scope);
-
-/* transport.c */
-const struct sanx_transport_ops *sanx_transport_get(bool same_node);
-void sanx_transport_put(const struct sanx_transport_ops *ops);
-void sanx_transport_each(void (*fn)(const struct sanx_transport_ops *ops,
-				    void *arg), void *arg);
-void sanx_transport_dump_links(struct sk_buff *skb, struct netlink_callback *cb,
-			       int (*put)(struct sk_buff *skb,
-					  struct netlink_callback *cb,
-					  const struct sanx_link_info *info));
-void sanx_transport_dump_rails(struct sk_buff *skb, struct netlink_callback *cb,
-			       int (*put)(struct sk_buff *skb,
-					  struct netlink_callback *cb,
-					  const struct sanx_rail_info *info));
-
-/* netuse.c */
-int sanx_netuse_init(void);
-void sanx_netuse_exit(void);
-void sanx_netuse_get(struct net *net);
-void sanx_netuse_put(struct net *net, bool defer);
 
 #endif /* _SANX_CONN_H */

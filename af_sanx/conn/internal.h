@@ -37,7 +37,6 @@ int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 /* user.c */
 u32 sanx_service_ring_size(struct net *net);
 int sanx_service_take(struct sanx_conn *conn);
-void sanx_service_idle(struct net *net);
 
 /* listener.c */
 void sanx_listener_news(struct sanx_conn *conn);
@@ -92,8 +91,5 @@ void sanx_urg_init(struct sanx_urg *urg);
 
 /* memalloc.c */
 bool sanx_memalloc_needed(const struct sock *sk);
-
-/* netuse.c */
-void sanx_netuse_announce(const struct sanx_transport_ops *ops);
 
 #endif /* _SANX_CONN_INTERNAL_H */

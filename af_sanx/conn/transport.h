@@ -40,12 +40,10 @@
 
 struct iov_iter;
 struct mem_cgroup;
-struct netlink_callback;
 struct sanx_listener;
 struct sanx_net;
 struct sanx_sock;
 struct sanx_stats;
-struct sk_buff;
 struct sock;
 
 /**
@@ -228,8 +226,8 @@ enum sanx_awaits {
  * @tries: how often the peer's backlog was full; of one with a user, not 0 also if the way to
  *	the peer was lost before its answer
  * @ops: the transport
- * @net: its namespace, without a reference: sockets hold it, and net_idle()
- *	with @exit leaves no connection of the transport there
+ * @net: its namespace, without a reference: sockets hold it, and the engine leaves no
+ *	connection there when it exits
  * @stats: counters of @net
  * @feed: bytes for a kernel consumer, or NULL; feed.c; freed with the connection
  * @local: our end
@@ -384,22 +382,17 @@ struct sanx_via {
 /**
  * struct sanx_transport_ops - a transport
  *
- * @owner: the module, pinned by each connection
  * @conn_size: bytes of the transport's own structure of a connection, of which
  *	struct sanx_conn is the first member; zeroed at allocation
  * @piece: bytes from which a piece is not coalesced, because the announcement
  *	costs little compared with it
- * @same_node: carries connections to addresses of this node, and needs no node
- *	map
  * @counts_unsent: conn->tx.next counts bytes as soon as send() has taken them,
  *	also those that @unsent counts; else it counts them when the peer was
  *	given them
  */
 struct sanx_transport_ops {
-	struct module	*owner;
 	size_t		conn_size;
 	u32		piece;
-	bool		same_node;
 	bool		counts_unsent;
 
 	/**
@@ -615,159 +608,6 @@ struct sanx_transport_ops {
 	 * Context: any; may not sleep.
 	 */
 	void (*destroy)(struct sanx_conn *conn);
-
-	/**
-	 * @net_idle: the last AF_SANX socket of a namespace is gone, or (with
-	 *	@exit) the namespace exits: release everything that pins it.
-	 *	With @exit, no connection of @net is left on return.  Optional.
-	 *
-	 * Context: process, may sleep.
-	 */
-	void (*net_idle)(struct net *net, bool exit);
-
-	/**
-	 * @net_busy: the first socket of a namespace was created.  Optional.
-	 *
-	 * Context: process, may sleep.
-	 */
-	void (*net_busy)(struct net *net);
-
-	/**
-	 * @map_changed: the node map or the keys of @net have changed.  Optional.
-	 *
-	 * Context: process, may sleep, the configuration mutex held.
-	 */
-	void (*map_changed)(struct net *net);
-
-	/**
-	 * @rails_changed: what the administrator says about rails of @net has
-	 *	changed.  Optional.
-	 *
-	 * Context: process, may sleep, the configuration mutex held.
-	 */
-	void (*rails_changed)(struct net *net);
-
-	/**
-	 * @links_reset: end the links of @net to @node, or of one @lane if that is not
-	 *	-1; connections go on, on new ones, and what failed before is tried at
-	 *	once.  Optional.
-	 *
-	 * Context: process, may sleep.
-	 * Return: number of links that end.
-	 */
-	unsigned int (*links_reset)(struct net *net, u32 node, int lane);
-
-	/**
-	 * @seek: ask who is at an address that the node map does not have.
-	 *	Optional.
-	 *
-	 * Context: process, may sleep; does not wait for the answer.
-	 */
-	void (*seek)(struct net *net, const struct in6_addr *addr);
-
-	/**
-	 * @dump_links: report each link of @net with sanx_nl_put_link(), except
-	 *	the first @skip links.  Optional.
-	 *
-	 * Context: process; RTNL not held.
-	 * Return: links reported or skipped, or -EMSGSIZE when @skb is full.
-	 */
-	int (*dump_links)(struct net *net, struct sk_buff *skb,
-			  struct netlink_callback *cb, int skip);
-
-	/**
-	 * @dump_rails: report each rail of @net with sanx_nl_put_rail(), from
-	 *	where cb->args[0] says, which it moves on.  Optional; of one
-	 *	transport only.
-	 *
-	 * Context: process; RTNL not held.
-	 */
-	void (*dump_rails)(struct net *net, struct sk_buff *skb,
-			   struct netlink_callback *cb);
-};
-
-/**
- * struct sanx_link_info - a link, as sanxctl shows it
- * @node: the peer's node id
- * @transport: name of the transport
- * @device: name of the device
- * @state: name of the state
- * @conns: connections on the link
- * @local: local address of the rail
- * @remote: remote address of the rail
- * @rtt: the shortest time until the peer acknowledged a frame, in ns; or 0
- * @long_min: bytes from which a send() uses the program's pages, or U32_MAX
- * @lane: number of the lane
- * @key: id of the key that the two nodes have shown to each other, or 0
- * @rail: number of the rail, or -1
- * @standby: it only shows that the rail works
- * @up: it takes connections: @up_secs, @moves and @moved apply
- * @up_secs: seconds since it came up
- * @moves: moves of the lane's connections from rail to rail
- * @moved: cause of the last one, or NULL
- * @moved_secs: seconds since then, if @moved
- * @retry_secs: seconds until connects wait for a link again, or 0
- * @why: why it ends, in words; NULL of one that does not, and in dumps
- */
-struct sanx_link_info {
-	u32		node;
-	const char	*transport;
-	const char	*device;
-	const char	*state;
-	u32		conns;
-	struct in6_addr	local;
-	struct in6_addr	remote;
-	u32		rtt;
-	u32		long_min;
-	u32		lane;
-	u32		key;
-	int		rail;
-	bool		standby;
-	bool		up;
-	u32		up_secs;
-	u32		moves;
-	const char	*moved;
-	u32		moved_secs;
-	u32		retry_secs;
-	const char	*why;
-};
-
-/**
- * struct sanx_rail_info - a rail, as sanxctl shows it
- * @node: the peer's node id
- * @number: number of the rail
- * @transport: name of the transport
- * @local: our address, or unspecified
- * @remote: the peer's address
- * @state: name of the state
- * @admin: enum sanx_rail_admin
- * @weight: its part of the load
- * @links: links on it that are up
- * @conns: connections on these
- * @rtt: average round trip of late, in ns; or 0
- * @tx_bytes: payload sent
- * @rx_bytes: payload received
- * @errors: links that were lost, and attempts that failed
- * @retry_secs: seconds until it is not held any more, or 0
- * @cause: name of why it has no link, or NULL
- */
-struct sanx_rail_info {
-	u32		node;
-	u32		number;
-	const char	*transport;
-	struct in6_addr	local;
-	struct in6_addr	remote;
-	const char	*state;
-	u32		admin;
-	u32		weight;
-	u32		links;
-	u32		conns;
-	u32		rtt;
-	u64		tx_bytes;
-	u64		rx_bytes;
-	u32		errors;
-	u32		retry_secs;
-	const char	*cause;
 };
 
 /* conn.c */
@@ -877,13 +717,7 @@ u32 sanx_listener_ring_size(struct net *net, const struct sanx_endpoint *local,
 			    const struct sanx_arrival *by,
 			    struct mem_cgroup **memcg);
 
-/* transport.c */
+/* watch.c */
 void sanx_count_protocol_error(struct net *net);
-int sanx_transport_register(const struct sanx_transport_ops *ops);
-void sanx_transport_unregister(const struct sanx_transport_ops *ops);
-int sanx_nl_put_link(struct sk_buff *skb, struct netlink_callback *cb,
-		     const struct sanx_link_info *info);
-int sanx_nl_put_rail(struct sk_buff *skb, struct netlink_callback *cb,
-		     const struct sanx_rail_info *info);
 
 #endif /* _SANX_TRANSPORT_H */

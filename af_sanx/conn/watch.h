@@ -7,6 +7,9 @@
 
 #include "transport.h"
 
+struct sanx_link_info;
+struct sanx_rail_info;
+
 /**
  * struct sanx_watch - who is told
  * @on_conn: a connection is about to change its state to @next; under conn->lock

@@ -29,6 +29,7 @@
 #include "config/config.h"
 #include "carrier.h"
 #include "internal.h"
+#include "link/link.h"
 
 /* Connections to a node that it asks for: they take some lanes each. */
 #define CARRIERS	4U
@@ -224,13 +225,9 @@ out:
 /* Context: the work. */
 static int carrier_ask(struct sanx_carrier *c)
 {
-	const struct sanx_transport_ops *ops = sanx_transport_get(false);
-	struct sanx_conn *conn;
+	struct sanx_conn *conn = sanx_conn_alloc(&sanx_link_ops, c->net, &c->local,
+						 &c->remote, NULL);
 
-	if (!ops)
-		return -EHOSTUNREACH;
-	conn = sanx_conn_alloc(ops, c->net, &c->local, &c->remote, NULL);
-	sanx_transport_put(ops);
 	if (!conn)
 		return -ENOMEM;
 	conn->rx_max = RING_SIZE;

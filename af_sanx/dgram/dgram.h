@@ -8,7 +8,7 @@
 struct socket;
 
 int sanx_dgram_adopt(struct socket *native, struct socket *sock);
-int sanx_dgram_init(bool loop);
+int sanx_dgram_init(void);
 void sanx_dgram_exit(void);
 
 #endif /* _SANX_DGRAM_H */

@@ -134,7 +134,7 @@ bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 
 /* route.c */
 enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
-				     struct sanx_dgram *d, size_t len, bool loop);
+				     struct sanx_dgram *d, size_t len);
 bool sanx_dgram_policies(const struct net *net);
 
 /* receiver.c */

@@ -27,9 +27,7 @@
 #include "config/config.h"
 #include "conn/conn.h"
 #include "internal.h"
-
-/* Datagrams to this node go through memory. */
-static bool dgram_loop __ro_after_init;
+#include "link/link.h"
 
 static DEFINE_MUTEX(ops_mutex); /* guards: writes of the tables below */
 static struct proto_ops dgram_ops;
@@ -140,7 +138,7 @@ static int dgram_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	int n = -ENOTSUPP;
 
 	if (sanx_dgram_parse(sk, msg, len, &d))
-		way = sanx_dgram_route(ds, sk, &d, len, dgram_loop);
+		way = sanx_dgram_route(ds, sk, &d, len);
 	if (way == SANX_DGRAM_LOOP)
 		n = send_local(sk, &d, msg, len);
 	else if (way == SANX_DGRAM_LINK)
@@ -254,14 +252,11 @@ int sanx_dgram_adopt(struct socket *native, struct socket *sock)
 
 /**
  * sanx_dgram_init() - set up datagram sockets
- * @loop: datagrams to this node go through memory; else by a link, or by UDP
- *
  * Context: init of the module.
  * Return: 0 or -ENOMEM.
  */
-int __init sanx_dgram_init(bool loop)
+int __init sanx_dgram_init(void)
 {
-	dgram_loop = loop;
 	return sanx_carriers_init();
 }
 

@@ -17,6 +17,7 @@
 
 #include "config/config.h"
 #include "internal.h"
+#include "loop/loop.h"
 
 /* An address of a VRF is reached by the VRF's device, and is left to UDP. */
 static bool by_lo(const struct net *net, const struct dst_entry *dst)
@@ -199,13 +200,12 @@ static bool fits(const struct sanx_dgram *d, size_t len)
  * @sk: its sock
  * @d: the datagram; d->route is set
  * @len: bytes of its payload
- * @loop: what stays on this node goes through memory, else by a link or by UDP
  *
  * Context: process, may sleep.
  * Return: where to.
  */
 enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
-				     struct sanx_dgram *d, size_t len, bool loop)
+				     struct sanx_dgram *d, size_t len)
 {
 	struct net *net = sock_net(sk);
 	/* Before the routes are asked, so that a change while they are is noticed. */
@@ -218,7 +218,7 @@ enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk
 	}
 	if (!fits(d, len) || sanx_dgram_policies(net))
 		return SANX_DGRAM_UDP;
-	if (d->route.local && loop)
+	if (d->route.local && sanx_loop)
 		return SANX_DGRAM_LOOP;
 	/* How far a chosen TTL lasts, only routers tell. */
 	if (!d->route.peer || (d->route.gateway && d->hops >= 0))

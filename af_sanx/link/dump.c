@@ -12,8 +12,19 @@ static u32 link_key_id(const struct sanx_link *link)
 	return link->auth.key->id;
 }
 
-static int dump_link(struct sanx_link *link, struct sk_buff *skb,
-		     struct netlink_callback *cb)
+/**
+ * struct link_dump - a dump of links
+ * @skip: links that the dump has had
+ * @put: takes a link
+ * @arg: its first argument
+ */
+struct link_dump {
+	long	skip;
+	int	(*put)(void *arg, const struct sanx_link_info *info);
+	void	*arg;
+};
+
+static int dump_link(struct sanx_link *link, const struct link_dump *d)
 {
 	const struct sanx_group *g = link->group;
 	unsigned int rail = sanx_rail_of(link);
@@ -38,15 +49,14 @@ static int dump_link(struct sanx_link *link, struct sk_buff *skb,
 		.moved_secs	= (jiffies - g->moved_at) / HZ,
 	};
 
-	return sanx_nl_put_link(skb, cb, &info);
+	return d->put(d->arg, &info);
 }
 
 /*
  * Reports a group without a link, to show why its connections wait, or why new
  * ones are TCP.
  */
-static int dump_none(struct sanx_group *g, struct sk_buff *skb,
-		     struct netlink_callback *cb)
+static int dump_none(struct sanx_group *g, const struct link_dump *d)
 {
 	struct sanx_link_info info = {
 		.node		= g->peer,
@@ -60,19 +70,18 @@ static int dump_none(struct sanx_group *g, struct sk_buff *skb,
 
 	if (sanx_group_in_backoff(g))
 		info.retry_secs = DIV_ROUND_UP(g->backoff_end - jiffies, HZ);
-	return sanx_nl_put_link(skb, cb, &info);
+	return d->put(d->arg, &info);
 }
 
-static int dump_group(struct sanx_group *g, struct sk_buff *skb,
-		      struct netlink_callback *cb, int skip, int *n)
+static int dump_group(struct sanx_group *g, struct link_dump *d)
 {
 	struct sanx_link *link;
 	int err = 0;
 
 	list_for_each_entry(link, &g->links, node) {
-		if ((*n)++ < skip)
+		if (d->skip-- > 0)
 			continue;
-		err = dump_link(link, skb, cb);
+		err = dump_link(link, d);
 		if (err)
 			return err;
 	}
@@ -80,35 +89,32 @@ static int dump_group(struct sanx_group *g, struct sk_buff *skb,
 		return 0;
 	if ((g->n_suspended ||
 	     (list_empty(&g->links) && sanx_group_in_backoff(g))) &&
-	    (*n)++ >= skip)
-		err = dump_none(g, skb, cb);
+	    d->skip-- <= 0)
+		err = dump_none(g, d);
 	return err;
 }
 
 /**
- * sanx_group_dump() - sanx_transport_ops.dump_links
- * @lnet: the namespace
- * @skb: as there
- * @cb: as there
- * @skip: as there
+ * sanx_links_dump() - report the links of a namespace
+ * @net: the namespace
+ * @skip: number of links that were reported before
+ * @put: takes a link, under lnet.lock; what is not 0 ends the dump
+ * @arg: its first argument
  *
- * Context: process, may sleep.
- * Return: as dump_links().
+ * Context: process, may sleep; takes lnet.lock.
  */
-int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
-		    struct netlink_callback *cb, int skip)
+void sanx_links_dump(struct net *net, long skip,
+		     int (*put)(void *arg, const struct sanx_link_info *info), void *arg)
 {
+	struct link_dump d = { skip, put, arg };
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
 	struct sanx_group *g;
-	int err = 0, n = 0;
 
 	mutex_lock(&lnet->lock);
-	list_for_each_entry(g, &lnet->groups, node) {
-		err = dump_group(g, skb, cb, skip, &n);
-		if (err)
+	list_for_each_entry(g, &lnet->groups, node)
+		if (dump_group(g, &d))
 			break;
-	}
 	mutex_unlock(&lnet->lock);
-	return err ?: n;
 }
 
 /* Is there an attempt at a link on the rail? */
@@ -198,16 +204,6 @@ static void rail_info_fill(struct sanx_rail_info *info, const struct sanx_group 
 		rail_add_lanes(info, first, s->view.well);
 }
 
-static int dump_rail(const struct sanx_group *first,
-		     const struct sanx_rails_seen *s, unsigned int i,
-		     struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct sanx_rail_info info;
-
-	rail_info_fill(&info, first, s, i);
-	return sanx_nl_put_rail(skb, cb, &info);
-}
-
 /**
  * sanx_rail_tell() - tell who listens how it is with a rail
  * @first: the first lane of the node
@@ -228,12 +224,24 @@ noinline_for_stack void sanx_rail_tell(const struct sanx_group *first, unsigned 
 	sanx_tell(rail, first->lnet->net, &info);
 }
 
-/* Reports the rails of a node from number @from on. */
-static int dump_rails_of(struct sanx_lnet *lnet, u32 self, u32 peer,
-			 unsigned int from, struct sk_buff *skb,
-			 struct netlink_callback *cb)
+/**
+ * struct rail_dump - a dump of rails
+ * @at: number of an entry of the node map, times RAILS_MAX, plus that of a rail; from
+ *	there on they are reported
+ * @put: takes a rail
+ * @arg: its first argument
+ */
+struct rail_dump {
+	long	*at;
+	int	(*put)(void *arg, const struct sanx_rail_info *info);
+	void	*arg;
+};
+
+/* Reports the rails of a node. */
+static int dump_rails_of(struct sanx_lnet *lnet, u32 self, u32 peer, const struct rail_dump *d)
 {
 	const struct sanx_group *first = xa_load(&lnet->peers, peer);
+	struct sanx_rail_info info;
 	struct sanx_rails_seen s;
 	unsigned int i;
 	int err;
@@ -242,40 +250,42 @@ static int dump_rails_of(struct sanx_lnet *lnet, u32 self, u32 peer,
 		sanx_rails_look(first, &s);
 	else
 		sanx_rails_see(lnet->net, self, peer, &s);
-	for (i = from; i < s.peer.n_rails; i++) {
-		err = dump_rail(first, &s, i, skb, cb);
+	for (i = *d->at % RAILS_MAX; i < s.peer.n_rails; i++) {
+		rail_info_fill(&info, first, &s, i);
+		err = d->put(d->arg, &info);
 		if (err)
 			return err;
-		cb->args[0]++;
+		++*d->at;
 	}
 	return 0;
 }
 
 /**
- * sanx_rails_dump() - sanx_transport_ops.dump_rails
- * @lnet: the namespace
- * @skb: as there
- * @cb: as there; cb->args[0] is the number of an entry of the node map, times RAILS_MAX,
- *	plus that of a rail
+ * sanx_rails_dump() - report the rails of a namespace
+ * @net: the namespace
+ * @at: 0 at first, and for the next part of the dump what it was left at
+ * @put: takes a rail, under lnet.lock; what is not 0 ends this part of the dump
+ * @arg: its first argument
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; takes lnet.lock.
  */
-void sanx_rails_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
-		     struct netlink_callback *cb)
+void sanx_rails_dump(struct net *net, long *at,
+		     int (*put)(void *arg, const struct sanx_rail_info *info), void *arg)
 {
-	u32 self = sanx_node_self(lnet->net), peer;
-	unsigned int i = cb->args[0] / RAILS_MAX;
+	const struct rail_dump d = { at, put, arg };
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
+	u32 self = sanx_node_self(net), peer;
+	unsigned int i = *at / RAILS_MAX;
 
 	/* Without a node of our own there are no rails to others. */
 	if (!self)
 		return;
 	mutex_lock(&lnet->lock);
-	while (sanx_node_nth(lnet->net, i, &peer)) {
+	while (sanx_node_nth(net, i, &peer)) {
 		cond_resched();
-		if (peer && peer != self &&
-		    dump_rails_of(lnet, self, peer, cb->args[0] % RAILS_MAX, skb, cb))
+		if (peer && peer != self && dump_rails_of(lnet, self, peer, &d))
 			break;
-		cb->args[0] = ++i * RAILS_MAX;
+		*at = ++i * RAILS_MAX;
 	}
 	mutex_unlock(&lnet->lock);
 }

@@ -1459,9 +1459,9 @@ static unsigned int group_reset(struct sanx_group *g)
 }
 
 /**
- * sanx_group_reset() - end the links to a node, as if they were lost
- * @lnet: the namespace
- * @peer: node id of the node
+ * sanx_links_reset() - end the links to a node, as if they were lost
+ * @net: the namespace
+ * @node: its node id
  * @lane: number of a lane, or -1 for all
  *
  * Connections continue on new links.  Rails that have failed before are not held any more,
@@ -1470,13 +1470,14 @@ static unsigned int group_reset(struct sanx_group *g)
  * Context: process, may sleep; takes lnet.lock.
  * Return: number of links.
  */
-unsigned int sanx_group_reset(struct sanx_lnet *lnet, u32 peer, int lane)
+unsigned int sanx_links_reset(struct net *net, u32 node, int lane)
 {
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
 	struct sanx_group *first;
 	unsigned int i, n = 0;
 
 	mutex_lock(&lnet->lock);
-	first = xa_load(&lnet->peers, peer);
+	first = xa_load(&lnet->peers, node);
 	for (i = 0; first && i < RAILS_MAX; i++)
 		rails_forgive(&first->rails, i);
 	for (i = 0; first && i < SANX_LANES_ALL; i++)

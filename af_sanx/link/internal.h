@@ -71,6 +71,7 @@
 #include "frame.h"
 #include "lane.h"
 #include "lconn_state.h"
+#include "link.h"
 #include "link_credit.h"
 #include "outcome.h"
 #include "presence.h"
@@ -844,7 +845,6 @@ static inline bool sanx_lconn_accepted(struct sanx_lconn *lc)
 }
 
 /* main.c */
-extern struct sanx_transport_ops sanx_link_transport;
 extern struct workqueue_struct *sanx_link_wq;
 extern struct workqueue_struct *sanx_accept_wq;
 extern struct workqueue_struct *sanx_lconn_wq;
@@ -856,7 +856,6 @@ extern unsigned int rail_hold_ms;
 extern unsigned int lanes;
 extern unsigned int grow_ms;
 extern unsigned int long_min;
-void sanx_link_map_changed(struct net *net);
 const struct sanx_wire_ops *sanx_seek_wire(enum sanx_wire_kind kind);
 struct sanx_lnet *sanx_lnet_of(const struct net *net);
 const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
@@ -864,6 +863,11 @@ const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
 bool sanx_link_has_wire(enum sanx_wire_kind kind);
 const char *sanx_link_kind_name(enum sanx_wire_kind kind);
 void sanx_lnet_refresh(struct sanx_lnet *lnet, bool reachable);
+void sanx_lnet_idle(struct net *net);
+void sanx_lnet_busy(struct net *net);
+
+/* netuse.c */
+void sanx_netuse_stop(struct net *net);
 
 /* On kernels with fault injection, tests widen short race windows. */
 #ifdef CONFIG_FAULT_INJECTION
@@ -894,13 +898,10 @@ void sanx_group_heard(struct sanx_link *link);
 void sanx_group_link_up(struct sanx_link *link);
 void sanx_group_link_ends(struct sanx_link *link);
 void sanx_group_link_gone(struct sanx_link *link);
-unsigned int sanx_group_reset(struct sanx_lnet *lnet, u32 peer, int lane);
 void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable);
 void sanx_group_stop(struct sanx_lnet *lnet);
 void sanx_group_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 bool sanx_group_has_conns(struct sanx_lnet *lnet);
-int sanx_group_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
-		    struct netlink_callback *cb, int skip);
 void sanx_group_put(struct sanx_group *g);
 void sanx_group_try(struct sanx_group *g);
 void sanx_group_refused(struct sanx_link *link, bool never);
@@ -918,8 +919,6 @@ static inline bool sanx_group_standby(const struct sanx_group *g)
 
 /* dump.c */
 void sanx_rail_tell(const struct sanx_group *first, unsigned int rail);
-void sanx_rails_dump(struct sanx_lnet *lnet, struct sk_buff *skb,
-		     struct netlink_callback *cb);
 
 /* rail.c */
 unsigned int sanx_rail_in(const struct sanx_node_info *info,
@@ -974,7 +973,6 @@ bool sanx_user_half_open_full(const struct sanx_user *user);
 bool sanx_user_setup(struct sanx_user *user);
 
 /* seek.c */
-void sanx_seek_start(struct net *net, const struct in6_addr *addr);
 void sanx_seek_again(struct sanx_lnet *lnet, u32 id);
 void sanx_seek_net_init(struct sanx_lnet *lnet);
 void sanx_seek_net_start(struct sanx_lnet *lnet);

@@ -569,7 +569,7 @@ static void end_resources(struct sanx_link *link)
 	kfree(link->slots);
 	kfree(link->opens);
 	sanx_user_unclaim(link->group->user, LINK_PAGES);
-	/* sanx_group_dump() and sanx_group_revalidate() look at the key. */
+	/* sanx_links_dump() and sanx_group_revalidate() look at the key. */
 	mutex_lock(&link->group->lnet->lock);
 	sanx_auth_end(&link->auth);
 	mutex_unlock(&link->group->lnet->lock);

@@ -13,7 +13,6 @@
 
 #include "config/cov.h"
 #include "internal.h"
-#include "link.h"
 
 unsigned int link_timeout_ms = 3000;
 module_param(link_timeout_ms, uint, 0644);
@@ -307,18 +306,19 @@ static void net_exit(struct sanx_lnet *lnet)
 	WARN_ON_ONCE(atomic_read(&lnet->orphans));
 }
 
-/*
- * The last socket of a namespace was closed.  Bytes that it sent may still be
- * in flight, so links stay until their connections have ended.
+/**
+ * sanx_lnet_idle() - the last AF_SANX socket of a namespace is gone
+ * @net: the namespace
+ *
+ * What pins it is released.  Bytes that were sent may still be in flight, so links
+ * stay until their connections have ended.
+ *
+ * Context: process, may sleep; takes lnet.ctl.
  */
-static void link_net_idle(struct net *net, bool exit)
+void sanx_lnet_idle(struct net *net)
 {
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
-	if (exit) {
-		net_exit(lnet);
-		return;
-	}
 	mutex_lock(&lnet->ctl);
 	lnet->busy = false;
 	lnet->idle_tries = 0;
@@ -327,11 +327,16 @@ static void link_net_idle(struct net *net, bool exit)
 	mutex_unlock(&lnet->ctl);
 }
 
-/*
- * The first socket of a namespace was created.  In the initial one links have stayed, and
- * so has what is known of nodes that cannot be reached.
+/**
+ * sanx_lnet_busy() - the first AF_SANX socket of a namespace is made
+ * @net: the namespace
+ *
+ * In the initial one links have stayed, and so has what is known of nodes that
+ * cannot be reached.
+ *
+ * Context: process, may sleep; takes lnet.ctl.
  */
-static void link_net_busy(struct net *net)
+void sanx_lnet_busy(struct net *net)
 {
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
@@ -342,10 +347,10 @@ static void link_net_busy(struct net *net)
 }
 
 /**
- * sanx_link_map_changed() - sanx_transport_ops.map_changed
- * @net: as there
+ * sanx_link_map_changed() - the node map or the keys of a namespace have changed
+ * @net: the namespace
  *
- * Context: as there.
+ * Context: process, may sleep, config_mutex held; takes lnet.ctl.
  */
 void sanx_link_map_changed(struct net *net)
 {
@@ -356,26 +361,15 @@ void sanx_link_map_changed(struct net *net)
 	mutex_unlock(&lnet->ctl);
 }
 
-static void link_rails_changed(struct net *net)
+/**
+ * sanx_link_rails_changed() - the administrator says something else about rails
+ * @net: the namespace
+ *
+ * Context: process, may sleep, config_mutex held; takes lnet.ctl.
+ */
+void sanx_link_rails_changed(struct net *net)
 {
 	sanx_lnet_refresh(sanx_lnet_of(net), true);
-}
-
-static unsigned int link_links_reset(struct net *net, u32 node, int lane)
-{
-	return sanx_group_reset(sanx_lnet_of(net), node, lane);
-}
-
-static int link_dump_links(struct net *net, struct sk_buff *skb,
-			   struct netlink_callback *cb, int skip)
-{
-	return sanx_group_dump(sanx_lnet_of(net), skb, cb, skip);
-}
-
-static void link_dump_rails(struct net *net, struct sk_buff *skb,
-			    struct netlink_callback *cb)
-{
-	sanx_rails_dump(sanx_lnet_of(net), skb, cb);
 }
 
 static int link_net_init(struct net *net)
@@ -401,14 +395,12 @@ static int link_net_init(struct net *net)
 	return 0;
 }
 
-/*
- * Runs before the core's exit function, whose net_idle() call then finds
- * nothing to do.
- */
+/* Runs before those of lower layers.  The namespace has no socket any more. */
 static void link_net_exit(struct net *net)
 {
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
 
+	sanx_netuse_stop(net);
 	net_exit(lnet);
 	/* The namespace has no network devices any more, or nobody watches them. */
 	cancel_delayed_work_sync(&lnet->ports);
@@ -468,8 +460,7 @@ static bool link_away(const struct sanx_conn *conn)
 	return READ_ONCE(lc->state.phase) == SANX_LCONN_SUSPENDED;
 }
 
-struct sanx_transport_ops sanx_link_transport = {
-	.owner		= THIS_MODULE,
+const struct sanx_transport_ops sanx_link_ops = {
 	.conn_size	= sizeof(struct sanx_lconn),
 	.via		= link_via,
 	.away		= link_away,
@@ -491,14 +482,6 @@ struct sanx_transport_ops sanx_link_transport = {
 	.liveness	= sanx_lconn_liveness,
 	.probe		= sanx_lconn_probe,
 	.destroy	= sanx_lconn_destroy,
-	.net_idle	= link_net_idle,
-	.net_busy	= link_net_busy,
-	.map_changed	= sanx_link_map_changed,
-	.rails_changed	= link_rails_changed,
-	.seek		= sanx_seek_start,
-	.links_reset	= link_links_reset,
-	.dump_links	= link_dump_links,
-	.dump_rails	= link_dump_rails,
 };
 
 static int link_alloc_wqs(void)
@@ -541,13 +524,8 @@ int __init sanx_link_init(void)
 	err = sanx_netdev_init();
 	if (err)
 		goto err_net;
-	err = sanx_transport_register(&sanx_link_transport);
-	if (err)
-		goto err_netdev;
 	return 0;
 
-err_netdev:
-	sanx_netdev_exit();
 err_net:
 	unregister_pernet_subsys(&link_net_ops);
 err_wqs:
@@ -565,7 +543,6 @@ err_wqs:
  */
 void sanx_link_exit(void)
 {
-	sanx_transport_unregister(&sanx_link_transport);
 	sanx_netdev_exit();
 	unregister_pernet_subsys(&link_net_ops);
 	link_free_wqs();

@@ -266,7 +266,7 @@ static int open_serve(const struct sanx_request *o)
 	size = sanx_listener_ring_size(net, &local, &remote, &by, &memcg);
 	if (!size)
 		return SANX_REJECT_NO_LISTENER;
-	conn = sanx_conn_alloc(&sanx_link_transport, net, &local, &remote,
+	conn = sanx_conn_alloc(&sanx_link_ops, net, &local, &remote,
 			       memcg);
 	if (!conn)
 		return SANX_REJECT_LIMIT;

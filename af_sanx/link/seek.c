@@ -529,8 +529,7 @@ void sanx_seek_net_start(struct sanx_lnet *lnet)
  * sanx_seek_net_exit() - stop finding nodes in a namespace
  * @lnet: the namespace; lnet.exiting is set, so sanx_seek_net_start() does not follow
  *
- * Context: process, may sleep; neither config_mutex, transport_mutex nor lnet.ctl
- * held.
+ * Context: process, may sleep; neither config_mutex nor lnet.ctl held.
  */
 void sanx_seek_net_exit(struct sanx_lnet *lnet)
 {

@@ -26,12 +26,17 @@
  *   a ring of SANX_RING_FIRST bytes.
  */
 #include <linux/memcontrol.h>
+#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "conn/conn.h"
 #include "loop.h"
+
+bool sanx_loop __ro_after_init = true;
+module_param_named(loop, sanx_loop, bool, 0444);
+MODULE_PARM_DESC(loop, "reach addresses of this node through memory (default: Y)");
 
 /**
  * struct loop_ring - a ring of a connection
@@ -773,7 +778,6 @@ static void loop_via(const struct sanx_conn *conn, struct sanx_via *via)
 const struct sanx_transport_ops sanx_loop_ops = {
 	.conn_size	= sizeof(struct loop_conn),
 	.piece		= LOOP_PIECE,
-	.same_node	= true,
 	.counts_unsent	= true,
 	.via		= loop_via,
 	.connect	= loop_connect,

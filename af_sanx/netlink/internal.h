@@ -6,6 +6,17 @@
 #include <net/genetlink.h>
 
 #include "conn/transport.h"
+#include "link/link.h"
+
+/**
+ * struct sanx_nl_dump - a dump of what lower layers report
+ * @skb: the message buffer
+ * @cb: the dump
+ */
+struct sanx_nl_dump {
+	struct sk_buff		*skb;
+	struct netlink_callback	*cb;
+};
 
 /* Multicast groups of the family. */
 enum {

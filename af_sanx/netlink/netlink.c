@@ -7,8 +7,8 @@
  * in the generated table.  Every error has a message.
  *
  * Locks: changes are serialised by config_mutex of struct sanx_net.  Dumps read
- * the node map and the port rules under RCU, links under transport_mutex
- * (sanx_transport_dump_links()), and sockets as sockets.c says.
+ * the node map and the port rules under RCU, links and rails under lnet.lock
+ * (sanx_links_dump()), and sockets as sockets.c says.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -198,14 +198,8 @@ err_free:
 	return ERR_PTR(err);
 }
 
-static void call_map_changed(const struct sanx_transport_ops *ops, void *arg)
-{
-	if (ops->map_changed)
-		ops->map_changed(arg);
-}
-
 /**
- * sanx_nl_map_changed() - have transports apply a changed node map, or keys
+ * sanx_nl_map_changed() - have the engine apply a changed node map, or keys
  * @net: the namespace
  *
  * What was no node by the map and the keys of before may be one now.
@@ -215,7 +209,7 @@ static void call_map_changed(const struct sanx_transport_ops *ops, void *arg)
 void sanx_nl_map_changed(struct net *net)
 {
 	sanx_auto_forget_all(sanx_net(net));
-	sanx_transport_each(call_map_changed, net);
+	sanx_link_map_changed(net);
 }
 
 static void nodemap_replace(struct sanx_net *sn, struct sanx_nodemap *map)
@@ -633,25 +627,27 @@ int sanx_nl_put_link_attrs(struct sk_buff *skb, const struct sanx_link_info *inf
 }
 
 /* Adds a link to a dump; cb->args[0] counts the links added. */
-static int link_put(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct sanx_link_info *info)
+static int link_put(void *arg, const struct sanx_link_info *info)
 {
-	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_LINK_GET);
+	const struct sanx_nl_dump *d = arg;
+	void *hdr = sanx_nl_dump_start(d->skb, d->cb, SANX_CMD_LINK_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (sanx_nl_put_link_attrs(skb, info)) {
-		genlmsg_cancel(skb, hdr);
+	if (sanx_nl_put_link_attrs(d->skb, info)) {
+		genlmsg_cancel(d->skb, hdr);
 		return -EMSGSIZE;
 	}
-	genlmsg_end(skb, hdr);
-	cb->args[0]++;
+	genlmsg_end(d->skb, hdr);
+	d->cb->args[0]++;
 	return 0;
 }
 
 int sanx_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	sanx_transport_dump_links(skb, cb, link_put);
+	struct sanx_nl_dump d = { skb, cb };
+
+	sanx_links_dump(sock_net(skb->sk), cb->args[0], link_put, &d);
 	return skb->len;
 }
 
@@ -678,46 +674,22 @@ static struct sk_buff *reply_u32(struct genl_info *info, u8 cmd, int attr, u32 *
 	return reply;
 }
 
-/**
- * struct links_reset - which links are to end
- * @net: their namespace
- * @node: node id of the peer
- * @lane: number of the lane, or -1
- * @n: how many there were
- */
-struct links_reset {
-	struct net	*net;
-	u32		node;
-	int		lane;
-	unsigned int	n;
-};
-
-static void call_links_reset(const struct sanx_transport_ops *ops, void *arg)
-{
-	struct links_reset *r = arg;
-
-	if (ops->links_reset)
-		r->n += ops->links_reset(r->net, r->node, r->lane);
-}
-
 int sanx_nl_link_reset_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *node = info->attrs[SANX_A_LINK_NODE];
 	const struct nlattr *lane = info->attrs[SANX_A_LINK_LANE];
-	struct links_reset r = { .net = genl_info_net(info), .lane = -1 };
 	struct sk_buff *reply;
+	int which = -1;
 	u32 *ended;
 
 	if (!node)
 		return sanx_nl_fail(info, "no node", -EINVAL);
-	r.node = nla_get_u32(node);
 	if (lane)
-		r.lane = min_t(u32, nla_get_u32(lane), INT_MAX);
+		which = min_t(u32, nla_get_u32(lane), INT_MAX);
 	reply = reply_u32(info, SANX_CMD_LINK_RESET, SANX_A_LINK_ENDED, &ended);
 	if (!reply)
 		return -ENOMEM;
-	sanx_transport_each(call_links_reset, &r);
-	*ended = r.n;
+	*ended = sanx_links_reset(genl_info_net(info), nla_get_u32(node), which);
 	return genlmsg_reply(reply, info);
 }
 

@@ -49,33 +49,29 @@ int sanx_nl_put_rail_attrs(struct sk_buff *skb, const struct sanx_rail_info *inf
 	return put_what(skb, info) || put_counts(skb, info);
 }
 
-static int rail_put(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct sanx_rail_info *info)
+static int rail_put(void *arg, const struct sanx_rail_info *info)
 {
-	void *hdr = sanx_nl_dump_start(skb, cb, SANX_CMD_RAIL_GET);
+	const struct sanx_nl_dump *d = arg;
+	void *hdr = sanx_nl_dump_start(d->skb, d->cb, SANX_CMD_RAIL_GET);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (sanx_nl_put_rail_attrs(skb, info)) {
-		genlmsg_cancel(skb, hdr);
+	if (sanx_nl_put_rail_attrs(d->skb, info)) {
+		genlmsg_cancel(d->skb, hdr);
 		return -EMSGSIZE;
 	}
-	genlmsg_end(skb, hdr);
+	genlmsg_end(d->skb, hdr);
 	return 0;
 }
 
 int sanx_nl_rail_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	struct sanx_nl_dump d = { skb, cb };
+
 	/* The dump begins anew if the node map, which it counts in, changes. */
 	cb->seq = READ_ONCE(sanx_net(sock_net(skb->sk))->config_seq);
-	sanx_transport_dump_rails(skb, cb, rail_put);
+	sanx_rails_dump(sock_net(skb->sk), &cb->args[0], rail_put, &d);
 	return skb->len;
-}
-
-static void call_rails_changed(const struct sanx_transport_ops *ops, void *net)
-{
-	if (ops->rails_changed)
-		ops->rails_changed(net);
 }
 
 /* Changes what is said about an address, and leaves the rest as it is. */
@@ -102,7 +98,7 @@ static int rail_set(struct sanx_net *sn, struct genl_info *info,
 		return sanx_nl_fail(info, "more than 1024 settings, or out of memory",
 				    -ENOMEM);
 	sanx_rail_settings_publish(sn, new);
-	sanx_transport_each(call_rails_changed, sn->net);
+	sanx_link_rails_changed(sn->net);
 	return 0;
 }
 

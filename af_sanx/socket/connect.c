@@ -10,6 +10,8 @@
  * waits.
  */
 #include "internal.h"
+#include "link/link.h"
+#include "loop/loop.h"
 
 /* A socket that has dropped this many connections becomes TCP. */
 #define OLD_MAX	8
@@ -32,24 +34,16 @@ static bool cgroup_wants_connect(struct sock *sk)
  */
 static enum sanx_fallback seek(struct net *net, const struct in6_addr *addr)
 {
-	const struct sanx_transport_ops *ops;
-
 	if (!sanx_auto_wants(net, addr))
 		return SANX_FALLBACK_UNMAPPED;
-	ops = sanx_transport_get(false);
-	if (!ops)
-		return SANX_FALLBACK_UNMAPPED;
-	if (ops->seek)
-		ops->seek(net, addr);
-	sanx_transport_put(ops);
+	sanx_seek_start(net, addr);
 	return SANX_FALLBACK_ASKED;
 }
 
 /**
  * sanx_target_pick() - choose the transport of a connect()
  * @ss: the socket
- * @t: has @t->remote; its port may be 0 for no port.  @t->ops is set, and is for
- *	sanx_transport_put()
+ * @t: has @t->remote; its port may be 0 for no port.  @t->ops is set
  *
  * The order of the checks decides which reason is counted, not whether TCP is used.
  *
@@ -78,17 +72,15 @@ bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t)
 	if (t->remote.port && !sanx_port_allowed(net, SANX_WAY_OUT, &t->remote.addr,
 						 t->remote.port))
 		return false;
-	if (sanx_addr_is_local(net, &t->remote.addr))
-		t->ops = sanx_transport_get(true);
-	if (t->ops)
-		return true;
-	if (!sanx_node_by_addr(net, &t->remote.addr, NULL)) {
+	if (sanx_loop && sanx_addr_is_local(net, &t->remote.addr)) {
+		t->ops = &sanx_loop_ops;
+	} else if (sanx_node_by_addr(net, &t->remote.addr, NULL)) {
+		t->ops = &sanx_link_ops;
+	} else {
 		t->why = seek(net, &t->remote.addr);
 		return false;
 	}
-	t->ops = sanx_transport_get(false);
-	t->why = SANX_FALLBACK_LINK;
-	return t->ops;
+	return true;
 }
 
 /*
@@ -230,10 +222,8 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 
 	/* tcp_connect_init() clears it too. */
 	WRITE_ONCE(sock->sk->sk_err, 0);
-	if (sanx_target_pick(ss, t)) {
+	if (sanx_target_pick(ss, t))
 		err = start(sock, ss, t);
-		sanx_transport_put(t->ops);
-	}
 	if (err > 0) {
 		sanx_fall_back(sock, ss, &t->remote, t->why);
 		return 1;

@@ -10,6 +10,7 @@
 #include <uapi/linux/sanx.h>
 
 #include "internal.h"
+#include "loop/loop.h"
 
 static_assert(sizeof(struct sanx_explain) == 72);
 
@@ -84,11 +85,9 @@ static int explain(struct socket *sock, struct sanx_sock *ss, struct sanx_explai
 	if (err > 0) {
 		err = sanx_conn_question(t.ops, sock->sk, &t.local, &t.remote, &via, &t.why);
 		/* Without a link, nobody was asked. */
-		if (t.ops->same_node || via.node)
+		if (t.ops == &sanx_loop_ops || via.node)
 			strscpy(x->transport, via.name, sizeof(x->transport));
 	}
-	if (t.ops)
-		sanx_transport_put(t.ops);
 	memcpy(x->local, &t.local.addr, sizeof(x->local));
 	if (err)
 		return err;

@@ -85,7 +85,7 @@ int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
  * struct sanx_target - destination and transport of a connect()
  * @remote: the peer
  * @local: our end
- * @ops: the transport, with a reference of its module; or NULL for TCP
+ * @ops: the transport, or NULL for TCP
  * @why: without @ops, the reason to count
  */
 struct sanx_target {

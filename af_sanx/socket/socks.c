@@ -4,6 +4,7 @@
 #include <net/netns/generic.h>
 
 #include "internal.h"
+#include "link/link.h"
 
 /**
  * struct socks - the sockets of a namespace

@@ -210,6 +210,7 @@ extern struct module sim_module;
 #define EXPORT_SYMBOL_GPL(x)
 #define EXPORT_SYMBOL_IF_KUNIT(x)
 #define module_param(name, type, mode)
+#define module_param_named(name, value, type, mode)
 #define MODULE_PARM_DESC(name, desc)
 
 static inline void __module_get(struct module *m)

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The number of AF_SANX sockets in a namespace, for the transports.
+ * The number of AF_SANX sockets in a namespace.
  *
- * A socket holds its namespace.  A transport may hold it as well, for example
- * with an rdma_cm id, and then the namespace would never go.  So transports are
- * called when the last socket of a namespace is gone (net_idle()), and release
- * the namespace then.
+ * A socket holds its namespace.  A wire may hold it as well, for example with an
+ * rdma_cm id, and then the namespace would never go.  So the engine is told when the
+ * last socket of a namespace is gone (sanx_lnet_idle()), and releases the namespace
+ * then.
  */
 #include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <net/netns/generic.h>
 
-#include "config/config.h"
+#include "conn/conn.h"
 #include "internal.h"
 
 /**
- * struct netuse - the sockets of a namespace, and what transports know of them
+ * struct netuse - the sockets of a namespace, and what the engine knows of them
  * @net: the namespace
  * @socks: number of sockets there that are not plain TCP
- * @mutex: guards writes of @announced, and orders net_busy() and net_idle() calls
- *	of transports
- * @announced: transports were called, the last time with net_busy(); false while
- *	they are called
- * @work: calls transports, for callers that must not
+ * @mutex: guards writes of @announced, and orders sanx_lnet_busy() and
+ *	sanx_lnet_idle()
+ * @announced: the engine knows that there are some; false while it is told
+ * @work: tells it, for callers that must not
  */
 struct netuse {
 	struct net		*net;
@@ -39,27 +38,9 @@ static struct netuse *netuse_of(const struct net *net)
 	return net_generic(net, netuse_id);
 }
 
-static void call_net_busy(const struct sanx_transport_ops *ops, void *arg)
-{
-	if (ops->net_busy)
-		ops->net_busy(arg);
-}
-
-static void call_net_idle(const struct sanx_transport_ops *ops, void *arg)
-{
-	if (ops->net_idle)
-		ops->net_idle(arg, false);
-}
-
-static void call_net_exit(const struct sanx_transport_ops *ops, void *arg)
-{
-	if (ops->net_idle)
-		ops->net_idle(arg, true);
-}
-
 /*
- * Calls transports if they do not know the current state.  The order of callers
- * does not matter, because @socks is read under the mutex.
+ * Tells the engine what it does not know yet.  The order of callers does not matter,
+ * because @socks is read under the mutex.
  *
  * @announced is false before @socks is read.  So a sanx_netuse_get() that still
  * finds it true has counted its socket in time, and the namespace is busy here.
@@ -74,11 +55,12 @@ static void netuse_update(struct netuse *use)
 	/* Pairs with smp_mb__after_atomic() in sanx_netuse_get(). */
 	smp_mb();
 	busy = atomic_read(&use->socks);
-	if (was && !busy)
+	if (busy && !was)
+		sanx_lnet_busy(use->net);
+	if (was && !busy) {
 		sanx_service_idle(use->net);
-	if (busy != was)
-		sanx_transport_each(busy ? call_net_busy : call_net_idle,
-				    use->net);
+		sanx_lnet_idle(use->net);
+	}
 	/* Pairs with smp_load_acquire() in sanx_netuse_get(). */
 	smp_store_release(&use->announced, busy);
 	mutex_unlock(&use->mutex);
@@ -93,10 +75,10 @@ static void netuse_work(struct work_struct *work)
  * sanx_netuse_get() - count a new socket of a namespace
  * @net: the namespace
  *
- * Transports know of the namespace when this returns, also for a socket that is
+ * The engine knows of the namespace when this returns, also for a socket that is
  * made beside the first one.
  *
- * Context: process, may sleep: takes netuse.mutex and transport_mutex.
+ * Context: process, may sleep: takes netuse.mutex and lnet.ctl.
  */
 void sanx_netuse_get(struct net *net)
 {
@@ -113,10 +95,10 @@ void sanx_netuse_get(struct net *net)
 /**
  * sanx_netuse_put() - a socket was released or became TCP
  * @net: the namespace
- * @defer: the caller holds lock_sock(); a work item calls the transports
+ * @defer: the caller holds lock_sock(); a work item tells the engine
  *
- * Context: process.  May sleep unless @defer is set: takes netuse.mutex and
- * transport_mutex, which are outside lock_sock().
+ * Context: process.  May sleep unless @defer is set: takes netuse.mutex and lnet.ctl,
+ * which are outside lock_sock().
  */
 void sanx_netuse_put(struct net *net, bool defer)
 {
@@ -131,26 +113,18 @@ void sanx_netuse_put(struct net *net, bool defer)
 }
 
 /**
- * sanx_netuse_announce() - call net_busy() of a new transport
- * @ops: the transport, with a net_busy().  It may be called twice for a
- *	namespace that gets its first socket meanwhile.
+ * sanx_netuse_stop() - a namespace exits; it has no socket any more
+ * @net: the namespace
  *
- * Context: process, may sleep: takes net_rwsem and netuse.mutex.
+ * What the last socket has left is done by now: a work item of a socket that became TCP
+ * does not hold the module, and is not to find the engine gone.
+ *
+ * Context: process, may sleep; takes netuse.mutex and lnet.ctl.
  */
-void sanx_netuse_announce(const struct sanx_transport_ops *ops)
+void sanx_netuse_stop(struct net *net)
 {
-	struct net *net;
-	struct netuse *use;
-
-	down_read(&net_rwsem);
-	for_each_net(net) {
-		use = netuse_of(net);
-		mutex_lock(&use->mutex);
-		if (use->announced)
-			ops->net_busy(net);
-		mutex_unlock(&use->mutex);
-	}
-	up_read(&net_rwsem);
+	cancel_work_sync(&netuse_of(net)->work);
+	sanx_service_idle(net);
 }
 
 static int __net_init netuse_net_init(struct net *net)
@@ -168,9 +142,6 @@ static void __net_exit netuse_net_exit(struct net *net)
 {
 	/* Delayed work of a closed connection may still use sanx_net(). */
 	flush_workqueue(sanx_wq);
-	cancel_work_sync(&netuse_of(net)->work);
-	sanx_service_idle(net);
-	sanx_transport_each(call_net_exit, net);
 }
 
 static struct pernet_operations netuse_net_ops = {
