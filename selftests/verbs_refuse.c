@@ -41,7 +41,7 @@ static const struct function {
 } functions[] = {
 	{ "verbs_map" },
 	{ "verbs_map_page", .pages = true },
-	{ "verbs_enable" },
+	{ "alone_flush" },
 	{ "verbs_post" },
 	{ "verbs_setup", true },
 	{ "verbs_setup_qp", true },

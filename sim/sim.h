@@ -65,7 +65,6 @@
  * @fault: one in so many copies faults; 0 for never
  * @early: messages complete before the peer has them
  * @imm: writes carry immediate data
- * @enable_alone: see &struct sanx_wire_caps
  * @lend: devices read pages of programs
  * @sync: the CPU does not see writes of devices before sync()
  * @map_max: largest mapping, by the kind of the wire
@@ -115,7 +114,6 @@ struct sim_plan {
 	bool		hasty;
 	bool		early;
 	bool		imm;
-	bool		enable_alone;
 	bool		lend;
 	bool		sync;
 	u32		map_max[__SANX_WIRES];

@@ -35,7 +35,6 @@ static struct sanx_wire_caps wire_caps(enum sanx_wire_kind kind)
 		.map_max	= sim_plan.map_max[kind],
 		.lend_max	= sim_plan.lend ? 65536 : 0,
 		.imm		= sim_plan.imm,
-		.enable_alone	= sim_plan.enable_alone,
 	};
 }
 
@@ -189,29 +188,15 @@ static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 	}
 }
 
-/* Is there a message that the other device has not acknowledged? */
-static bool unacked(const struct wire_end *e)
-{
-	u64 i;
-
-	for (i = e->exec; i < e->tail; i++)
-		if (!e->q[i % WIRE_QUEUE].alone)
-			return true;
-	return false;
-}
-
-static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
-		   struct wire_map *enable, bool alone)
+static void add_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 {
 	struct wire_msg *q;
 	int i;
 
 	sim_assert(!e->stopped || !e->live);
-	if (enable && e->caps.enable_alone && unacked(e))
-		sim_fail("a mapping is enabled behind other messages");
 	q = &e->q[e->tail % WIRE_QUEUE];
 	free(q->data);
-	*q = (struct wire_msg){ .m = *m, .enable = enable, .alone = alone };
+	*q = (struct wire_msg){ .m = *m, .enable = m->enable ? m->enable->priv : NULL };
 	for (i = 0; i < m->n_writes; i++)
 		if (m->write[i].from)
 			q->from[i] = m->write[i].from->priv;
@@ -227,7 +212,6 @@ static int add_msg(struct wire_end *e, const struct sanx_wire_msg *m,
 	if (e->broken && !e->mute)
 		wire_fail_at(e, 2 * NSEC_PER_SEC);
 	wire_kick(e);
-	return 0;
 }
 
 static int wire_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
@@ -239,7 +223,8 @@ static int wire_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 	if (sim_plan.death && !(sim_peace && sim_plan.cut) &&
 	    sim_chance(100 * sim_plan.death))
 		return -EIO;
-	return add_msg(e, m, m->enable ? m->enable->priv : NULL, false);
+	add_msg(e, m);
+	return 0;
 }
 
 static void wire_push(struct sanx_wire_link *wl, bool more)
@@ -251,14 +236,6 @@ static void wire_push(struct sanx_wire_link *wl, bool more)
 	e->push_by = 0;
 	e->sent = e->tail;
 	wire_kick(e);
-}
-
-static int wire_enable(struct sanx_wire_link *wl,
-		       const struct sanx_wire_map *map)
-{
-	const struct sanx_wire_msg none = { 0 };
-
-	return add_msg(wire_end_of(wl), &none, map->priv, true);
 }
 
 static void read_pages(const struct sanx_wire_write *w, u8 *to)
@@ -390,8 +367,7 @@ static void ev_exec(struct sim_entry *en)
 		if (e->broken || sim_chance(4))
 			goto out;
 	}
-	if (!q->alone)
-		do_frame(e, q);
+	do_frame(e, q);
 	e->exec++;
 out:
 	wire_kick(e);
@@ -432,8 +408,7 @@ static bool complete_some(struct wire_end *e)
 		/* The registration itself happens in order, and early. */
 		if (q->enable)
 			q->enable->enabled = true;
-		if (!q->alone)
-			keep_data(e, q);
+		keep_data(e, q);
 		q->enable = NULL;
 	}
 	e->head = last + 1;
@@ -676,7 +651,6 @@ const struct sanx_wire_ops sim_wire_ops[__SANX_WIRES] = {
 		.stop		= wire_stop,
 		.free		= wire_free,
 		.post		= wire_post,
-		.enable		= wire_enable,
 		.map		= wire_map,
 		.unmap		= wire_unmap,
 		.sync		= wire_sync,
@@ -695,7 +669,6 @@ const struct sanx_wire_ops sim_wire_ops[__SANX_WIRES] = {
 		.free		= wire_free,
 		.post		= wire_post,
 		.push		= wire_push,
-		.enable		= wire_enable,
 		.map		= wire_map,
 		.unmap		= wire_unmap,
 		.sync		= wire_sync,

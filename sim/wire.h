@@ -42,7 +42,6 @@ struct wire_map {
  * @writes: writes that were carried out
  * @data: bytes of the writes and of the frame, if it was completed before it
  *	was carried out; or NULL
- * @alone: only enables a mapping
  */
 struct wire_msg {
 	struct sanx_wire_msg	m;
@@ -50,7 +49,6 @@ struct wire_msg {
 	struct wire_map		*from[2];
 	int			writes;
 	u8			*data;
-	bool			alone;
 };
 
 /**

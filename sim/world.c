@@ -49,8 +49,7 @@ static u32 pick(const u32 *from, u32 n)
 
 static void plan_wire(struct sim_plan *p)
 {
-	p->enable_alone = sim_chance(3);
-	p->early = !p->enable_alone && sim_chance(3);
+	p->early = sim_chance(3);
 	p->imm = sim_chance(2);
 	p->lend = sim_chance(2);
 	p->sync = sim_chance(3);

@@ -48,7 +48,6 @@ static void release_work(struct work_struct *work)
 void sanx_lconn_init(struct sanx_lconn *lc)
 {
 	INIT_LIST_HEAD(&lc->wait);
-	INIT_LIST_HEAD(&lc->reg);
 	INIT_LIST_HEAD(&lc->pend);
 	INIT_LIST_HEAD(&lc->ask);
 	INIT_LIST_HEAD(&lc->room);
@@ -184,7 +183,7 @@ bool sanx_lconn_pin(struct sanx_lconn *lc, const struct sanx_wire_ops *wire)
  *	@link
  * @link: a link that is up
  *
- * Context: tx_lock held, to be released by sanx_xmit_unlock().
+ * Context: tx_lock held.
  */
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 {
@@ -194,8 +193,6 @@ void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 	WRITE_ONCE(link->n_conns, link->n_conns + 1);
 	if (unlikely(sanx_conn_reserves(&lc->conn)))
 		sanx_link_set_reserves(link);
-	sanx_xmit_enable(lc);
-	sanx_xmit_run(link);
 }
 
 /*
@@ -372,7 +369,6 @@ static void conn_set_released(struct sanx_lconn *lc)
 	if (sanx_lconn_is_closed(&lc->state))
 		atomic_dec(&conn_lnet(lc)->orphans);
 	sanx_lconn_set_phase(lc, SANX_LCONN_RELEASED);
-	list_del_init(&lc->reg);
 }
 
 /**
@@ -440,9 +436,7 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 	if (lc->acked != lc->posted)
 		sanx_ack_forget(lc);
 	WRITE_ONCE(link->n_conns, link->n_conns - 1);
-	/* Other frames may have waited for its mapping. */
-	sanx_xmit_run(link);
-	sanx_xmit_unlock(link);
+	spin_unlock_bh(&link->tx_lock);
 	sanx_link_user_put(link);
 	sanx_conn_put(&lc->conn);
 }
@@ -497,7 +491,6 @@ static enum outcome fail_outcome(struct sanx_lconn *lc)
 	}
 	sanx_lconn_set_phase(lc, SANX_LCONN_ADRIFT);
 	lc->asks++;
-	list_del_init(&lc->reg);
 	return then;
 }
 

@@ -269,17 +269,14 @@ void sanx_emit_ping(struct sanx_link *link)
 }
 
 /**
- * sanx_emit_pong() - send PONG, with a completion
+ * sanx_emit_pong() - send PONG, the answer to a PING
  * @link: the link
- * @lc: a connection that must not be released before the completion, or NULL
- *
- * A PONG may be sent without a PING.
  *
  * Context: tx_lock held, after sanx_xmit_ok().
  */
-void sanx_emit_pong(struct sanx_link *link, struct sanx_lconn *lc)
+void sanx_emit_pong(struct sanx_link *link)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_PONG };
 
-	frame_plain(link, lc, &f);
+	frame_plain(link, NULL, &f);
 }

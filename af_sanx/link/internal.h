@@ -516,7 +516,6 @@ struct sanx_request {
  * @tx_bytes: payload sent
  * @ping: a PING is due
  * @answer: the peer has asked for an answer
- * @regs: &struct sanx_lconn with a registration that all other work waits for
  * @pending: &struct sanx_lconn with frames to send, except OPEN and RESUME
  * @openers: &struct sanx_lconn with an OPEN or RESUME to send
  * @opening: OPENs and RESUMEs posted and not answered, at most SANX_OPENS_MAX
@@ -602,7 +601,6 @@ struct sanx_link {
 	u64			tx_bytes;
 	bool			ping;
 	enum sanx_answer	answer;
-	struct list_head	regs;
 	struct list_head	pending;
 	struct list_head	openers;
 	u32			opening;
@@ -757,7 +755,6 @@ struct sanx_lring {
  *	siblings only; tx_lock
  * @pending: LCONN_P_*
  * @inflight: frames posted and not completed
- * @reg: in link.regs
  * @pend: in link.pending or link.openers
  * @ask: in link.asking
  * @asked: when the OPEN became pending, in jiffies
@@ -814,7 +811,6 @@ struct sanx_lconn {
 	struct sanx_lconn_state	state;
 	u32			pending;
 	u32			inflight;
-	struct list_head	reg;
 	struct list_head	pend;
 	struct list_head	ask;
 	unsigned long		asked;
@@ -1029,7 +1025,6 @@ void sanx_xmit_unlock_push(struct sanx_link *link, bool more)
 	__releases(&link->tx_lock);
 void sanx_xmit_request(struct sanx_lconn *lc);
 void sanx_xmit_announce(struct sanx_lconn *lc);
-void sanx_xmit_enable(struct sanx_lconn *lc);
 void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
 
 /* ack.c */

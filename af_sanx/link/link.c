@@ -298,7 +298,6 @@ static void link_init_lists(struct sanx_link *link)
 	INIT_LIST_HEAD(&link->free);
 	INIT_LIST_HEAD(&link->posted);
 	INIT_LIST_HEAD(&link->unacked);
-	INIT_LIST_HEAD(&link->regs);
 	INIT_LIST_HEAD(&link->pending);
 	INIT_LIST_HEAD(&link->openers);
 	INIT_LIST_HEAD(&link->asking);

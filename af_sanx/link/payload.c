@@ -153,9 +153,7 @@ static u32 payload_urgent(const struct sanx_lconn *lc, u32 len, u8 *flags)
  * @lc: the connection, with LCONN_P_DATA pending and stream credit for it
  *
  * The bytes go in the frame if they are few, or if the peer has no ring.
- * Clears LCONN_P_DATA with the last byte.  If the mapping of the send buffer
- * has to be enabled alone first, nothing is sent and sanx_xmit_enable() has
- * been called.
+ * Clears LCONN_P_DATA with the last byte.
  *
  * Context: tx_lock held, after sanx_xmit_ok().
  */
@@ -175,10 +173,6 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 		if (span[0].len < len)
 			flags = 0;
 		len = span[0].len;
-	} else if (link->caps.enable_alone &&
-		   sanx_lring_disabled(&lc->sndbuf)) {
-		sanx_xmit_enable(lc);
-		return;
 	} else if (len > payload_wraps(lc)) {
 		len = payload_wraps(lc);
 		flags = 0;

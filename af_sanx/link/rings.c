@@ -120,7 +120,6 @@ static bool rings_publish(struct sanx_lconn *lc, struct sanx_link *link,
 	       sanx_rxgen_made(&lc->rxgen, ring->size);
 	if (ours) {
 		lc->next = *ring;
-		sanx_xmit_enable(lc);
 		sanx_xmit_pend(lc, LCONN_P_RING);
 	}
 	sanx_xmit_unlock(link);

@@ -231,7 +231,7 @@ bool sanx_sndbuf_reclaim(struct sanx_lconn *lc)
 	    !sanx_lconn_is_lost(&lc->state) && !lc->inflight &&
 	    !sndbuf_used(lc) && lc->posted == lc->end &&
 	    !lc->spilled &&
-	    list_empty(&lc->longs) && list_empty(&lc->reg)) {
+	    list_empty(&lc->longs)) {
 		swap(lc->sndbuf, ring);
 		WRITE_ONCE(lc->draining, false);
 	}

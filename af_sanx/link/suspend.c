@@ -162,7 +162,6 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 			sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
 		sanx_rings_lost(lc);
 		suspend_pend_again(lc);
-		list_del_init(&lc->reg);
 		list_del_init(&lc->pend);
 		list_del_init(&lc->room);
 		sanx_lconn_set_owner(lc, SANX_OWNER_SUSPENDED);

@@ -211,24 +211,6 @@ void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
 }
 
 /**
- * sanx_msg_post_enable() - enable the mapping of a ring alone, if that is due
- * @link: the link
- * @ring: a ring, mapped for @link or not mapped; counts as enabled afterwards
- *
- * Context: tx_lock held.
- */
-void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring)
-{
-	lockdep_assert_held(&link->tx_lock);
-	/* The wire may be stopped once the link is dying: reg_alone(). */
-	if (!sanx_lring_disabled(ring) || link->state != SANX_LINK_UP)
-		return;
-	ring->map.enabled = true;
-	if (link->wire->enable(link->wl, &ring->map))
-		sanx_link_kill_locked(link, SANX_END_LOST);
-}
-
-/**
  * sanx_wire_sent() - a message is complete, and all that were posted before it
  * @link: the link
  * @slot: number of its slot

@@ -11,60 +11,40 @@
  *   room.
  * - A connection with a pending frame that may be sent now is in link->pending,
  *   or in link->openers for OPEN and RESUME.
- * - Everything else that a link has to send is in link->regs, link->rejects,
- *   link->ping or link->answer.
+ * - Everything else that a link has to send is in link->rejects, link->ping or
+ *   link->answer.
  *
  * sanx_xmit_run() posts frames as long as there are slots and link credits.  It
  * runs again after each completion, after each received frame, and whenever a
  * frame becomes pending.  So a frame that found no room is sent later.
  *
- * Order: registrations that must be posted alone, then OPEN_REJ and RESUME_REJ
- * (short, and they free what the peer keeps for the request), then connections
- * in round robin with one frame each, then OPEN and RESUME, then PONG and PING.
- *
- * Registrations on rxe: when rxe retransmits, it executes a registration in the
- * retransmitted work a second time.  The memory region is then not free any
- * more, and the queue pair fails.  So on such a device
- * (sanx_wire_caps.enable_alone) no work that is not completed may precede a
- * registration.  The xmit path waits until all work is completed, posts up to
- * XMIT_REGS registrations, and posts one PONG for each of their connections
- * behind them.  The completion of the PONG tells when the region may be
- * released.
+ * Order: OPEN_REJ and RESUME_REJ (short, and they free what the peer keeps for
+ * the request), then connections in round robin with one frame each, then OPEN
+ * and RESUME, then PONG and PING.
  */
 #include "xmit.h"
 
-/* Connections whose registrations one round trip may carry. */
-#define XMIT_REGS	16U
-
-static_assert(XMIT_REGS <= SANX_WIRE_SLOTS);
 static_assert(SANX_WIRE_RECVS >= LINK_CREDIT_RECVS_MIN);
 static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);
-
-/*
- * The last free slot is reserved for a PING that carries a grant, as the last
- * link credits are.  Without it, two sides that each keep as many frames as they
- * have slots could wait for each other's grants: all slots are free again only
- * with a grant of the peer.  A peer that gets this one can send, and its frames
- * carry grants.
- */
-static bool xmit_room(const struct sanx_link *link)
-{
-	return READ_ONCE(link->state) == SANX_LINK_UP &&
-	       link_credit_room(&link->credit) && READ_ONCE(link->n_free) >= 2;
-}
 
 /**
  * sanx_xmit_ok() - can an ordinary frame be sent now?
  * @link: the link
  *
+ * The last free slot is reserved for a PING that carries a grant, as the last
+ * link credits are.  Without it, two sides that each keep as many frames as they
+ * have slots could wait for each other's grants: all slots are free again only
+ * with a grant of the peer.  A peer that gets this one can send, and its frames
+ * carry grants.
+ *
  * Context: tx_lock held.  Without tx_lock the answer is a hint and must be
  * checked again.
- * Return: true if there is a slot and a link credit, and no registration waits
- * to be posted alone.
+ * Return: true if there is a slot and a link credit.
  */
 bool sanx_xmit_ok(const struct sanx_link *link)
 {
-	return xmit_room(link) && list_empty(&link->regs);
+	return READ_ONCE(link->state) == SANX_LINK_UP &&
+	       link_credit_room(&link->credit) && READ_ONCE(link->n_free) >= 2;
 }
 
 /*
@@ -158,52 +138,6 @@ static bool xmit_pending(struct sanx_link *link, struct sanx_lconn *lc)
 	return todo;
 }
 
-static bool reg_due(const struct sanx_lconn *lc)
-{
-	return sanx_lring_disabled(&lc->ring) ||
-	       sanx_lring_disabled(&lc->next) ||
-	       sanx_lring_disabled(&lc->sndbuf);
-}
-
-/*
- * Posts registrations, and then one PONG for each connection that has one.  The
- * PONG counts in lc->inflight, so the connection is not released before its
- * registration has completed.  A post that fails ends the link, and its wire may be
- * stopped from then on, so nothing may be posted after it.
- */
-static void reg_alone(struct sanx_link *link)
-{
-	u32 i, n = 0, most = min(XMIT_REGS, link_credit_room(&link->credit));
-	struct sanx_lconn *lc, *lcs[XMIT_REGS];
-
-	most = min(most, link->n_free - 1);
-	while (n < most && !list_empty(&link->regs)) {
-		lc = list_first_entry(&link->regs, struct sanx_lconn, reg);
-		list_del_init(&lc->reg);
-		sanx_msg_post_enable(link, &lc->ring);
-		sanx_msg_post_enable(link, &lc->next);
-		sanx_msg_post_enable(link, &lc->sndbuf);
-		lcs[n++] = lc;
-	}
-	for (i = 0; i < n && link->state == SANX_LINK_UP; i++)
-		sanx_emit_pong(link, lcs[i]);
-}
-
-/*
- * Posts registrations alone, up to XMIT_REGS connections per round trip.  If
- * uncompleted work is in the way and none of it requests a completion, a PONG,
- * which is always signaled, gets one.
- */
-static void xmit_regs(struct sanx_link *link)
-{
-	if (list_empty(&link->regs) || !xmit_room(link))
-		return;
-	if (list_empty(&link->posted))
-		reg_alone(link);
-	else if (link->unsignaled)
-		sanx_emit_pong(link, NULL);
-}
-
 /*
  * The peer has preallocated SANX_OPENS_MAX requests (link.opens), and the
  * protocol forbids more.  So the peer never has to allocate in softirq, nor to
@@ -265,7 +199,7 @@ static void xmit_answer_due(struct sanx_link *link)
 		link->answer = SANX_ANSWER_NONE;
 	} else if (sanx_xmit_ok(link)) {
 		link->answer = SANX_ANSWER_NONE;
-		sanx_emit_pong(link, NULL);
+		sanx_emit_pong(link);
 	}
 }
 
@@ -276,7 +210,7 @@ static void xmit_pings(struct sanx_link *link)
 	xmit_answer_due(link);
 	/*
 	 * A PING that carries a grant may use the reserved link credits and the
-	 * reserved slot, and does not wait for registrations.
+	 * reserved slot.
 	 */
 	due = link_credit_grant_due(&link->credit) &&
 	      link->state == SANX_LINK_UP && !list_empty(&link->free);
@@ -295,17 +229,8 @@ static void xmit_pings(struct sanx_link *link)
 void sanx_xmit_run(struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
-	xmit_regs(link);
 	xmit_rejects(link);
 	xmit_conns(link);
-	/*
-	 * Payload may have found that the send buffer must be registered alone
-	 * first (sanx_payload_next()).
-	 */
-	if (!list_empty(&link->regs)) {
-		xmit_regs(link);
-		xmit_conns(link);
-	}
 	xmit_opens(link);
 	xmit_pings(link);
 }
@@ -432,25 +357,6 @@ void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames)
 	if (list_empty(&lc->pend))
 		list_add_tail(&lc->pend, &link->pending);
 	sanx_xmit_run(link);
-}
-
-/**
- * sanx_xmit_enable() - have a connection's memory registered
- * @lc: an attached connection, with a ring or a send buffer mapped
- *
- * On a device without sanx_wire_caps.enable_alone this does nothing: there the first frame
- * that needs the memory carries the registration in its chain.
- *
- * Context: tx_lock held; the caller calls sanx_xmit_run().
- */
-void sanx_xmit_enable(struct sanx_lconn *lc)
-{
-	struct sanx_link *link = lc->link;
-
-	lockdep_assert_held(&link->tx_lock);
-	/* One entry covers all memory of the connection. */
-	if (link->caps.enable_alone && list_empty(&lc->reg) && reg_due(lc))
-		list_add_tail(&lc->reg, &link->regs);
 }
 
 /**

@@ -37,7 +37,6 @@ void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
 void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
 		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		       const struct sanx_frame *f);
-void sanx_msg_post_enable(struct sanx_link *link, struct sanx_lring *ring);
 
 /* frames.c */
 void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,
@@ -53,7 +52,7 @@ void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 void sanx_emit_reject(struct sanx_link *link, const struct sanx_request *o);
 void sanx_emit_auth(struct sanx_link *link);
 void sanx_emit_ping(struct sanx_link *link);
-void sanx_emit_pong(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_pong(struct sanx_link *link);
 
 /* payload.c */
 void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc);

@@ -227,7 +227,7 @@ void tlink_rx_run(struct tlink *tl);
 int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	      u32 size, bool remote, u64 addr);
 void tlink_unmap(struct sanx_wire_map *map);
-int tlink_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map);
+void tlink_enable(const struct sanx_wire_map *map);
 u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w);
 int tlink_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
 void tlink_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);

@@ -31,7 +31,6 @@ static const struct sanx_wire_ops tlink_ops = {
 	.free		= tlink_free,
 	.post		= tlink_post,
 	.push		= tlink_push,
-	.enable		= tlink_enable,
 	.map		= tlink_map,
 	.unmap		= tlink_unmap,
 	.map_page	= tlink_map_page,

@@ -83,19 +83,16 @@ void tlink_unmap(struct sanx_wire_map *map)
 }
 
 /**
- * tlink_enable() - sanx_wire_ops.enable
- * @wl: as there
- * @map: as there
+ * tlink_enable() - let the peer write mapped memory
+ * @map: the mapping
  *
  * Context: any.
- * Return: 0.
  */
-int tlink_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map)
+void tlink_enable(const struct sanx_wire_map *map)
 {
 	struct tlink_map *m = map->priv;
 
 	WRITE_ONCE(m->enabled, true);
-	return 0;
 }
 
 /**

@@ -395,7 +395,7 @@ int tlink_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 	int i;
 
 	if (m->enable)
-		tlink_enable(wl, m->enable);
+		tlink_enable(m->enable);
 	out->m = *m;
 	out->lends = false;
 	for (i = 0; i < m->n_writes; i++)

@@ -22,7 +22,6 @@ static const struct sanx_wire_ops verbs_ops = {
 	.stop		= verbs_stop,
 	.free		= verbs_free,
 	.post		= verbs_post,
-	.enable		= verbs_enable,
 	.map		= verbs_map,
 	.unmap		= verbs_unmap,
 	.sync		= verbs_sync,

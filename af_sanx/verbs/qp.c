@@ -3,8 +3,9 @@
  * Queue pairs: resources of a link, work requests and completions.
  *
  * A message is one chain of work requests and one doorbell: a registration if
- * the message enables a mapping, up to two RDMA writes, and a SEND with the
- * frame.  Without a frame, the last write carries immediate data.
+ * the message enables a mapping (alone.c has another order), up to two RDMA
+ * writes, and a SEND with the frame.  Without a frame, the last write carries
+ * immediate data.
  */
 #include <linux/dma-mapping.h>
 #include <linux/error-injection.h>
@@ -25,7 +26,7 @@
  * @first: first work request of the chain
  * @next: where the next work request is linked
  *
- * It is on the stack of verbs_post().  The device has copied what it needs when
+ * It is on the stack of verbs_post_chain().  The device has copied what it needs when
  * ib_post_send() returns.
  */
 struct verbs_chain {
@@ -129,16 +130,15 @@ static struct ib_send_wr *chain_imm(struct verbs_chain *c,
 }
 
 /**
- * verbs_post() - sanx_wire_ops.post
- * @wl: as there
- * @m: as there
+ * verbs_post_chain() - post a message to the device
+ * @vl: the link
+ * @m: as of sanx_wire_ops.post
  *
- * Context: any; calls for one link are serialised.
+ * Context: as there.
  * Return: as there.
  */
-int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
+int verbs_post_chain(struct verbs_link *vl, const struct sanx_wire_msg *m)
 {
-	struct verbs_link *vl = verbs_link_of(wl);
 	struct ib_send_wr *last;
 	struct verbs_chain c;
 
@@ -154,26 +154,39 @@ int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 	last->send_flags = m->signal ? IB_SEND_SIGNALED : 0;
 	return ib_post_send(vl->qp, c.first, NULL);
 }
-ALLOW_ERROR_INJECTION(verbs_post, ERRNO);
 
 /**
- * verbs_enable() - sanx_wire_ops.enable
+ * verbs_post() - sanx_wire_ops.post
  * @wl: as there
- * @map: as there
+ * @m: as there
  *
  * Context: any; calls for one link are serialised.
  * Return: as there.
  */
-int verbs_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map)
+int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 {
 	struct verbs_link *vl = verbs_link_of(wl);
+
+	return vl->alone ? verbs_alone_post(vl, m) : verbs_post_chain(vl, m);
+}
+ALLOW_ERROR_INJECTION(verbs_post, ERRNO);
+
+/**
+ * verbs_post_reg() - post a registration to the device
+ * @vl: the link
+ * @map: what is registered
+ *
+ * Context: as sanx_wire_ops.post.
+ * Return: as there.
+ */
+int verbs_post_reg(struct verbs_link *vl, const struct sanx_wire_map *map)
+{
 	struct ib_reg_wr wr;
 
 	verbs_reg_wr(map, &wr);
 	wr.wr.wr_cqe = &vl->chain;
 	return ib_post_send(vl->qp, &wr.wr, NULL);
 }
-ALLOW_ERROR_INJECTION(verbs_enable, ERRNO);
 
 /* Tests have a completion fail as no software device lets it. */
 #ifdef CONFIG_FAULT_INJECTION
@@ -192,8 +205,15 @@ static void debug_status(struct ib_wc *wc)
 }
 #endif
 
-static void wc_error(struct verbs_link *vl, const struct ib_wc *wc,
-		     const char *what)
+/**
+ * verbs_wc_error() - work has failed
+ * @vl: the link
+ * @wc: the completion
+ * @what: the work, for people
+ *
+ * Context: completion.
+ */
+void verbs_wc_error(struct verbs_link *vl, const struct ib_wc *wc, const char *what)
 {
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		pr_debug("%s to node %u: %s\n", what,
@@ -208,7 +228,7 @@ static void chain_done(struct ib_cq *cq, struct ib_wc *wc)
 					     chain);
 
 	if (wc->status != IB_WC_SUCCESS)
-		wc_error(vl, wc, "write");
+		verbs_wc_error(vl, wc, "write");
 }
 
 static void sent_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -216,10 +236,13 @@ static void sent_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_cqe *e = container_of(wc->wr_cqe, struct verbs_cqe, cqe);
 
 	debug_status(wc);
-	if (wc->status != IB_WC_SUCCESS)
-		wc_error(e->vl, wc, "send");
-	else
-		sanx_wire_sent(e->vl->wl.link, e - e->vl->sent);
+	if (wc->status != IB_WC_SUCCESS) {
+		verbs_wc_error(e->vl, wc, "send");
+		return;
+	}
+	if (e->vl->alone)
+		verbs_alone_sent(e->vl, e - e->vl->sent);
+	sanx_wire_sent(e->vl->wl.link, e - e->vl->sent);
 }
 
 /* Posts a receive, so that the peer can send one more message. */
@@ -253,7 +276,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	bool again;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		wc_error(vl, wc, "receive");
+		verbs_wc_error(vl, wc, "receive");
 		return;
 	}
 	ib_dma_sync_single_for_cpu(vl->pd->device, vl->rx.dma + pos,
@@ -323,13 +346,16 @@ static int setup_recvs(struct verbs_link *vl, struct ib_device *dev)
 	return err;
 }
 
-/* One work request and one receive more than used, for ib_drain_qp(). */
+/*
+ * One work request and one receive more than messages need, for ib_drain_qp(), and one
+ * request for a fence (alone.c).
+ */
 static noinline int verbs_setup_qp(struct verbs_link *vl)
 {
 	struct ib_qp_init_attr attr = {
 		.send_cq	= vl->cq,
 		.recv_cq	= vl->cq,
-		.cap.max_send_wr = SANX_WIRE_SLOTS * VERBS_CHAIN + 1,
+		.cap.max_send_wr = SANX_WIRE_SLOTS * VERBS_CHAIN + 2,
 		.cap.max_recv_wr = SANX_WIRE_RECVS + 1,
 		.cap.max_send_sge = vl->max_sge,
 		.cap.max_recv_sge = 1,
@@ -356,7 +382,7 @@ ALLOW_ERROR_INJECTION(verbs_setup_qp, ERRNO);
 
 static int setup_objects(struct verbs_link *vl, struct ib_device *dev)
 {
-	const int cqes = SANX_WIRE_SLOTS * VERBS_CHAIN + SANX_WIRE_RECVS + 2;
+	const int cqes = SANX_WIRE_SLOTS * VERBS_CHAIN + SANX_WIRE_RECVS + 3;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 
@@ -368,6 +394,8 @@ static int setup_objects(struct verbs_link *vl, struct ib_device *dev)
 	vl->sent = setup_cqes(vl, SANX_WIRE_SLOTS, sent_done);
 	vl->recv = setup_cqes(vl, SANX_WIRE_RECVS, recv_done);
 	if (!vl->sent || !vl->recv)
+		return -ENOMEM;
+	if (dev->ops.driver_id == RDMA_DRIVER_RXE && verbs_alone_alloc(vl))
 		return -ENOMEM;
 	vl->max_sge = min_t(u32, dev->attrs.max_send_sge, VERBS_SGES);
 	cq = ib_alloc_cq_any(dev, vl, cqes, IB_POLL_SOFTIRQ);
@@ -386,7 +414,6 @@ static int setup_engine(struct verbs_link *vl, struct ib_device *dev)
 				  PAGE_SIZE,
 		.lend_max	= (vl->max_sge - 1) * PAGE_SIZE,
 		.imm		= !rdma_protocol_iwarp(dev, vl->id->port_num),
-		.enable_alone	= dev->ops.driver_id == RDMA_DRIVER_RXE,
 	};
 	void *buf;
 	int err;
@@ -432,6 +459,8 @@ void verbs_stop(struct sanx_wire_link *wl)
 
 	if (!vl->live)
 		return;
+	if (vl->alone)
+		verbs_alone_stop(vl);
 	rdma_disconnect(vl->id);
 	ib_drain_qp(vl->qp);
 }
@@ -457,6 +486,7 @@ void verbs_free(struct sanx_wire_link *wl)
 		free_pages_exact(vl->rx.buf, vl->rx.bytes);
 	kfree(vl->sent);
 	kfree(vl->recv);
+	verbs_alone_free(vl);
 	if (vl->pd)
 		ib_dealloc_pd(vl->pd);
 	/* The removal of a device waits for this. */

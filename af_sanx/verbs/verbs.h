@@ -6,11 +6,14 @@
  *	cm.c	connection manager: set-up of links
  *	who.c	questions to others
  *	qp.c	resources of a link, work requests, completions
+ *	alone.c	devices on which a registration must go alone
+ *	order.h	what goes before what there
  *	status.h	what a failed completion says of a link
  *	mr.c	memory regions and program pages
  *
- * The wire has no locks of its own.  The engine serialises post() and enable()
- * of a link.  The completion queue of a link runs one handler at a time.
+ * The engine serialises post() of a link.  The completion queue of a link runs one
+ * handler at a time.  So the wire needs no lock of its own, but where a handler posts,
+ * too (alone.c).
  */
 #ifndef _SANX_VERBS_H
 #define _SANX_VERBS_H
@@ -68,6 +71,7 @@ struct verbs_cqe {
  * @rx: frames to receive
  * @sent: completions of frames, SANX_WIRE_SLOTS
  * @recv: receives, SANX_WIRE_RECVS
+ * @alone: alone.c, if the device needs it, or NULL
  * @chain: completion of work requests that are not frames; they complete only
  *	on failure
  * @lent: scatter/gather entries of writes that are being posted from programs'
@@ -87,6 +91,7 @@ struct verbs_link {
 	struct verbs_frames	rx;
 	struct verbs_cqe	*sent;
 	struct verbs_cqe	*recv;
+	struct verbs_alone	*alone;
 	struct ib_cqe		chain;
 	struct ib_sge		lent[VERBS_SGES + 1];
 };
@@ -120,7 +125,16 @@ int verbs_setup(struct verbs_link *vl);
 void verbs_stop(struct sanx_wire_link *wl);
 void verbs_free(struct sanx_wire_link *wl);
 int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m);
-int verbs_enable(struct sanx_wire_link *wl, const struct sanx_wire_map *map);
+int verbs_post_chain(struct verbs_link *vl, const struct sanx_wire_msg *m);
+int verbs_post_reg(struct verbs_link *vl, const struct sanx_wire_map *map);
+void verbs_wc_error(struct verbs_link *vl, const struct ib_wc *wc, const char *what);
+
+/* alone.c */
+int verbs_alone_alloc(struct verbs_link *vl);
+void verbs_alone_free(struct verbs_link *vl);
+int verbs_alone_post(struct verbs_link *vl, const struct sanx_wire_msg *m);
+void verbs_alone_sent(struct verbs_link *vl, u32 slot);
+void verbs_alone_stop(struct verbs_link *vl);
 
 /* mr.c */
 int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,

@@ -98,15 +98,12 @@ struct sanx_wire_link {
  * @lend_max: most bytes of a write from pages that are not mapped
  *	(&struct sanx_wire_page), or 0 if it cannot write from such pages
  * @imm: a write can carry 32 bits of immediate data, instead of a frame
- * @enable_alone: no message that is not completed may precede one that enables
- *	a mapping (rxe)
  */
 struct sanx_wire_caps {
 	const char	*device;
 	u64		map_max;
 	u32		lend_max;
 	bool		imm;
-	bool		enable_alone;
 };
 
 /**
@@ -309,8 +306,9 @@ struct sanx_wire_ops {
 
 	/**
 	 * @post: send a message.
-	 * @m: the message; valid during the call.  What it points to, and the
-	 *	buffer of the slot, stay unchanged until its completion
+	 * @m: the message, and the struct at @m->enable: valid during the call.
+	 *	What else it points to, what is mapped, and the buffer of the slot
+	 *	stay unchanged until its completion
 	 *
 	 * At most SANX_WIRE_SLOTS messages are posted and not completed, and no
 	 * more than the peer has receives for.
@@ -330,15 +328,6 @@ struct sanx_wire_ops {
 	 * Upcalls may come before it returns.
 	 */
 	void (*push)(struct sanx_wire_link *wl, bool more);
-
-	/**
-	 * @enable: enable a mapping without a message.
-	 *
-	 * Context: as post().
-	 * Return: as post().
-	 */
-	int (*enable)(struct sanx_wire_link *wl,
-		      const struct sanx_wire_map *map);
 
 	/**
 	 * @map: map memory for the device.
