@@ -27,7 +27,6 @@ static struct sanx_wire_caps wire_caps(enum sanx_wire_kind kind)
 		return (struct sanx_wire_caps){
 			.device		= "tcp0",
 			.map_max	= sim_plan.map_max[kind],
-			.lend_max	= SANX_WIRE_PAYLOAD_MAX,
 			.imm		= true,
 		};
 	return (struct sanx_wire_caps){
@@ -672,8 +671,6 @@ const struct sanx_wire_ops sim_wire_ops[__SANX_WIRES] = {
 		.map		= wire_map,
 		.unmap		= wire_unmap,
 		.sync		= wire_sync,
-		.map_page	= wire_map_page,
-		.unmap_page	= wire_unmap_page,
 	},
 };
 

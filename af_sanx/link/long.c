@@ -95,9 +95,10 @@ static void long_give_back(struct sanx_long *l)
 	long_put(l);
 }
 
+/* The connection may have moved since sanx_long_wants(). */
 static int long_map(struct sanx_long *l, struct sanx_link *link)
 {
-	int err = 0;
+	int err = link->caps.lend_max ? 0 : -EOPNOTSUPP;
 
 	l->link = link;
 	while (l->mapped < l->n && !err) {

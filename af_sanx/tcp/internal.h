@@ -229,7 +229,5 @@ int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 void tlink_unmap(struct sanx_wire_map *map);
 void tlink_enable(const struct sanx_wire_map *map);
 u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w);
-int tlink_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
-void tlink_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
 
 #endif /* _SANX_TCP_INTERNAL_H */

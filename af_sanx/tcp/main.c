@@ -33,8 +33,6 @@ static const struct sanx_wire_ops tlink_ops = {
 	.push		= tlink_push,
 	.map		= tlink_map,
 	.unmap		= tlink_unmap,
-	.map_page	= tlink_map_page,
-	.unmap_page	= tlink_unmap_page,
 };
 
 /**

@@ -114,27 +114,3 @@ u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w)
 		return NULL;
 	return map->buf + (to - map->addr);
 }
-
-/**
- * tlink_map_page() - sanx_wire_ops.map_page
- * @wl: as there
- * @page: as there
- *
- * Context: any.
- * Return: 0.
- */
-int tlink_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
-{
-	return 0;
-}
-
-/**
- * tlink_unmap_page() - sanx_wire_ops.unmap_page
- * @wl: as there
- * @page: as there
- *
- * Context: any.
- */
-void tlink_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
-{
-}

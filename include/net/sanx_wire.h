@@ -363,7 +363,8 @@ struct sanx_wire_ops {
 	void (*sync)(const struct sanx_wire_map *map, u32 pos, u32 len);
 
 	/**
-	 * @map_page: map a program's page.
+	 * @map_page: map a program's page.  NULL for a wire of which
+	 *	sanx_wire_caps.lend_max is 0, as is unmap_page().
 	 *
 	 * Context: process, may sleep.
 	 * Return: 0 or -ENOMEM.
