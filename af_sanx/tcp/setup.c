@@ -14,10 +14,6 @@
 
 #include "internal.h"
 
-/* Ports that only the kernel and root send from, as for links over RDMA. */
-#define RESVPORT_MIN	665U
-#define RESVPORTS	(PROT_SOCK - RESVPORT_MIN)
-
 static void tlink_setup_work(struct work_struct *work);
 
 /**
@@ -462,17 +458,15 @@ int tlink_dial(struct net *net, const struct in6_addr *src,
 	static atomic_t next;
 	struct socket *sock;
 	int i, err = -EADDRINUSE;
-	u16 port;
 
 	*res = NULL;
-	for (i = 0; i < RESVPORTS && err == -EADDRINUSE; i++) {
-		port = RESVPORT_MIN + (u32)atomic_inc_return(&next) % RESVPORTS;
+	for (i = 0; i < SANX_WIRE_PORTS && err == -EADDRINUSE; i++) {
 		err = sock_create_kern(net, ipv6_addr_v4mapped(dst) ?
 				       AF_INET : AF_INET6, SOCK_STREAM,
 				       IPPROTO_TCP, &sock);
 		if (err)
 			return err;
-		err = dial_bind(sock, src, port) ?:
+		err = dial_bind(sock, src, sanx_wire_next_port(&next)) ?:
 		      dial_connect(sock, dst, timeo);
 		if (err && err != -EINPROGRESS)
 			sock_release(sock);

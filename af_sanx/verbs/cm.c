@@ -31,16 +31,8 @@ static_assert(SANX_WIRE_HELLO + 36 <= IB_CM_REQ_PRIVATE_DATA_SIZE);
 /* Infinite, but a peer has a receive for each message (sanx_wire_ops.post). */
 #define RNR_RETRIES	7
 
-/*
- * A program needs CAP_NET_BIND_SERVICE to send from a port below PROT_SOCK
- * (cma_use_port() in drivers/infiniband/core/cma.c).  So such a port tells the
- * peer that it is the kernel that asks, or root.  These ports are those of Sun
- * RPC (net/sunrpc/xprtsock.c): few services are assigned to them.
- */
-#define RESVPORT_MIN	665U
-#define RESVPORTS	(PROT_SOCK - RESVPORT_MIN)
 /* Ports to try, as others may use some. */
-#define RESVPORT_TRIES	16
+#define PORT_TRIES	16
 
 /**
  * struct verbs_listener - listeners of a namespace
@@ -253,8 +245,8 @@ struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
  * @id: a new id
  * @src: our address, or the unspecified one of its family
  *
- * Each time the next one: over iWARP a port that was used between the same addresses may
- * be in TIME_WAIT.
+ * cma_use_port() of drivers/infiniband/core/cma.c asks programs for the capability, and
+ * iWARP has TIME_WAIT (sanx_wire_next_port()).
  *
  * Context: process, may sleep.
  * Return: 0 or -errno.
@@ -264,11 +256,9 @@ int verbs_bind(struct rdma_cm_id *id, const struct in6_addr *src)
 	static atomic_t next;
 	struct sockaddr_storage ss;
 	int i, err = -EADDRINUSE;
-	u32 n;
 
-	for (i = 0; i < RESVPORT_TRIES && err == -EADDRINUSE; i++) {
-		n = (u32)atomic_inc_return(&next) % RESVPORTS;
-		sanx_wire_sockaddr(&ss, src, RESVPORT_MIN + n);
+	for (i = 0; i < PORT_TRIES && err == -EADDRINUSE; i++) {
+		sanx_wire_sockaddr(&ss, src, sanx_wire_next_port(&next));
 		err = rdma_bind_addr(id, (struct sockaddr *)&ss);
 	}
 	return err;
@@ -370,23 +360,31 @@ static int cm_reject(struct rdma_cm_id *id, enum sanx_cause why)
 	return -ECONNREFUSED;
 }
 
-/* Offers the request to the engine; the link owns @id if it takes it. */
-static enum sanx_cause cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
-				struct rdma_cm_id *id,
-				const struct rdma_conn_param *p)
+/* Who asks, and what. */
+static void cm_ask(struct sanx_wire_ask *ask, struct rdma_cm_id *id,
+		   const struct rdma_conn_param *p)
 {
-	struct sanx_wire_ask ask = {
+	*ask = (struct sanx_wire_ask){
 		.kind	= SANX_WIRE_RDMA,
 		.origin	= cm_origin(id),
 		.data	= p->private_data,
 		.len	= p->private_data_len,
 	};
+	verbs_addr(&ask->local, &id->route.addr.src_addr);
+	verbs_addr(&ask->remote, &id->route.addr.dst_addr);
+}
+
+/* Offers the request to the engine; the link owns @id if it takes it. */
+static enum sanx_cause cm_offer(struct sanx_lnet *lnet, struct verbs_link *vl,
+				struct rdma_cm_id *id,
+				const struct rdma_conn_param *p)
+{
+	struct sanx_wire_ask ask;
 	enum sanx_cause why;
 
 	vl->id = id;
 	vl->wl.peer_qpn = cm_qpn(id, p->qp_num);
-	verbs_addr(&ask.local, &id->route.addr.src_addr);
-	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
+	cm_ask(&ask, id, p);
 	why = sanx_wire_request(lnet, &vl->wl, &ask);
 	if (!why) {
 		id->context = vl;
@@ -407,17 +405,11 @@ static bool cm_is_question(const struct rdma_conn_param *p)
 static int cm_tell(struct sanx_lnet *lnet, struct rdma_cm_id *id,
 		   const struct rdma_conn_param *p)
 {
-	struct sanx_wire_ask ask = {
-		.kind	= SANX_WIRE_RDMA,
-		.origin	= cm_origin(id),
-		.data	= p->private_data,
-		.len	= p->private_data_len,
-	};
 	u8 answer[SANX_WIRE_ANSWER];
+	struct sanx_wire_ask ask;
 	enum sanx_cause why;
 
-	verbs_addr(&ask.local, &id->route.addr.src_addr);
-	verbs_addr(&ask.remote, &id->route.addr.dst_addr);
+	cm_ask(&ask, id, p);
 	why = sanx_wire_who(lnet, &ask, answer);
 	if (why)
 		return cm_reject(id, why);

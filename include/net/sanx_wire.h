@@ -33,10 +33,12 @@
 #ifndef _NET_SANX_WIRE_H
 #define _NET_SANX_WIRE_H
 
+#include <linux/atomic.h>
 #include <linux/in6.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 
 struct module;
 struct net;
@@ -146,6 +148,29 @@ static inline int sanx_wire_sockaddr(struct sockaddr_storage *ss,
 	sin6->sin6_port = htons(port);
 	sin6->sin6_addr = *addr;
 	return sizeof(*sin6);
+}
+
+/*
+ * Ports that links come from.  A program needs CAP_NET_BIND_SERVICE to send from one
+ * below PROT_SOCK, so it tells the peer that it is the kernel that asks, or root.  These
+ * are those of Sun RPC (net/sunrpc/xprtsock.c): few services are assigned to them.
+ */
+#define SANX_WIRE_PORT_MIN	665U
+#define SANX_WIRE_PORTS		(PROT_SOCK - SANX_WIRE_PORT_MIN)
+
+/**
+ * sanx_wire_next_port() - choose a port to come from
+ * @next: counts the choices
+ *
+ * Each time the next one: one that was used between the same addresses may be in
+ * TIME_WAIT.
+ *
+ * Context: any.
+ * Return: the port.
+ */
+static inline u16 sanx_wire_next_port(atomic_t *next)
+{
+	return SANX_WIRE_PORT_MIN + (u32)atomic_inc_return(next) % SANX_WIRE_PORTS;
 }
 
 /**

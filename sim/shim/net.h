@@ -224,6 +224,8 @@ enum sock_flags {
 #define MSG_BATCH		0x40000
 #define SIOCOUTQ		0x5411
 
+#define PROT_SOCK	1024
+
 /**
  * struct sock - what the module uses of the native sock
  *
