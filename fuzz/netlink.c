@@ -138,10 +138,23 @@ static void check_cleared(const struct sk_buff *skb, struct genl_info *info)
 			fuzz_assert(!((u8 *)nla_data(attr))[i]);
 }
 
+static bool answers(u8 cmd)
+{
+	switch (cmd) {
+	case SANX_CMD_KEY_ADD:
+	case SANX_CMD_STATS_GET:
+	case SANX_CMD_PORTS_APPLY:
+	case SANX_CMD_LINK_RESET:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Genetlink's part of a request.  Return: 0 or -errno. */
 static int do_request(const struct genl_split_ops *op, struct sk_buff *skb)
 {
-	struct nlattr *attrs[16] = {};
+	struct nlattr *attrs[64] = {};
 	struct netlink_ext_ack extack = {};
 	struct genl_info info = {
 		.snd_seq = 1, .snd_portid = 1, .net = net, .extack = &extack,
@@ -160,9 +173,7 @@ static int do_request(const struct genl_split_ops *op, struct sk_buff *skb)
 	err = op->doit(skb, &info);
 	if (err)
 		check_failed(&extack, skb);
-	fuzz_assert(err <= 0 && replies == (!err && (op->cmd == SANX_CMD_KEY_ADD ||
-						     op->cmd == SANX_CMD_STATS_GET ||
-						     op->cmd == SANX_CMD_PORTS_APPLY)));
+	fuzz_assert(err <= 0 && replies == (!err && answers(op->cmd)));
 	if (op->cmd == SANX_CMD_KEY_ADD)
 		check_cleared(skb, &info);
 	return err;
