@@ -35,7 +35,7 @@ static struct wire_map *map_alloc(void)
  * wire_map() - sanx_wire_ops.map
  */
 int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
-	     u32 size, bool remote, u64 addr)
+	     u32 size, u64 addr)
 {
 	struct wire_end *e = wire_end_of(wl);
 	struct wire_map *m = map_alloc();
@@ -57,8 +57,7 @@ int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	m->size = size;
 	m->addr = addr;
 	m->key = ++next_key;
-	m->remote = remote;
-	if (remote && sim_plan.sync && e->kind == SANX_WIRE_RDMA)
+	if (sim_plan.sync && e->kind == SANX_WIRE_RDMA)
 		m->shadow = kzalloc(size, GFP_KERNEL | __GFP_NOFAIL);
 	list_add(&m->list, maps_of(m->key));
 	map->priv = m;
@@ -80,10 +79,6 @@ static void check_unused(const struct wire_map *m)
 		return;
 	for (i = e->head; i < e->tail; i++) {
 		q = &e->q[i % WIRE_QUEUE];
-		if (i < e->exec && q->data)
-			continue;
-		if (q->from[0] == m || q->from[1] == m)
-			sim_fail("memory is unmapped that a message reads");
 		if (i >= e->exec && q->enable == m)
 			sim_fail("memory is unmapped that will be enabled");
 	}
@@ -117,33 +112,48 @@ void wire_sync(const struct sanx_wire_map *map, u32 pos, u32 len)
 /**
  * wire_map_page() - sanx_wire_ops.map_page
  */
-int wire_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+int wire_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page, unsigned int order)
 {
-	sim_may_sleep("map_page()");
-	sim_assert(page->page->refs > 0);
+	sim_assert(page->page->refs > 0 && page->page->order == order);
 	if (sim_chance(4 * sim_plan.refuse))
 		return -ENOMEM;
 	page->addr = (u64)page->page;
 	return 0;
 }
 
+/* Does a write read the memory? */
+static bool reads(const struct sanx_wire_write *w, const struct sanx_wire_page *page)
+{
+	const struct sanx_wire_page *p;
+	u32 done, n;
+	size_t pos;
+
+	for (done = 0; done < w->len; done += n) {
+		p = sanx_wire_piece(w, done, &pos, &n);
+		if (p == page)
+			return true;
+	}
+	return false;
+}
+
 /**
  * wire_unmap_page() - sanx_wire_ops.unmap_page
  */
-void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+		     unsigned int order)
 {
 	const struct wire_end *e = wire_end_of(wl);
-	const struct sanx_wire_msg *m;
+	const struct wire_msg *q;
 	u64 i;
+	int k;
 
 	sim_assert(page->addr == (u64)page->page);
 	page->addr = 0;
 	for (i = e->head; i < e->tail && !e->stopped; i++) {
-		m = &e->q[i % WIRE_QUEUE].m;
-		if (m->n_writes && !m->write[0].from &&
-		    m->write[0].pages <= page &&
-		    page < m->write[0].pages + 64)
-			sim_fail("a page is given back that a message reads");
+		q = &e->q[i % WIRE_QUEUE];
+		for (k = 0; k < q->m.n_writes && !q->data; k++)
+			if (reads(&q->m.write[k], page))
+				sim_fail("memory is given back that a message reads");
 	}
 }
 
@@ -161,7 +171,7 @@ u8 *wire_target(struct wire_end *e, const struct sanx_wire_write *w)
 		if (m->key != w->key)
 			continue;
 		pos = w->to - m->addr;
-		if (m->end != e || !m->remote || !m->enabled ||
+		if (m->end != e || !m->enabled ||
 		    pos >= m->size || w->len > m->size - pos)
 			break;
 		return (m->shadow ?: m->buf) + pos;

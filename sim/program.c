@@ -44,7 +44,7 @@ void sim_excuse(int a, int b, const char *why)
 void sim_refused(const char *where)
 {
 	static const char *const waits[] = { "writer", "reader", "client",
-		"sanx_spill_work", "sanx_rings_work", "link request" };
+		"sanx_rings_work", "link request" };
 	unsigned int i;
 
 	sim_note("memory is refused", 0, 0);

@@ -170,6 +170,8 @@ void wire_kick(struct wire_end *e)
 static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 {
 	const struct sanx_wire_write *w;
+	size_t pos;
+	u32 n;
 	int i;
 
 	sim_assert(e->tail - e->head < WIRE_QUEUE - 8);
@@ -179,26 +181,19 @@ static void check_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 	for (i = 0; i < m->n_writes; i++) {
 		w = &m->write[i];
 		sim_assert(w->len && w->len <= SANX_WIRE_PAYLOAD_MAX);
-		sim_assert(w->from || w->pages);
-		sim_assert(w->from || e->caps.lend_max);
-		if (w->from)
-			sim_assert(w->from->priv && w->from->enabled &&
-				   w->pos + w->len <= ((struct wire_map *)w->from->priv)->size);
+		sanx_wire_piece(w, 0, &pos, &n);
+		sim_assert(n == w->len || w->len <= e->caps.lend_max);
 	}
 }
 
 static void add_msg(struct wire_end *e, const struct sanx_wire_msg *m)
 {
 	struct wire_msg *q;
-	int i;
 
 	sim_assert(!e->stopped || !e->live);
 	q = &e->q[e->tail % WIRE_QUEUE];
 	free(q->data);
 	*q = (struct wire_msg){ .m = *m, .enable = m->enable ? m->enable->priv : NULL };
-	for (i = 0; i < m->n_writes; i++)
-		if (m->write[i].from)
-			q->from[i] = m->write[i].from->priv;
 	e->tail++;
 	if (e->push_by && sim_now > e->push_by)
 		sim_fail("node %d does not push what it has posted", e->node);
@@ -237,16 +232,16 @@ static void wire_push(struct sanx_wire_link *wl, bool more)
 	wire_kick(e);
 }
 
-static void read_pages(const struct sanx_wire_write *w, u8 *to)
+static void read_pages(const struct wire_end *e, const struct sanx_wire_write *w, u8 *to)
 {
-	size_t pos = w->pos;
+	const struct sanx_wire_page *p;
 	u32 done, n;
+	size_t pos;
 
-	for (done = 0; done < w->len; done += n, pos += n) {
-		n = min_t(u32, w->len - done, PAGE_SIZE - offset_in_page(pos));
-		sim_assert(w->pages[pos >> PAGE_SHIFT].addr);
-		memcpy(to + done, w->pages[pos >> PAGE_SHIFT].page->mem +
-		       offset_in_page(pos), n);
+	for (done = 0; done < w->len; done += n) {
+		p = sanx_wire_piece(w, done, &pos, &n);
+		sim_assert(p->addr || e->kind == SANX_WIRE_TCP);
+		memcpy(to + done, p->page->mem + pos, n);
 	}
 }
 
@@ -256,15 +251,10 @@ static void read_write(const struct wire_end *e, const struct wire_msg *q,
 {
 	const struct sanx_wire_write *w = &q->m.write[i];
 
-	if (q->data) {
+	if (q->data)
 		memcpy(to, q->data + (i ? q->m.write[0].len : 0), w->len);
-	} else if (q->from[i]) {
-		if (!q->from[i]->enabled)
-			sim_fail("a write reads memory that is not enabled");
-		memcpy(to, q->from[i]->buf + w->pos, w->len);
-	} else {
-		read_pages(w, to);
-	}
+	else
+		read_pages(e, w, to);
 }
 
 static u32 write_bytes(const struct sanx_wire_msg *m)

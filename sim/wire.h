@@ -20,7 +20,6 @@
  * @size: bytes
  * @addr: address of the first byte
  * @key: the key
- * @remote: the peer writes it
  * @enabled: a message that enables it was carried out
  */
 struct wire_map {
@@ -32,7 +31,6 @@ struct wire_map {
 	u32			size;
 	u64			addr;
 	u32			key;
-	bool			remote;
 	bool			enabled;
 };
 
@@ -46,7 +44,6 @@ struct wire_map {
 struct wire_msg {
 	struct sanx_wire_msg	m;
 	struct wire_map		*enable;
-	struct wire_map		*from[2];
 	int			writes;
 	u8			*data;
 };
@@ -195,11 +192,12 @@ bool wire_path_up(const struct wire_end *e);
 
 /* map.c */
 int wire_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
-	     u32 size, bool remote, u64 addr);
+	     u32 size, u64 addr);
 void wire_unmap(struct sanx_wire_map *map);
 void wire_sync(const struct sanx_wire_map *map, u32 pos, u32 len);
-int wire_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
-void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
+int wire_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page, unsigned int order);
+void wire_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+		     unsigned int order);
 u8 *wire_target(struct wire_end *e, const struct sanx_wire_write *w);
 unsigned int wire_maps(const struct wire_end *e);
 

@@ -108,7 +108,7 @@ static const char *plan_slow(void)
 {
 	static const char *const names[] = { "link_up_work", "link_end",
 		"sanx_request_work", "sanx_suspend_work", "sanx_rings_work",
-		"sanx_spill_work", "arrival", "completion" };
+		"arrival", "completion" };
 	u32 n = sim_rnd(2 * ARRAY_SIZE(names));
 
 	return n < ARRAY_SIZE(names) ? names[n] : NULL;

@@ -2,7 +2,7 @@
 /*
  * Reclaim of memory that idle connections carried bytes in.
  *
- * Rings and send buffers are allocated when needed.  Most connections of a
+ * Rings, and memory to send from, are allocated when needed.  Most connections of a
  * server need them at some time and then not for long.  So when no bytes have
  * passed for net.sanx.idle_ms, the transport is asked to free what it can
  * (sanx_transport_ops.reclaim()).  The connection then costs as little as a new

@@ -11,7 +11,7 @@
  * tcp_wmem[2].
  *
  * The transport allocates this memory as it is filled and frees it as it is
- * read: further rings over loop, spilled pieces over verbs.  The sender's
+ * read: further rings over loop, further chunks over verbs.  The sender's
  * memory cgroup is charged, and TCP's account (tcp_mem), as for the rings of loop
  * themselves.  Under memory pressure in tcp_mem, no such memory is allocated.
  *

@@ -14,10 +14,9 @@
  *	link->free -> link->posted -> link->unacked -> link->free
  *		posted	      completed		  granted
  *
- * A frame keeps its slot until then, with payload that it carries itself.  So do
- * the bytes of the send buffer and the pages of programs that it refers to
- * (lc->acked).  What is not acknowledged when the link is lost is sent again on
- * the next link (suspend.c).
+ * A frame keeps its slot until then, with payload that it carries itself.  The memory
+ * that it refers to is kept as well (lc->acked, chunk.c).  What is not acknowledged when
+ * the link is lost is sent again on the next link (suspend.c).
  *
  * Most frames of the peer carry a grant, so most acknowledgments come without
  * being asked for.  Where somebody waits for one that may not come, a DATA frame
@@ -80,9 +79,9 @@ void sanx_slot_free(struct sanx_link *link, struct sanx_slot *slot)
 	WRITE_ONCE(link->n_free, link->n_free + 1);
 }
 
-/* Pages whose bytes are acknowledged go to @pages (sanx_long_acked()). */
+/* Chunks that are acknowledged go to @spent (sanx_chunks_acked()). */
 static void ack_slot(struct sanx_link *link, struct sanx_slot *slot,
-		     struct list_head *pages)
+		     struct list_head *spent)
 {
 	struct sanx_lconn *lc = slot->lc;
 
@@ -94,7 +93,7 @@ static void ack_slot(struct sanx_link *link, struct sanx_slot *slot,
 		return;
 	WRITE_ONCE(lc->acked, slot->end);
 	lc->acked_at = jiffies;
-	sanx_long_acked(lc, pages);
+	sanx_chunks_acked(lc, spent);
 	ack_wake(lc);
 }
 
@@ -128,11 +127,11 @@ void sanx_ack_completed(struct sanx_link *link, struct sanx_slot *slot)
 /**
  * sanx_ack_run() - free what is acknowledged
  * @link: the link, after completions or a grant
- * @pages: list to which pages of programs are added, for sanx_long_give_back()
+ * @spent: list to which chunks are added, for sanx_chunks_spent()
  *
  * Context: tx_lock held, and released with sanx_xmit_unlock().
  */
-void sanx_ack_run(struct sanx_link *link, struct list_head *pages)
+void sanx_ack_run(struct sanx_link *link, struct list_head *spent)
 {
 	struct sanx_slot *slot, *next;
 
@@ -140,7 +139,7 @@ void sanx_ack_run(struct sanx_link *link, struct list_head *pages)
 	list_for_each_entry_safe(slot, next, &link->unacked, node) {
 		if (!link_credit_is_acked(&link->credit, slot->seq))
 			break;
-		ack_slot(link, slot, pages);
+		ack_slot(link, slot, spent);
 	}
 }
 

@@ -16,7 +16,7 @@
  */
 #define CONN_PAGES	DIV_ROUND_UP(4096, PAGE_SIZE)
 
-/* Pages of connections, rings and send buffers, of all peers. */
+/* Pages of connections, of rings and of what is sent from, of all peers. */
 static atomic_long_t memory;
 /* Connections, of all peers. */
 static atomic_long_t conns;
@@ -142,7 +142,7 @@ static void count(struct sanx_group *g, u32 pages)
  * @what: what they are for
  *
  * As with TCP under pressure (tcp_mem), connections go on with what they have.
- * SANX_CLAIM_LEAST is never refused.
+ * SANX_CLAIM_SAVED and SANX_CLAIM_LEAST are never refused.
  *
  * Context: any.
  * Return: true if so, and they count until sanx_bounds_memory_put().
@@ -151,7 +151,7 @@ bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
 	struct sanx_group *g = link->group;
 
-	if (what == SANX_CLAIM_LEAST) {
+	if (what <= SANX_CLAIM_LEAST) {
 		count(g, pages);
 		return true;
 	}

@@ -52,12 +52,9 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	INIT_LIST_HEAD(&lc->ask);
 	INIT_LIST_HEAD(&lc->room);
 	INIT_LIST_HEAD(&lc->node);
-	INIT_LIST_HEAD(&lc->longs);
-	INIT_LIST_HEAD(&lc->spill);
-	INIT_WORK(&lc->move, sanx_spill_work);
+	INIT_LIST_HEAD(&lc->chunks);
 	INIT_WORK(&lc->work, release_work);
 	INIT_DELAYED_WORK(&lc->grow, sanx_rings_work);
-	lc->sndbuf_mem_max = SANX_RING_MAX;
 	lc->state = (struct sanx_lconn_state){};
 }
 
@@ -421,9 +418,7 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	if (lc->resume_req)
 		sanx_request_queue(lc->resume_req);
-	sanx_long_drop(lc);
 	sanx_rings_unmap(lc);
-	sanx_lring_unmap(&lc->sndbuf);
 	/* One that is adrift begins anew. */
 	if (sanx_lconn_is_adrift(&lc->state))
 		sanx_rings_destroy(lc);
@@ -431,6 +426,7 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 	list_del_init(&lc->pend);
 	list_del_init(&lc->ask);
 	list_del_init(&lc->room);
+	sanx_chunks_over(lc);
 	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 	list_del_init(&lc->node);
 	if (lc->acked != lc->posted)
@@ -587,7 +583,7 @@ static bool close_count(struct sanx_lconn *lc)
 /* Do bytes wait for room at the peer? */
 static bool close_has_rest(const struct sanx_lconn *lc)
 {
-	return lc->pending & LCONN_P_DATA || sanx_spill_waits(lc);
+	return lc->pending & LCONN_P_DATA;
 }
 
 /* Does the peer get bytes before a reset?  What is corked, TCP would not have sent by now. */
@@ -640,9 +636,8 @@ static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 		sanx_lconn_set_tx(lc, tx);
 	lc->pending &= ~LCONN_P_CREDIT;
 	lc->acked_at = jiffies;
-	/* The entry may have been for the worker that moves spilled bytes. */
 	list_del_init(&lc->room);
-	sanx_spill_kick(lc);
+	sanx_chunks_drop_unused(lc);
 	if (sanx_lconn_is_over(&lc->state) ||
 	    lc->state.rx == SANX_LCONN_RX_CLOSED)
 		return;
@@ -852,9 +847,8 @@ static void destroy_work(struct work_struct *work)
 {
 	struct sanx_lconn *lc = container_of(work, struct sanx_lconn, work);
 
-	sanx_spill_free(lc);
+	sanx_chunks_free(lc);
 	sanx_rings_destroy(lc);
-	sanx_lring_free(&lc->sndbuf);
 	sanx_conn_free(&lc->conn);
 }
 
@@ -871,8 +865,7 @@ void sanx_lconn_destroy(struct sanx_conn *conn)
 	sanx_lconn_pin(lc, NULL);
 	if (lc->link)
 		sanx_link_put(lc->link);
-	if (sanx_rings_destroy_sleeps(lc) ||
-	    sanx_lring_free_sleeps(&lc->sndbuf) || !list_empty(&lc->spill)) {
+	if (sanx_rings_destroy_sleeps(lc)) {
 		INIT_WORK(&lc->work, destroy_work);
 		queue_work(sanx_lconn_wq, &lc->work);
 		return;

@@ -128,7 +128,7 @@ static void group_free(struct kref *refs)
 {
 	struct sanx_group *g = container_of(refs, struct sanx_group, refs);
 
-	/* Each ring has a reference: sanx_lring_alloc(). */
+	/* Each ring and chunk has a reference. */
 	WARN_ON_ONCE(atomic_long_read(&g->memory));
 	xa_destroy(&g->ids);
 	if (g->first != g)
@@ -1089,8 +1089,7 @@ bool sanx_group_trial(struct sanx_link *link)
 /* Can the wire of a link map what a connection has mapped now? */
 static bool group_fits_conn(const struct sanx_lconn *lc, u32 most)
 {
-	return (!lc->ring.buf || lc->ring.size <= most) &&
-	       (!lc->sndbuf.buf || lc->sndbuf.size <= most);
+	return !lc->ring.buf || lc->ring.size <= most;
 }
 
 /**

@@ -21,7 +21,7 @@
  *							send.c peer.c
  *		its rings: states, memory, sizes	ringgen.h rings.c grow.c
  *		the peer's ring				window.c
- *		what it sends				sndbuf.c spill.c long.c
+ *		what it sends				chunk.c sndbuf.c long.c
  *		from a lost link to the next		suspend.c resume.c
  *		if the peer's AF_SANX is gone		presence.h
  *		what follows an error			outcome.h
@@ -636,13 +636,16 @@ struct sanx_link {
 
 /**
  * enum sanx_claim - what memory is for, and so, how much of it there may be
- * @SANX_CLAIM_LEAST: the smallest send buffer with which a connection can go on; there
+ * @SANX_CLAIM_SAVED: what a lost link has not delivered; there is no limit, as slots have
+ *	so few bytes
+ * @SANX_CLAIM_LEAST: memory to send from without which a connection cannot go on; there
  *	is no limit, as programs pay for it
- * @SANX_CLAIM_SNDBUF: a send buffer
+ * @SANX_CLAIM_SNDBUF: other memory to send from
  * @SANX_CLAIM_RING: a ring as large as the program asked for
  * @SANX_CLAIM_GROWN: a larger ring: half of what there may be is for the others
  */
 enum sanx_claim {
+	SANX_CLAIM_SAVED,
 	SANX_CLAIM_LEAST,
 	SANX_CLAIM_SNDBUF,
 	SANX_CLAIM_RING,
@@ -650,23 +653,63 @@ enum sanx_claim {
 };
 
 /**
- * struct sanx_lring - memory that the wire of a link may access
+ * struct sanx_lring - memory that the peer of a link may write
  * @buf: page aligned, contiguous for the CPU; NULL if there is none
  * @size: bytes, a power of two; the memory is whole pages
  * @wire: the wire that has mapped it last
  * @map: its mapping for @wire
- * @remote: the peer writes it; else it is a send buffer
  * @payer: the lane that the memory counts for, with a reference, while @buf is set
  *
- * A ring has no lock of its own: see @ring and @sndbuf of &struct sanx_lconn.
+ * A ring has no lock of its own: see @ring of &struct sanx_lconn.
  */
 struct sanx_lring {
 	u8			*buf;
 	u32			size;
 	const struct sanx_wire_ops *wire;
 	struct sanx_wire_map	map;
-	bool			remote;
 	struct sanx_group	*payer;
+};
+
+/**
+ * enum sanx_chunk_kind - whose memory a chunk is
+ * @SANX_CHUNK_WINDOW: ours; it is in the account of the peer (bounds.c)
+ * @SANX_CHUNK_SPARE: ours, beyond the window; it is in TCP's account (spare.c of the core)
+ * @SANX_CHUNK_LENT: a program's (long.c)
+ */
+enum sanx_chunk_kind {
+	SANX_CHUNK_WINDOW,
+	SANX_CHUNK_SPARE,
+	SANX_CHUNK_LENT,
+};
+
+/**
+ * struct sanx_chunk - memory that a connection sends from (chunk.c)
+ * @node: in lconn.chunks; tx_lock
+ * @refs: the list has one, who waits for @done another
+ * @done: completed when the memory is not needed any more
+ * @from: stream offset of the first byte
+ * @to: stream offset behind the last byte that it has, or has room for
+ * @kind: whose memory it is
+ * @payer: the lane in whose account it is, with a reference, if it is WINDOW
+ * @order: each piece is of 2^@order pages
+ * @n: number of pieces; 1 of memory of ours
+ * @mapped: pieces that are mapped for the wire of the connection's link
+ * @start: offset of the first byte in the first piece; 0 of memory of ours
+ * @page: the pieces
+ */
+struct sanx_chunk {
+	struct list_head	node;
+	refcount_t		refs;
+	struct completion	done;
+	u64			from;
+	u64			to;
+	enum sanx_chunk_kind	kind;
+	struct sanx_group	*payer;
+	u32			order;
+	u32			n;
+	u32			mapped;
+	size_t			start;
+	struct sanx_wire_page	page[];
 };
 
 /*
@@ -677,7 +720,7 @@ struct sanx_lring {
 #define LCONN_P_FIN		BIT(1)
 #define LCONN_P_CLOSE		BIT(2)
 #define LCONN_P_CLOSE_ACK	BIT(3)
-#define LCONN_P_DATA		BIT(4)	/* from the send buffer */
+#define LCONN_P_DATA		BIT(4)	/* from chunks */
 #define LCONN_P_RING		BIT(5)	/* as sanx_rxgen_owes() */
 
 /**
@@ -714,29 +757,17 @@ struct sanx_lring {
  *	@marked and @full_rings
  * @marked: when that was, local_clock() in ns
  * @full_rings: how many rings in a row were read in time
- * @sndbuf: send buffer (sndbuf.c), made by the first send that needs it.  The
- *	sender replaces it under tx_mutex and tx_lock.  For a lost link, the
- *	first one is made under tx_lock, without a mapping (sanx_sndbuf_first())
- * @longs: &struct sanx_long, payload in flight from the program's own pages;
+ * @chunks: &struct sanx_chunk, what was taken and the peer may not have, but for what
+ *	slots of frames have; tx_lock
+ * @fill: the chunk that the sender copies to, or NULL; changes need conn.tx_mutex and
  *	tx_lock
- * @sndbuf_user_max: bytes that SO_SNDBUF permits in @sndbuf; no lock
- * @sndbuf_mem_max: bytes that the device and the memory permit in @sndbuf; no lock
- * @sndbuf_mem_until: until when memory limits @sndbuf_mem_max, in jiffies; 0 if it
- *	does not;
- *	conn.tx_mutex
+ * @at: where sanx_chunk_at() has looked last, or NULL; tx_lock
+ * @sndbuf_max: bytes that SO_SNDBUF permits to keep; no lock
  * @announced: stream offset up to which bytes may be sent; bytes behind it are
  *	held back (hold.c of the core); tx_lock
- * @end: stream offset behind the last byte taken from the program, except for
- *	the bytes in @spill; changes need tx_mutex while @spill is empty, else
- *	tx_lock.  The release store in payload_hold() pairs with the acquire
+ * @end: stream offset behind the last byte taken from the program; changes need
+ *	conn.tx_mutex.  The release store in payload_hold() pairs with the acquire
  *	load in sanx_xmit_announce().
- * @spill: &struct sanx_piece, bytes that @sndbuf had no room for (spill.c);
- *	tx_lock
- * @spilled: bytes in @spill; changes need tx_lock.  The release store in
- *	move_done() pairs with the acquire load in sanx_spill_any().
- * @filling: the piece that a sender copies to, or NULL; tx_lock
- * @move: moves @spill to @sndbuf; holds a reference of the connection while it
- *	is queued
  * @unsignaled: bytes sent since the last completion was requested; tx_lock, as
  *	all fields up to @node
  * @posted: stream offset of the next byte to be posted; less than tx.next while
@@ -749,8 +780,7 @@ struct sanx_lring {
  *	or closed, or its bytes were given up, whichever is last; in jiffies.
  *	Resuming a closed connection does not count
  * @urgent: stream offset behind the last urgent byte that was sent, or 0
- * @full: a sender waits for room in @sndbuf, or until it is empty
- * @draining: @sndbuf takes no bytes until it is empty and is replaced
+ * @full: a sender waits until bytes are acknowledged
  * @state: state of the connection; changed by sanx_lconn_set_phase() and its
  *	siblings only; tx_lock
  * @pending: LCONN_P_*
@@ -789,17 +819,12 @@ struct sanx_lconn {
 	u64			mark;
 	u64			marked;
 	unsigned int		full_rings;
-	struct sanx_lring	sndbuf;
-	struct list_head	longs;
-	u32			sndbuf_user_max;
-	u32			sndbuf_mem_max;
-	unsigned long		sndbuf_mem_until;
+	struct list_head	chunks;
+	struct sanx_chunk	*fill;
+	struct sanx_chunk	*at;
+	u32			sndbuf_max;
 	u64			announced;
 	u64			end;
-	struct list_head	spill;
-	u32			spilled;
-	struct sanx_piece	*filling;
-	struct work_struct	move;
 	u32			unsignaled;
 	u64			posted;
 	u64			acked;
@@ -807,7 +832,6 @@ struct sanx_lconn {
 	unsigned long		acked_at;
 	u64			urgent;
 	bool			full;
-	bool			draining;
 	struct sanx_lconn_state	state;
 	u32			pending;
 	u32			inflight;
@@ -819,9 +843,6 @@ struct sanx_lconn {
 	struct work_struct	work;
 	struct delayed_work	grow;
 };
-
-struct sanx_long;
-struct sanx_piece;
 
 static inline struct sanx_lconn *sanx_lconn_of(struct sanx_conn *conn)
 {
@@ -1030,7 +1051,7 @@ void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock);
 /* ack.c */
 void sanx_slot_free(struct sanx_link *link, struct sanx_slot *slot);
 void sanx_ack_completed(struct sanx_link *link, struct sanx_slot *slot);
-void sanx_ack_run(struct sanx_link *link, struct list_head *pages);
+void sanx_ack_run(struct sanx_link *link, struct list_head *spent);
 void sanx_ack_forget(struct sanx_lconn *lc);
 void sanx_ack_ask(struct sanx_lconn *lc);
 bool sanx_ack_wanted(const struct sanx_lconn *lc);
@@ -1046,7 +1067,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 		       enum sanx_publish how);
 u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
-		      struct sanx_long *l, u32 len);
+		      struct sanx_chunk *c, u32 len);
 
 /* ask.c */
 void sanx_ask_begin(struct sanx_lconn *lc);
@@ -1130,8 +1151,6 @@ int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 		     enum sanx_claim claim);
 void sanx_lring_free(struct sanx_lring *ring);
 bool sanx_lring_free_sleeps(const struct sanx_lring *ring);
-void sanx_lring_keep(struct sanx_lring *ring, u64 offset, const void *data,
-		     u32 len);
 bool sanx_lring_mapped(const struct sanx_lring *ring);
 bool sanx_lring_disabled(const struct sanx_lring *ring);
 int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 iova);
@@ -1178,41 +1197,43 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 		     size_t len, int flags);
 size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from);
 size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len);
-void sanx_long_source(const struct sanx_long *l, u64 offset,
-		      struct sanx_wire_write *w);
-void sanx_long_posted(struct sanx_lconn *lc, struct sanx_long *l, u64 to);
-void sanx_long_acked(struct sanx_lconn *lc, struct list_head *pages);
-void sanx_long_give_back(struct list_head *pages);
-void sanx_long_save(struct sanx_lconn *lc);
-void sanx_long_drop(struct sanx_lconn *lc);
+int sanx_long_save(struct sanx_lconn *lc);
 void sanx_long_wait(struct sanx_conn *conn, u64 to);
 u32 sanx_long_cutoff(const struct sanx_link *link);
 void sanx_long_tune(struct sanx_link *link);
 
+/* chunk.c */
+struct sanx_chunk *sanx_chunk_new(enum sanx_chunk_kind kind, u32 n);
+struct sanx_chunk *sanx_chunk_alloc(struct sanx_lconn *lc, struct sanx_link *link,
+				    enum sanx_chunk_kind kind, u32 size, u32 least,
+				    enum sanx_claim claim);
+void sanx_chunk_free(struct sanx_chunk *c);
+void sanx_chunk_put(struct sanx_chunk *c);
+int sanx_chunk_map(struct sanx_chunk *c, struct sanx_link *link);
+void sanx_chunk_unmap(struct sanx_chunk *c, struct sanx_link *link);
+void sanx_chunk_add(struct sanx_lconn *lc, struct sanx_chunk *c);
+void sanx_chunk_drop(struct sanx_lconn *lc, struct sanx_chunk *c);
+struct sanx_chunk *sanx_chunk_at(struct sanx_lconn *lc, u64 offset);
+const void *sanx_chunk_bytes(const struct sanx_chunk *c, u64 offset, u32 *len);
+void *sanx_chunk_tail(struct sanx_lconn *lc, u32 want, enum sanx_chunk_kind kind, u32 *n);
+bool sanx_chunk_lacks(struct sanx_lconn *lc);
+u32 sanx_chunk_keep(struct sanx_lconn *lc, u64 offset, const u8 *data, u32 len);
+void sanx_chunk_insert(struct sanx_lconn *lc, struct sanx_chunk *c, u64 offset);
+void sanx_chunks_acked(struct sanx_lconn *lc, struct list_head *spent);
+void sanx_chunks_spent(struct sanx_link *link, struct list_head *spent);
+int sanx_chunks_map(struct sanx_lconn *lc);
+void sanx_chunks_unmap(struct sanx_lconn *lc);
+void sanx_chunks_over(struct sanx_lconn *lc);
+void sanx_chunks_drop_unused(struct sanx_lconn *lc);
+bool sanx_chunks_reclaim(struct sanx_lconn *lc);
+void sanx_chunks_free(struct sanx_lconn *lc);
+
 /* sndbuf.c */
-int sanx_sndbuf_alloc(struct sanx_lconn *lc, struct sanx_link *link,
-		      struct sanx_lring *ring, u32 size);
-u32 sanx_sndbuf_size(const struct sanx_lconn *lc, size_t len);
 u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
-void sanx_sndbuf_set_user_max(struct sanx_lconn *lc);
+void sanx_sndbuf_set_max(struct sanx_lconn *lc);
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
+u32 sanx_sndbuf_spare(struct sanx_lconn *lc);
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
 bool sanx_sndbuf_share(const struct sanx_lconn *lc, u32 bytes, u32 share);
-void sanx_sndbuf_await(struct sanx_lconn *lc);
-bool sanx_sndbuf_reclaim(struct sanx_lconn *lc);
-void sanx_sndbuf_first(struct sanx_lconn *lc, struct sanx_lring *ring);
-int sanx_sndbuf_make(struct sanx_lconn *lc, size_t len);
-
-/* spill.c */
-bool sanx_spill_any(const struct sanx_lconn *lc);
-u64 sanx_spill_end(const struct sanx_lconn *lc);
-bool sanx_spill_waits(const struct sanx_lconn *lc);
-void sanx_spill_kick(struct sanx_lconn *lc);
-void sanx_spill_tx_ready(struct sanx_lconn *lc);
-u32 sanx_spill_room(struct sanx_lconn *lc);
-ssize_t sanx_spill_send(struct sanx_lconn *lc, struct iov_iter *from,
-			size_t len, int flags);
-void sanx_spill_work(struct work_struct *work);
-void sanx_spill_free(struct sanx_lconn *lc);
 
 #endif /* _SANX_LINK_INTERNAL_H */

@@ -5,10 +5,10 @@
  *
  * A large send() that may block avoids the copy to the send buffer.  It lends
  * its pages to the device and returns when the peer has their bytes (ack.c), so
- * the program may reuse them afterwards.  The stream does not change: the bytes
- * have their offsets in the send buffer, which is just not filled.  If the link
- * is lost, sanx_long_save() copies them there, as if they had been there from
- * the start.  A program that is killed does not wait, and its pages stay
+ * the program may reuse them afterwards.  The stream does not change: the pages are
+ * a chunk (chunk.c) like others.  If the link is lost, sanx_long_save() copies them, as
+ * if the bytes had been copied from the start; if there is no memory for that, the
+ * program waits on.  A program that is killed does not wait, and its pages stay
  * referenced until then.
  *
  * LONG is slower for few bytes: a copy overlaps with the device's work, and
@@ -17,11 +17,7 @@
  * (sanx_long_tune(), sanx_long_cutoff()).
  *
  * No memory is mapped for the peer for this, so no peer can name the pages.
- *
- * link->tx_lock guards lc->longs.  Its order is the order of the stream.
  */
-#include <linux/completion.h>
-#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
@@ -44,113 +40,31 @@
 /* Bytes that sanx_long_tune() copies to measure how long it takes. */
 #define LONG_SAMPLE	32768U
 
-/**
- * struct sanx_long - pages of a program that the device reads
- * @node: in lconn.longs, or in the list of sanx_long_acked(); tx_lock
- * @refs: the list has one, a waiter another
- * @done: completed when the peer has the bytes, or they were copied, or nobody
- *	needs them any more
- * @from: stream offset of the first byte
- * @to: stream offset behind the last byte; set by sanx_long_posted() under
- *	tx_lock
- * @link: the link that the pages are mapped for
- * @start: offset of the first byte in the first page
- * @n: number of pages
- * @mapped: number of pages that are mapped
- * @page: the pages
- */
-struct sanx_long {
-	struct list_head	node;
-	refcount_t		refs;
-	struct completion	done;
-	u64			from;
-	u64			to;
-	struct sanx_link	*link;
-	size_t			start;
-	u32			n;
-	u32			mapped;
-	struct sanx_wire_page	page[];
-};
-
-static void long_put(struct sanx_long *l)
-{
-	if (refcount_dec_and_test(&l->refs))
-		kfree(l);
-}
-
-/*
- * Unmaps and releases the pages, and wakes the waiter, which may hold the
- * struct longer than the link exists.
- */
-static void long_give_back(struct sanx_long *l)
-{
-	u32 i;
-
-	for (i = 0; i < l->n; i++) {
-		if (i < l->mapped)
-			l->link->wire->unmap_page(l->link->wl, &l->page[i]);
-		put_page(l->page[i].page);
-	}
-	complete_all(&l->done);
-	long_put(l);
-}
-
-/* The connection may have moved since sanx_long_wants(). */
-static int long_map(struct sanx_long *l, struct sanx_link *link)
-{
-	int err = link->caps.lend_max ? 0 : -EOPNOTSUPP;
-
-	l->link = link;
-	while (l->mapped < l->n && !err) {
-		err = link->wire->map_page(link->wl, &l->page[l->mapped]);
-		if (!err)
-			l->mapped++;
-	}
-	return err;
-}
-
 /* References the next pages of @from.  The caller copies what it cannot get. */
-static struct sanx_long *long_get(struct iov_iter *from, size_t *len)
+static struct sanx_chunk *long_get(struct iov_iter *from, size_t *len)
 {
 	struct page *pages[LONG_PAGES];
-	struct sanx_long *l;
+	struct sanx_chunk *c;
 	size_t start;
 	ssize_t got;
-	u32 i;
+	u32 i, n;
 
 	got = iov_iter_get_pages2(from, pages, *len, LONG_PAGES, &start);
 	if (got <= 0)
 		return NULL;
 	*len = got;
-	l = kzalloc(struct_size(l, page, LONG_PAGES), GFP_KERNEL);
-	if (!l) {
-		for (i = 0; i < DIV_ROUND_UP(start + got, PAGE_SIZE); i++)
+	n = DIV_ROUND_UP(start + got, PAGE_SIZE);
+	c = sanx_chunk_new(SANX_CHUNK_LENT, n);
+	if (!c) {
+		for (i = 0; i < n; i++)
 			put_page(pages[i]);
 		iov_iter_revert(from, got);
 		return NULL;
 	}
-	INIT_LIST_HEAD(&l->node);
-	refcount_set(&l->refs, 1);
-	init_completion(&l->done);
-	l->start = start;
-	l->n = DIV_ROUND_UP(start + got, PAGE_SIZE);
-	for (i = 0; i < l->n; i++)
-		l->page[i].page = pages[i];
-	return l;
-}
-
-/**
- * sanx_long_source() - let a write read from a program's pages
- * @l: the pages, mapped
- * @offset: stream offset of the first byte
- * @w: the write
- */
-void sanx_long_source(const struct sanx_long *l, u64 offset,
-		      struct sanx_wire_write *w)
-{
-	w->from = NULL;
-	w->pages = l->page;
-	w->pos = l->start + (offset - l->from);
+	c->start = start;
+	for (i = 0; i < n; i++)
+		c->page[i].page = pages[i];
+	return c;
 }
 
 /**
@@ -209,7 +123,7 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 
 /**
  * sanx_long_send() - send from the program's pages
- * @lc: the connection, with a send buffer
+ * @lc: the connection
  * @from: the data to send; advanced by the bytes that were sent
  * @len: bytes of it that there is room for
  *
@@ -222,136 +136,108 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 {
 	/* This may fault, so it comes before the link is used. */
-	struct sanx_long *l = long_get(from, &len);
+	struct sanx_chunk *c = long_get(from, &len);
 	struct sanx_link *link;
 	u32 n = 0;
 
-	if (!l)
+	if (!c)
 		return 0;
-	l->from = lc->end;
+	c->from = lc->end;
 	link = sanx_lconn_link_get(lc);
-	if (link && !long_map(l, link))
-		n = sanx_payload_long(lc, link, l, len);
+	/* The connection may have moved since sanx_long_wants(). */
+	if (link && link->caps.lend_max && !sanx_chunk_map(c, link))
+		n = sanx_payload_long(lc, link, c, len);
 	iov_iter_revert(from, len - n);
-	/* The peer may have the bytes already, and @l be freed. */
-	if (n)
+	if (n) {
+		/* The peer may have the bytes already, and @c be freed. */
 		lc->conn.lent = lc->end;
-	else
-		long_give_back(l);
+	} else {
+		if (link)
+			sanx_chunk_unmap(c, link);
+		sanx_chunk_free(c);
+	}
 	if (link)
 		sanx_link_user_put(link);
 	return n;
 }
 
-/**
- * sanx_long_posted() - the device reads these pages now
- * @lc: the connection
- * @l: the pages, which belong to lc->longs afterwards
- * @to: stream offset behind the last byte that was posted
- *
- * Context: tx_lock held.
- */
-void sanx_long_posted(struct sanx_lconn *lc, struct sanx_long *l, u64 to)
+static struct sanx_chunk *long_first(struct sanx_lconn *lc)
 {
-	l->to = to;
-	list_add_tail(&l->node, &lc->longs);
+	struct sanx_chunk *c;
+
+	list_for_each_entry(c, &lc->chunks, node)
+		if (c->kind == SANX_CHUNK_LENT)
+			return c;
+	return NULL;
 }
 
-static void long_over(struct sanx_long *l)
+/* Copies bytes from @offset on to @to. */
+static void long_copy(const struct sanx_chunk *c, u64 offset, const struct sanx_chunk *to)
 {
-	list_del_init(&l->node);
-	long_give_back(l);
-}
+	const void *data;
+	u32 n, most;
+	u64 pos;
 
-/**
- * sanx_long_acked() - take off the pages whose bytes are acknowledged
- * @lc: the connection
- * @pages: list to which those pages are added, for sanx_long_give_back()
- *
- * Context: tx_lock held.
- */
-void sanx_long_acked(struct sanx_lconn *lc, struct list_head *pages)
-{
-	struct sanx_long *l, *next;
-
-	lockdep_assert_held(&lc->link->tx_lock);
-	list_for_each_entry_safe(l, next, &lc->longs, node) {
-		if (l->to > lc->acked)
-			break;
-		list_move_tail(&l->node, pages);
+	for (pos = to->from; pos < to->to; pos += n) {
+		n = to->to - pos;
+		data = sanx_chunk_bytes(c, pos, &n);
+		most = n;
+		memcpy((void *)sanx_chunk_bytes(to, pos, &most), data, n);
 	}
 }
 
-/**
- * sanx_long_give_back() - give programs their pages back
- * @pages: list that sanx_long_acked() filled
- *
- * Context: any, without tx_lock, still in sanx_wire_sent() or
- * sanx_wire_received(): so stop() of the wire returns only after the pages were
- * unmapped.
- */
-void sanx_long_give_back(struct list_head *pages)
+/* Copies what the peer may not have of lent pages to new chunks.  Return: 0 or -ENOMEM. */
+static int long_copies(struct sanx_lconn *lc, struct sanx_link *link,
+		       const struct sanx_chunk *c, u64 from, struct list_head *copies)
 {
-	while (!list_empty(pages))
-		long_over(list_first_entry(pages, struct sanx_long, node));
-}
+	struct sanx_chunk *copy;
 
-static void long_copy(struct sanx_lconn *lc, const struct sanx_long *l,
-		      u64 offset)
-{
-	size_t pos = l->start + (offset - l->from);
-	u64 to = l->to;
-	void *p;
-	u32 n;
-
-	for (; offset < to; offset += n, pos += n) {
-		n = min_t(u64, to - offset, PAGE_SIZE - offset_in_page(pos));
-		p = kmap_local_page(l->page[pos >> PAGE_SHIFT].page);
-		sanx_lring_keep(&lc->sndbuf, offset, p + offset_in_page(pos),
-				n);
-		kunmap_local(p);
+	for (; from < c->to; from = copy->to) {
+		copy = sanx_chunk_alloc(lc, link, SANX_CHUNK_WINDOW, c->to - from,
+					PAGE_SIZE, SANX_CLAIM_LEAST);
+		if (!copy)
+			return -ENOMEM;
+		copy->from = from;
+		copy->to = min_t(u64, c->to, from + (PAGE_SIZE << copy->order));
+		long_copy(c, from, copy);
+		list_add_tail(&copy->node, copies);
 	}
+	return 0;
 }
 
 /**
- * sanx_long_save() - copy lent pages that the peer may not have to the send
- * buffer
+ * sanx_long_save() - copy lent pages that the peer may not have
  * @lc: a suspended connection; its link is drained, and nobody attaches it yet
  *
  * Context: process, lnet.lock held; takes tx_lock.
+ * Return: 0; or -ENOMEM, and some are left in the list.
  */
-void sanx_long_save(struct sanx_lconn *lc)
+int sanx_long_save(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	struct sanx_long *l;
+	struct sanx_chunk *c, *copy, *next;
+	LIST_HEAD(copies);
+	u64 from;
+	int err = 0;
 
-	while (!list_empty(&lc->longs)) {
-		l = list_first_entry(&lc->longs, struct sanx_long, node);
+	while (!err && (c = long_first(lc))) {
+		from = max(c->from, lc->acked);
 		spin_unlock_bh(&link->tx_lock);
 		/*
-		 * Copy without tx_lock.  The pages stay in the list until they
-		 * were copied, so sanx_long_wait() finds them.
+		 * Without tx_lock.  The pages stay in the list until they were
+		 * copied, so sanx_long_wait() finds them.
 		 */
-		long_copy(lc, l, max(l->from, lc->acked));
+		err = long_copies(lc, link, c, from, &copies);
 		spin_lock_bh(&link->tx_lock);
-		long_over(l);
+		if (!err) {
+			list_splice_tail_init(&copies, &c->node);
+			sanx_chunk_drop(lc, c);
+		}
 	}
 	spin_unlock_bh(&link->tx_lock);
-}
-
-/**
- * sanx_long_drop() - give pages back whose bytes are not sent any more
- * @lc: a connection that is RELEASED, and that the device is done with
- *
- * Context: process; takes tx_lock.
- */
-void sanx_long_drop(struct sanx_lconn *lc)
-{
-	struct sanx_link *link = sanx_lconn_lock(lc);
-
-	while (!list_empty(&lc->longs))
-		long_over(list_first_entry(&lc->longs, struct sanx_long, node));
-	spin_unlock_bh(&link->tx_lock);
+	list_for_each_entry_safe(copy, next, &copies, node)
+		sanx_chunk_free(copy);
+	return err;
 }
 
 /**
@@ -367,11 +253,11 @@ void sanx_long_wait(struct sanx_conn *conn, u64 to)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	struct sanx_long *l, *last = NULL;
+	struct sanx_chunk *c, *last = NULL;
 
-	list_for_each_entry(l, &lc->longs, node) {
-		if (l->from < to)
-			last = l;
+	list_for_each_entry(c, &lc->chunks, node) {
+		if (c->kind == SANX_CHUNK_LENT && c->from < to)
+			last = c;
 	}
 	if (last)
 		refcount_inc(&last->refs);
@@ -379,7 +265,7 @@ void sanx_long_wait(struct sanx_conn *conn, u64 to)
 	if (!last)
 		return;
 	wait_for_completion_killable(&last->done);
-	long_put(last);
+	sanx_chunk_put(last);
 }
 
 /**

@@ -8,23 +8,12 @@
  * lc->posted and lc->announced.
  *
  * A few bytes travel in the frame itself.  The wire writes everything else into
- * the peer's ring, from the send buffer or from the program's own pages, and a
- * frame behind the write describes it.  If the 32 bits of immediate data can
- * express all that the frame would say, the write carries them and the frame is
- * saved, on wires that have writes with immediate data.
- *
- * "Send buffer" is lc->sndbuf.
+ * the peer's ring, from chunks (chunk.c), and a frame behind the write describes
+ * it.  If the 32 bits of immediate data can express all that the frame would say,
+ * the write carries them and the frame is saved, on wires that have writes with
+ * immediate data.
  */
 #include "xmit.h"
-
-/*
- * A range that does not wrap in the smaller of the send buffer and the peer's
- * ring wraps in neither, because both sizes are powers of two.
- */
-static u32 payload_wraps(const struct sanx_lconn *lc)
-{
-	return min(lc->sndbuf.size, lc->txgen.win.size);
-}
 
 /*
  * Is a grant or a stream credit about to be due?  The limits are at most half
@@ -52,22 +41,23 @@ static bool payload_imm_ok(const struct sanx_link *link,
 	       lc->peer_id <= SANX_IMM_CONN_MAX && !payload_news(link, lc);
 }
 
-/* Return: the number of writes, 1 or 2. */
+/* The bytes may go on in the next chunk: payload_span().  Return: the number of writes, 1 or 2. */
 static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
-			  const struct sanx_long *l, u64 offset, u32 len)
+			  const struct sanx_chunk *c, u64 offset, u32 len)
 {
 	struct sanx_span span[2];
-	int i, n;
+	int i, n, done = 0;
+	u32 part;
 
-	if (!l)
-		sanx_msg_enable(m, &lc->sndbuf);
-	n = sanx_ring_spans(l ? lc->txgen.win.size : payload_wraps(lc), offset,
-			    len, span);
-	for (i = 0; i < n; i++) {
-		sanx_msg_write(m, lc, l, offset, span[i].len);
-		offset += span[i].len;
+	for (; len; len -= part, done += n, c = list_next_entry(c, node)) {
+		part = min_t(u64, len, c->to - offset);
+		n = sanx_ring_spans(lc->txgen.win.size, offset, part, span);
+		for (i = 0; i < n; i++) {
+			sanx_msg_write(m, lc, c, offset, span[i].len);
+			offset += span[i].len;
+		}
 	}
-	return n;
+	return done;
 }
 
 /*
@@ -82,13 +72,10 @@ static bool payload_rwnd_limited(const struct sanx_lconn *lc)
 		!sanx_sndbuf_room(lc));
 }
 
-/*
- * Posts the next @len bytes of the stream: from @data in the frame if it is not
- * NULL, else from the program's pages @l, else from the send buffer.
- */
+/* Posts the next @len bytes of the stream: @data in the frame, or if that is NULL, from @c. */
 static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 			 const void *data,
-			 const struct sanx_long *l, u32 len, u8 flags)
+			 const struct sanx_chunk *c, u32 len, u8 flags)
 {
 	struct sanx_conn *conn = &lc->conn;
 	struct sanx_slot *slot = sanx_msg_slot(link);
@@ -108,7 +95,7 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
 	} else {
 		f.flags |= SANX_FRAME_F_IN_RING;
-		n = payload_writes(&m, lc, l, lc->posted, len);
+		n = payload_writes(&m, lc, c, lc->posted, len);
 	}
 	lc->posted += len;
 	WRITE_ONCE(link->tx_bytes, link->tx_bytes + len);
@@ -147,8 +134,33 @@ static u32 payload_urgent(const struct sanx_lconn *lc, u32 len, u8 *flags)
 	return lc->urgent - lc->posted;
 }
 
+/*
+ * A message has up to two writes: where the peer's ring wraps, or where a chunk ends.
+ * Return: bytes of @most that it takes from lc->posted on, in @c and perhaps in the next.
+ */
+static u32 payload_span(const struct sanx_lconn *lc, const struct sanx_chunk *c, u32 most)
+{
+	const struct sanx_chunk *next = list_next_entry(c, node);
+	u32 size = lc->txgen.win.size, part, rest;
+
+	part = min_t(u64, most, c->to - lc->posted);
+	rest = size - (lc->posted & (size - 1));
+	if (part == most || part > rest || list_is_last(&c->node, &lc->chunks) ||
+	    next->from != c->to || c->kind == SANX_CHUNK_LENT || next->kind == SANX_CHUNK_LENT)
+		return part;
+	rest = part == rest ? size : rest - part;
+	return part + min_t(u64, min(most - part, rest), next->to - next->from);
+}
+
+/* Most bytes that one message can have of a chunk. */
+static u32 payload_most(const struct sanx_link *link, const struct sanx_chunk *c)
+{
+	return c->kind == SANX_CHUNK_LENT ? min(link->caps.lend_max, SANX_WIRE_PAYLOAD_MAX) :
+					    SANX_WIRE_PAYLOAD_MAX;
+}
+
 /**
- * sanx_payload_next() - send the next bytes of the send buffer
+ * sanx_payload_next() - send the next bytes that were taken
  * @link: the link
  * @lc: the connection, with LCONN_P_DATA pending and stream credit for it
  *
@@ -159,30 +171,30 @@ static u32 payload_urgent(const struct sanx_lconn *lc, u32 len, u8 *flags)
  */
 void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 {
-	u32 len = min_t(u64, SANX_WIRE_PAYLOAD_MAX, lc->announced - lc->posted);
+	u32 most = min_t(u64, SANX_WIRE_PAYLOAD_MAX, lc->announced - lc->posted), len;
+	const struct sanx_chunk *c = sanx_chunk_at(lc, lc->posted);
 	const void *data = NULL;
-	struct sanx_span span[2];
 	u8 flags = 0;
 
-	len = min_t(u64, len, lc->conn.tx.limit - lc->posted);
-	len = payload_urgent(lc, len, &flags);
-	if (!lc->txgen.win.size || len <= link->inline_max) {
-		sanx_ring_spans(lc->sndbuf.size, lc->posted,
-				min(len, link->inline_max), span);
-		data = lc->sndbuf.buf + span[0].pos;
-		if (span[0].len < len)
-			flags = 0;
-		len = span[0].len;
-	} else if (len > payload_wraps(lc)) {
-		len = payload_wraps(lc);
-		flags = 0;
+	if (WARN_ON_ONCE(!c)) {
+		sanx_link_kill_locked(link, SANX_END_FAULT);
+		return;
 	}
-	payload_post(link, lc, data, NULL, len, flags);
+	most = min_t(u64, most, lc->conn.tx.limit - lc->posted);
+	most = payload_urgent(lc, most, &flags);
+	if (!lc->txgen.win.size || most <= link->inline_max) {
+		len = min(most, link->inline_max);
+		data = sanx_chunk_bytes(c, lc->posted, &len);
+	} else {
+		len = min3(most, lc->txgen.win.size, payload_most(link, c));
+		len = payload_span(lc, c, len);
+	}
+	payload_post(link, lc, data, c, len, len < most ? 0 : flags);
 	if (lc->posted == lc->announced)
 		lc->pending &= ~LCONN_P_DATA;
 }
 
-/* Bytes that can be sent at once, without the send buffer. */
+/* Bytes that can be sent at once. */
 static u32 payload_directly(const struct sanx_lconn *lc)
 {
 	const struct sanx_conn *conn = &lc->conn;
@@ -237,8 +249,8 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
  * sanx_payload_long() - send payload from a program's pages, at once
  * @lc: the connection
  * @link: the link that @l is mapped for; nothing is sent if @lc has left it
- * @l: the pages, mapped; if anything is sent, they belong to lc->longs
- *	afterwards, else to the caller
+ * @c: pages of the program, mapped; if anything is sent, they belong to
+ *	lc->chunks afterwards, else to the caller
  * @len: bytes to send, at least 1
  *
  * Asks for an acknowledgment, because the program waits for its pages.
@@ -247,26 +259,27 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
  * Return: bytes that were sent, 0 if none can be sent now.
  */
 u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
-		      struct sanx_long *l, u32 len)
+		      struct sanx_chunk *c, u32 len)
 {
-	u32 most = min(link->caps.lend_max, SANX_WIRE_PAYLOAD_MAX);
 	struct sanx_link *now = sanx_lconn_lock(lc);
 	u32 n, done = 0;
 
 	if (now != link || sanx_lconn_takes(&lc->state))
 		len = 0;
+	c->to = c->from + len;
 	while (done < len) {
-		n = min3(len - done, most, payload_directly(lc));
+		n = min3(len - done, payload_most(link, c), payload_directly(lc));
 		n = min(n, lc->txgen.win.size);
 		if (!n)
 			break;
 		payload_taken(lc, n, false);
 		done += n;
-		payload_post(link, lc, NULL, l, n,
+		payload_post(link, lc, NULL, c, n,
 			     done == len ? SANX_FRAME_F_ASK : 0);
 	}
 	if (done) {
-		sanx_long_posted(lc, l, lc->end);
+		c->to = lc->end;
+		sanx_chunk_add(lc, c);
 		if (!lc->pending)
 			list_del_init(&lc->pend);
 		/* The loop may have ended for lack of room. */
@@ -281,7 +294,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
  * @len more bytes were taken, and are held back.  The xmit path does not look at
  * them before sanx_xmit_announce(), so tx_lock is not needed.  If the connection
  * ends meanwhile, they are dropped as if it had ended later.
- * Context: tx_mutex held, no byte is spilled.
+ * Context: tx_mutex held.
  */
 static int payload_hold(struct sanx_lconn *lc, u32 len)
 {
@@ -295,7 +308,7 @@ static int payload_hold(struct sanx_lconn *lc, u32 len)
 }
 
 /**
- * sanx_payload_taken() - publish payload that was copied to the send buffer
+ * sanx_payload_taken() - publish payload that was copied to where sanx_chunk_tail() has said
  * @lc: the connection
  * @len: bytes copied behind lc->end, at least 1
  * @urgent: the last byte is urgent, and not held back

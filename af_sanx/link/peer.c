@@ -97,7 +97,7 @@ static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
 	if (full)
 		WRITE_ONCE(conn->ack_time, jiffies);
 	else
-		sanx_spill_tx_ready(lc);
+		sanx_conn_tx_ready(conn);
 	return 0;
 }
 
@@ -230,13 +230,11 @@ static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
 	}
 	sanx_lconn_set_rx(lc, SANX_LCONN_RX_CLOSED);
 	/* The peer reads no more, so pending frames are dropped. */
-	unsent = lc->posted != lc->announced || lc->spilled;
+	unsent = lc->posted != lc->announced;
 	lc->pending = 0;
 	sanx_xmit_pend(lc, LCONN_P_CLOSE_ACK);
 	sanx_xmit_unlock(link);
 
-	/* The worker frees the spilled bytes, which are not sent any more. */
-	sanx_spill_kick(lc);
 	if (closed)
 		return 0;
 	if (f->flags & SANX_FRAME_F_RESET)

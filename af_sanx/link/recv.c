@@ -226,17 +226,17 @@ EXPORT_SYMBOL_GPL(sanx_wire_written);
 void sanx_wire_received(struct sanx_link *link)
 {
 	bool cov = sanx_cov_start(link->group->lnet->net);
-	LIST_HEAD(pages);
+	LIST_HEAD(spent);
 
 	spin_lock_bh(&link->tx_lock);
 	link_credit_posted(&link->credit);
 	if (link->answer == SANX_ANSWER_ASKED)
 		link->answer = SANX_ANSWER_DUE;
 	/* The frame that used the receive may have had a grant: recv_buf(). */
-	sanx_ack_run(link, &pages);
+	sanx_ack_run(link, &spent);
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
-	sanx_long_give_back(&pages);
+	sanx_chunks_spent(link, &spent);
 	sanx_cov_stop(cov);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_received);

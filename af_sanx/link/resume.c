@@ -5,7 +5,7 @@
  * The connector sends RESUME once there is a link to the same peer in the lane.
  * Each side says how much of the other's stream it has received, where its ring
  * is now, and how much room the ring has.  Each side then sends again, from its
- * send buffer, what the other has not received.  Bytes are identified by their
+ * chunks (chunk.c), what the other has not received.  Bytes are identified by their
  * stream offset, so none is lost and none is delivered twice ("Resuming" in
  * Documentation/protocol.rst).
  *
@@ -19,11 +19,6 @@
  */
 #include "internal.h"
 
-static int resume_map_sndbuf(struct sanx_lconn *lc, struct sanx_link *link)
-{
-	return sanx_lring_map(&lc->sndbuf, link, (u64)lc->id << 32);
-}
-
 static enum attached resume_map_result(int err)
 {
 	if (!err)
@@ -32,22 +27,6 @@ static enum attached resume_map_result(int err)
 	if (err == -ENOMEM || err == -EAGAIN || err == -EBUSY)
 		return ATTACH_NO_ROOM;
 	return ATTACH_NEVER;
-}
-
-static enum attached resume_map(struct sanx_lconn *lc, struct sanx_link *link)
-{
-	int err = sanx_rings_map(lc, link);
-
-	/* Pairs with the release in sanx_sndbuf_first(). */
-	if (!err && smp_load_acquire(&lc->sndbuf.buf))
-		err = resume_map_sndbuf(lc, link);
-	return resume_map_result(err);
-}
-
-static void resume_unmap(struct sanx_lconn *lc)
-{
-	sanx_rings_unmap(lc);
-	sanx_lring_unmap(&lc->sndbuf);
 }
 
 /*
@@ -63,7 +42,7 @@ static enum attached resume_switch(struct sanx_lconn *lc, struct sanx_link *link
 		list_del_init(&lc->room);
 		kref_get(&link->refs);
 		/*
-		 * Publishes the mappings that resume_map() made.  Pairs with
+		 * Publishes the mappings of the rings.  Pairs with
 		 * the acquire loads of lc->link in sanx_lconn_lock() and
 		 * sanx_lconn_frame().
 		 */
@@ -76,40 +55,25 @@ static enum attached resume_switch(struct sanx_lconn *lc, struct sanx_link *link
 	return how;
 }
 
-/* @unmapped: set to whether there is a send buffer now that is not mapped. */
-static enum attached resume_publish(struct sanx_lconn *lc,
-				    struct sanx_link *link, bool *unmapped)
+static enum attached resume_join(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	enum attached how = ATTACH_NO_LINK;
 
 	spin_lock_bh(&link->tx_lock);
-	*unmapped = lc->sndbuf.buf && !sanx_lring_mapped(&lc->sndbuf);
-	if (!*unmapped && link->state == SANX_LINK_UP &&
-	    !sanx_lconn_is_over(&lc->state)) {
-		if (sanx_lconn_pin(lc, link->wire)) {
+	if (link->state != SANX_LINK_UP || sanx_lconn_is_over(&lc->state)) {
+		/* It stays suspended, or is released. */
+	} else if (!sanx_lconn_pin(lc, link->wire)) {
+		/* Its module is being removed, and the peer must ask again. */
+		sanx_link_kill_locked(link, SANX_END_LOST);
+	} else {
+		how = resume_map_result(sanx_chunks_map(lc));
+		if (how == ATTACHED) {
 			sanx_lconn_set_phase(lc, SANX_LCONN_RESUMING);
 			sanx_lconn_join(lc, link);
-			how = ATTACHED;
-		} else {
-			/* Its module is being removed, and the peer must ask again. */
-			sanx_link_kill_locked(link, SANX_END_LOST);
 		}
 	}
 	sanx_xmit_unlock(link);
 	return how;
-}
-
-/* A sender may have made the first send buffer since resume_map(). */
-static enum attached resume_join(struct sanx_lconn *lc, struct sanx_link *link)
-{
-	enum attached how;
-	bool unmapped;
-
-	how = resume_publish(lc, link, &unmapped);
-	if (!unmapped)
-		return how;
-	how = resume_map_result(resume_map_sndbuf(lc, link));
-	return how == ATTACHED ? resume_publish(lc, link, &unmapped) : how;
 }
 
 /*
@@ -125,13 +89,16 @@ static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link
 	lockdep_assert_held(&g->lnet->lock);
 	if (!refcount_inc_not_zero(&link->users))
 		return ATTACH_NO_LINK;
-	how = resume_map(lc, link);
+	/* Pages of programs for which there was no memory go only where they may be lent. */
+	how = link->caps.lend_max ? ATTACHED : resume_map_result(sanx_long_save(lc));
+	if (how == ATTACHED)
+		how = resume_map_result(sanx_rings_map(lc, link));
 	if (how == ATTACHED)
 		how = resume_switch(lc, link);
 	if (how == ATTACHED)
 		how = resume_join(lc, link);
 	if (how != ATTACHED) {
-		resume_unmap(lc);
+		sanx_rings_unmap(lc);
 		sanx_link_user_put(link);
 		return how;
 	}
@@ -191,7 +158,7 @@ void sanx_resume_ask(struct sanx_lconn *lc, struct sanx_link *link)
  * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if bytes are
  * missing.
  */
-static int resume_offset(const struct sanx_lconn *lc,
+static int resume_offset(struct sanx_lconn *lc,
 			 const struct sanx_frame *f)
 {
 	const struct sanx_conn *conn = &lc->conn;
@@ -201,7 +168,7 @@ static int resume_offset(const struct sanx_lconn *lc,
 	     (lc->state.tx == SANX_LCONN_TX_STREAM || f->offset != conn->tx.next)))
 		return -EPROTO;
 	if (f->offset < lc->acked ||
-	    (f->offset < lc->announced && !lc->sndbuf.buf))
+	    (f->offset < lc->announced && !sanx_chunk_at(lc, f->offset)))
 		return -ECONNRESET;
 	return 0;
 }
@@ -224,6 +191,7 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       u32 id, const struct sanx_window_info *win)
 {
 	struct sanx_conn *conn = &lc->conn;
+	LIST_HEAD(spent);
 	int err, err2;
 
 	lockdep_assert_held(&lc->link->tx_lock);
@@ -248,6 +216,8 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		return err;
 	}
 	WRITE_ONCE(lc->acked, f->offset);
+	sanx_chunks_acked(lc, &spent);
+	sanx_chunks_spent(lc->link, &spent);
 	lc->ack_asked = f->offset;
 	/* A link that flaps does not keep a closed connection (UNREAD_MAX). */
 	if (!sanx_lconn_is_closed(&lc->state))
@@ -269,7 +239,7 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 static int resume_tell(struct sanx_lconn *lc, int err)
 {
 	if (!err)
-		sanx_spill_tx_ready(lc);
+		sanx_conn_tx_ready(&lc->conn);
 	else if (err == -ECONNRESET)
 		sanx_conn_reset(&lc->conn, ECONNRESET);
 	return err == -ECONNRESET ? 0 : err;

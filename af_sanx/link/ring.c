@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of rings and send buffers, and its mapping for the wire of a link.
+ * Memory of rings, and its mapping for the wire of a link.
  *
  * Each has a mapping of its own, so the peer's key gives access to this ring and
  * nothing else, and only while the connection lives.  Addresses in the mapping
@@ -23,10 +23,7 @@ static u32 ring_pages(const struct sanx_lring *ring)
 	return DIV_ROUND_UP(ring->size, PAGE_SIZE);
 }
 
-/*
- * A compound page, so that a wire may refer to many bytes at once, and one reference
- * keeps all of them.
- */
+/* A compound page: mr_lose() of verbs/ keeps each of its pages by a reference. */
 static void *ring_buf(u32 size, gfp_t gfp)
 {
 	void *buf = (void *)__get_free_pages(gfp | __GFP_NORETRY | __GFP_COMP,
@@ -36,22 +33,19 @@ static void *ring_buf(u32 size, gfp_t gfp)
 }
 
 static int ring_alloc(struct sanx_lring *ring, u32 size,
-		      const struct sanx_conn *conn, bool remote)
+		      const struct sanx_conn *conn)
 {
-	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL;
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL | __GFP_ZERO;
 	struct mem_cgroup *memcg = set_active_memcg(conn->memcg);
 
 	/* What all programs share is charged to none. */
 	if (!READ_ONCE(conn->user))
 		gfp |= __GFP_ACCOUNT;
-	if (remote)
-		gfp |= __GFP_ZERO;
 	ring->buf = ring_buf(size, gfp);
 	set_active_memcg(memcg);
 	if (!ring->buf)
 		return -ENOMEM;
 	ring->size = size;
-	ring->remote = remote;
 	return 0;
 }
 
@@ -63,11 +57,9 @@ static int ring_alloc(struct sanx_lring *ring, u32 size,
  * @link: its link, which has a reference or a user
  * @claim: how much it is needed
  *
- * Memory that the peer writes starts as zeroes, because the peer may claim to
- * have written bytes that it has not written.  The memory is not from the slab,
- * because some devices send by reference to the page.  A peer can cause the
- * allocation, so no process is killed for it (__GFP_RETRY_MAYFAIL), and all that
- * it causes is limited (sanx_bounds_memory()).
+ * The memory starts as zeroes, because the peer may claim to have written bytes that
+ * it has not written.  A peer can cause the allocation, so no process is killed for it
+ * (__GFP_RETRY_MAYFAIL), and all that it causes is limited (sanx_bounds_memory()).
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.  The caller owns the memory: sanx_lring_free().
@@ -81,8 +73,7 @@ int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 
 	if (!sanx_bounds_memory(link, pages, claim))
 		return -ENOMEM;
-	if (ring_alloc(ring, size, &lc->conn, claim != SANX_CLAIM_LEAST &&
-		       claim != SANX_CLAIM_SNDBUF)) {
+	if (ring_alloc(ring, size, &lc->conn)) {
 		sanx_bounds_memory_put(g, pages);
 		return -ENOMEM;
 	}
@@ -120,27 +111,6 @@ void sanx_lring_free(struct sanx_lring *ring)
 	sanx_bounds_memory_put(ring->payer, ring_pages(ring));
 	sanx_group_put(ring->payer);
 	ring->payer = NULL;
-}
-
-/**
- * sanx_lring_keep() - copy bytes to a send buffer
- * @ring: the send buffer; without memory nothing happens
- * @offset: stream offset of the first byte
- * @data: the bytes
- * @len: number of bytes
- *
- * After the loss of a link, bytes that went in a frame or from a program's
- * pages are sent again from there.
- *
- * Context: any.
- */
-void sanx_lring_keep(struct sanx_lring *ring, u64 offset, const void *data,
-		     u32 len)
-{
-	struct sanx_rxq q = { .in = { .buf = ring->buf, .size = ring->size } };
-
-	if (ring->buf)
-		sanx_rxq_store(&q, offset, data, len);
 }
 
 /**
@@ -182,8 +152,7 @@ int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 addr)
 {
 	ring->map.enabled = false;
 	ring->wire = link->wire;
-	return link->wire->map(link->wl, &ring->map, ring->buf, ring->size,
-				   ring->remote, addr);
+	return link->wire->map(link->wl, &ring->map, ring->buf, ring->size, addr);
 }
 
 /**
@@ -191,7 +160,7 @@ int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 addr)
  * @ring: a ring; may be not mapped
  *
  * Called when the peer has said that it does not write there any more, or the
- * wire has stopped; for a send buffer, when its messages have completed.
+ * wire has stopped.
  *
  * Context: process, may sleep.
  */

@@ -270,7 +270,7 @@ void sanx_rings_work(struct work_struct *work)
 					     struct sanx_lconn, grow);
 	bool cov = sanx_cov_start(lc->conn.net);
 	/*
-	 * Spilled bytes of a block device may wait behind this: sanx_lconn_wq.
+	 * A block device may wait for the ring.
 	 */
 	unsigned int noio = memalloc_noio_save();
 	int err;

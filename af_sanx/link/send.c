@@ -3,11 +3,11 @@
  * The sender of a connection: payload, credit, the end of the stream.
  *
  * A few bytes travel in the frame that announces them (INLINE), at once if no
- * bytes are before them.  All other bytes are copied to the connection's send
- * buffer (sndbuf.c) and sent from there.  If the peer has no ring yet (grow.c),
- * or if few bytes are left, they travel in frames as well; else the device
- * writes them into the peer's ring.  Bytes that are held back (hold.c of the
- * core) wait there too, behind lc->announced.
+ * bytes are before them.  All other bytes are copied to memory of the connection
+ * (chunk.c) and sent from there.  If the peer has no ring yet (grow.c), or if few
+ * bytes are left, they travel in frames as well; else the device writes them into
+ * the peer's ring.  Bytes that are held back (hold.c of the core) wait there too,
+ * behind lc->announced.
  *
  * conn->tx_mutex serialises the senders of a connection.  link->tx_lock guards
  * lc->posted and lc->announced.  The sender loads lc->posted under tx_mutex
@@ -75,9 +75,10 @@ static enum sanx_publish send_how(bool announce, size_t n, size_t len, u32 room)
 static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 			     size_t len, int flags, bool announce)
 {
-	struct sanx_ring sndbuf;
-	u32 room;
-	size_t n;
+	enum sanx_chunk_kind kind = SANX_CHUNK_WINDOW;
+	u32 room, n;
+	size_t got;
+	void *to;
 	int err;
 
 	/*
@@ -85,29 +86,31 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 	 * wake-up need come, so try again.
 	 */
 	do {
-		err = sanx_sndbuf_make(lc, len);
-		if (err == -ENOMEM)
-			sanx_conn_set_short(&lc->conn);
-		if (err && err != -EAGAIN)
-			return -EAGAIN;
-		room = err ? 0 : sanx_sndbuf_room(lc);
+		room = sanx_sndbuf_room(lc);
 	} while (!room &&
 		 sanx_lconn_room(&lc->conn, SANX_ROOM_WINDOW));
+	if (!room && flags & SANX_MSG_SPARE) {
+		room = sanx_sndbuf_spare(lc);
+		kind = SANX_CHUNK_SPARE;
+		/* Bytes beyond the window are not held back. */
+		announce = true;
+	}
 	if (!room)
 		return -EAGAIN;
-	sndbuf.buf = lc->sndbuf.buf;
-	sndbuf.size = lc->sndbuf.size;
 	n = min3(len, (size_t)room, (size_t)SANX_WIRE_PAYLOAD_MAX);
-	n = sanx_ring_fill(&sndbuf, lc->end, from, n);
-	if (!n)
+	to = sanx_chunk_tail(lc, n, kind, &n);
+	if (!to)
+		return -EAGAIN;
+	got = _copy_from_iter(to, n, from);
+	if (!got)
 		return -EFAULT;
-	err = sanx_payload_taken(lc, n, send_urgent(n, len, room, flags),
-				 send_how(announce, n, len, room));
+	err = sanx_payload_taken(lc, got, send_urgent(got, len, room, flags),
+				 send_how(announce, got, len, room));
 	if (err) {
-		iov_iter_revert(from, n);
+		iov_iter_revert(from, got);
 		return err;
 	}
-	return n;
+	return got;
 }
 
 /*
@@ -149,7 +152,7 @@ static void send_reserves(struct sanx_lconn *lc)
  * @len: bytes of it
  * @flags: MSG_OOB, MSG_MORE, SANX_MSG_SPARE; MSG_DONTWAIT does not keep it from
  *	waiting for memory, as with TCP
- * @held: how to hold the bytes back; spilled bytes are not
+ * @held: how to hold the bytes back; those beyond the window are not
  *
  * Context: process, tx_mutex held; may fault and may sleep for memory; takes
  * tx_lock.
@@ -168,12 +171,8 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 		send_reserves(lc);
 	/* Coalesced bytes come between announced ones, and are few. */
 	if (held != SANX_HELD_COALESCED)
-		sanx_sndbuf_set_user_max(lc);
-	if (sanx_spill_any(lc))
-		return flags & SANX_MSG_SPARE ?
-		       sanx_spill_send(lc, from, len, flags) : -EAGAIN;
-	if (sanx_long_wants(lc, from, len, flags) &&
-	    !sanx_sndbuf_make(lc, len)) {
+		sanx_sndbuf_set_max(lc);
+	if (sanx_long_wants(lc, from, len, flags)) {
 		n = sanx_long_send(lc, from,
 				   min(len, sanx_long_room(lc, from)));
 		if (n)
@@ -187,44 +186,33 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 		done = max(n, 0L);
 	}
 	/* The rest follows in the same call, before another writer's bytes. */
+	if (done)
+		flags &= ~SANX_MSG_SPARE;
 	n = send_buffered(lc, from, len - done, flags, announce);
-	if (n == -EAGAIN && !done && flags & SANX_MSG_SPARE)
-		n = sanx_spill_send(lc, from, len, flags);
 	return n < 0 ? done ?: n : done + n;
 }
 
-/* There is no send buffer.  Could the next send() make one? */
-static bool room_first(struct sanx_lconn *lc)
-{
-	lockdep_assert_held(&lc->link->tx_lock);
-	return !sanx_lconn_is_done(&lc->state);
-}
-
-/* Room in the send buffer, without bytes that could be spilled. */
+/* Room in the send buffer, without bytes beyond the window. */
 static u32 room_buffered(struct sanx_lconn *lc)
 {
 	u32 room = sanx_sndbuf_room(lc);
 	struct sanx_link *link;
 
-	if (room && lc->sndbuf.buf)
-		return room;
-	link = sanx_lconn_lock(lc);
-	room = sanx_sndbuf_room(lc);
-	if (!lc->sndbuf.buf)
-		room = room_first(lc) ? max(room, 1U) : 0;
-	else if (!room)
-		sanx_sndbuf_await(lc);
-	sanx_xmit_unlock(link);
-	if (room && !lc->sndbuf.buf && sanx_conn_short(&lc->conn))
-		room = 0;
-	return room;
+	if (!room) {
+		link = sanx_lconn_lock(lc);
+		room = sanx_sndbuf_room(lc);
+		if (!room)
+			sanx_ack_await(lc);
+		sanx_xmit_unlock(link);
+	}
+	return room && sanx_chunk_lacks(lc) ? 0 : room;
 }
 
 /**
  * sanx_lconn_room() - sanx_transport_ops.room
  * @conn: the connection
- * @which: with SANX_ROOM_WINDOW, only the send buffer counts; else spilled
- *	bytes as well
+ * @which: with SANX_ROOM_WINDOW, only the send buffer counts; else also what may
+ *	be kept beyond the window
  *
  * A return value of 0 arms a wake-up.
  *
@@ -234,24 +222,16 @@ static u32 room_buffered(struct sanx_lconn *lc)
 u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
-	u32 room = 0;
+	u32 room;
 
-	sanx_sndbuf_set_user_max(lc);
-	/*
-	 * While bytes are spilled there is none, and sanx_spill_work() wakes
-	 * the sender.
-	 */
-	if (!sanx_spill_any(lc))
-		room = room_buffered(lc);
+	sanx_sndbuf_set_max(lc);
+	room = room_buffered(lc);
 	if (which == SANX_ROOM_WINDOW)
 		return room;
 	if (!room)
-		return sanx_spill_room(lc);
-	/*
-	 * send() may find that the send buffer has to be replaced first, and
-	 * then has to spill the bytes.
-	 */
-	sanx_conn_promise(conn, sanx_spill_end(lc));
+		return sanx_sndbuf_spare(lc);
+	/* The send buffer may be smaller when send() looks. */
+	sanx_conn_promise(conn, READ_ONCE(lc->end));
 	return room;
 }
 
@@ -267,7 +247,7 @@ u32 sanx_lconn_unsent(struct sanx_conn *conn)
 	const struct sanx_lconn *lc = sanx_lconn_of(conn);
 	u64 next = READ_ONCE(conn->tx.next);
 
-	return max_t(s64, sanx_spill_end(lc) - next, 0);
+	return max_t(s64, READ_ONCE(lc->end) - next, 0);
 }
 
 /**
@@ -288,10 +268,10 @@ bool sanx_lconn_drained(struct sanx_conn *conn)
 
 	drained = sanx_lconn_is_over(&lc->state) ||
 		  lc->state.rx == SANX_LCONN_RX_CLOSED ||
-		  (lc->acked == sanx_spill_end(lc) &&
+		  (lc->acked == lc->end &&
 		   !(lc->pending & LCONN_P_FIN));
 	if (!drained)
-		sanx_sndbuf_await(lc);
+		sanx_ack_await(lc);
 	sanx_xmit_unlock(link);
 	return drained;
 }

@@ -43,61 +43,49 @@
 #define TRY_MAX		(5 * HZ)
 
 /*
- * Makes a send buffer for a connection without one.  Payload that was sent in
- * frames is copied there, as if it had been sent from there.  Without memory
- * the connection becomes RESET, and so ends with its link; but a sender may have made the
- * buffer meanwhile.
+ * Makes memory for bytes from @offset on, which were sent in frames, as if they had been
+ * sent from there.  Without memory the connection becomes RESET, and so ends with its link.
  */
-static void save_sndbuf(struct sanx_link *link, struct sanx_lconn *lc)
+static void save_chunk(struct sanx_link *link, struct sanx_lconn *lc, u64 offset)
 {
-	struct sanx_lring ring = {};
-	int err;
+	struct sanx_chunk *c = sanx_chunk_alloc(lc, link, SANX_CHUNK_WINDOW, PAGE_SIZE,
+						PAGE_SIZE, SANX_CLAIM_SAVED);
 
-	err = sanx_sndbuf_alloc(lc, link, &ring, sanx_sndbuf_size(lc, 0));
 	spin_lock_bh(&link->tx_lock);
-	if (!err)
-		sanx_sndbuf_first(lc, &ring);
-	else if (!lc->sndbuf.buf)
+	/* Nobody else makes any for what was sent. */
+	if (c)
+		sanx_chunk_insert(lc, c, offset);
+	else
 		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
 	spin_unlock_bh(&link->tx_lock);
-	sanx_lring_free(&ring);
-}
-
-static bool save_wants_sndbuf(const struct sanx_slot *slot)
-{
-	return slot->lc && slot->len && !slot->lc->sndbuf.buf &&
-	       sanx_lconn_survives(slot->lc) &&
-	       slot->lc->state.tx != SANX_LCONN_TX_RESET;
 }
 
 /*
- * Copies payload of a frame to the send buffer, but no byte before lc->acked:
- * the peer has those, and the position of such a byte may hold a later one.
+ * Copies payload of a frame to chunks, but no byte before lc->acked: the peer has those.
+ * Return: true; or false if there is no chunk for the byte at @offset.
  */
-static void save_payload(struct sanx_lconn *lc, const struct sanx_slot *slot)
+static bool save_payload(struct sanx_lconn *lc, const struct sanx_slot *slot, u64 *offset)
 {
-	const void *data = slot->buf + sizeof(struct sanx_frame_hdr);
+	const u8 *data = slot->buf + sizeof(struct sanx_frame_hdr);
 	u64 from = max(slot->end - slot->len, lc->acked);
+	u32 n, len;
 
-	if (slot->len && from < slot->end)
-		sanx_lring_keep(&lc->sndbuf, from,
-				data + slot->len - (slot->end - from),
-				slot->end - from);
+	if (!slot->len || from >= slot->end || !sanx_lconn_survives(lc) ||
+	    lc->state.tx == SANX_LCONN_TX_RESET)
+		return true;
+	len = slot->end - from;
+	n = sanx_chunk_keep(lc, from, data + slot->len - len, len);
+	*offset = from + n;
+	return n == len;
 }
 
 static void save_slot(struct sanx_link *link, struct sanx_slot *slot)
 {
-	struct sanx_lconn *lc = slot->lc;
-	bool posted = slot->posted;
-
+	if (slot->lc && slot->posted)
+		slot->lc->inflight--;
 	sanx_slot_free(link, slot);
 	slot->posted = false;
 	slot->lc = NULL;
-	if (!lc)
-		return;
-	if (posted)
-		lc->inflight--;
-	save_payload(lc, slot);
 }
 
 /* The frame that was sent first of those that are not acknowledged, or NULL. */
@@ -114,30 +102,36 @@ static struct sanx_slot *save_next(struct sanx_link *link)
  * @link: a link whose wire has stopped
  *
  * Afterwards all slots are free, and the payload of frames that were not
- * acknowledged is in the send buffers of their connections.
+ * acknowledged is in the chunks of their connections.
  *
  * Context: process, may sleep; takes tx_lock.
  */
 void sanx_suspend_save(struct sanx_link *link)
 {
+	/* If memory reclaim waits for the link, this must not wait for memory reclaim. */
+	bool reserves = READ_ONCE(link->reserves);
+	unsigned int was = reserves ? memalloc_noreclaim_save() : 0;
 	struct sanx_slot *slot;
 	struct sanx_lconn *lc;
+	u64 offset;
 
 	spin_lock_bh(&link->tx_lock);
 	while ((slot = save_next(link))) {
-		if (!save_wants_sndbuf(slot)) {
+		/* If it is released meanwhile, sanx_ack_forget() clears it. */
+		lc = slot->lc;
+		if (!lc || save_payload(lc, slot, &offset)) {
 			save_slot(link, slot);
 			continue;
 		}
-		/* If @lc is released meanwhile, sanx_ack_forget() clears it. */
-		lc = slot->lc;
 		sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
-		save_sndbuf(link, lc);
+		save_chunk(link, lc, offset);
 		sanx_conn_put(&lc->conn);
 		spin_lock_bh(&link->tx_lock);
 	}
 	spin_unlock_bh(&link->tx_lock);
+	if (reserves)
+		memalloc_noreclaim_restore(was);
 }
 
 /* FIN and CLOSE may be lost with the link, so they are sent again. */
@@ -160,6 +154,8 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_lconn_set_phase(lc, SANX_LCONN_SUSPENDED);
 		if (lc->state.close == SANX_LCONN_CLOSE_SENT)
 			sanx_lconn_set_close(lc, SANX_LCONN_CLOSED);
+		sanx_chunks_drop_unused(lc);
+		sanx_chunks_unmap(lc);
 		sanx_rings_lost(lc);
 		suspend_pend_again(lc);
 		list_del_init(&lc->pend);
@@ -194,7 +190,6 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_long_save(lc);
 		sanx_rings_unmap(lc);
 		sanx_rings_drop(lc);
-		sanx_lring_unmap(&lc->sndbuf);
 		lc->lost = jiffies;
 		lc->passed = 0;
 		list_add_tail(&lc->wait, &g->suspended);
@@ -257,6 +252,7 @@ void sanx_suspend_serve_all(struct sanx_group *g)
 void sanx_suspend_release(struct sanx_lconn *lc)
 {
 	struct sanx_group *g = lc->link->group;
+	struct sanx_link *link;
 
 	/*
 	 * resume_attach() fails for a RELEASED connection, and leaves it
@@ -266,6 +262,9 @@ void sanx_suspend_release(struct sanx_lconn *lc)
 	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 	list_del_init(&lc->wait);
 	g->n_suspended--;
+	link = sanx_lconn_lock(lc);
+	sanx_chunks_over(lc);
+	spin_unlock_bh(&link->tx_lock);
 	sanx_suspend_serve(lc);
 	mutex_unlock(&g->lnet->lock);
 	sanx_conn_put(&lc->conn);

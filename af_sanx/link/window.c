@@ -113,7 +113,7 @@ static bool window_quiet(const struct sanx_lconn *lc)
 	       !sanx_lconn_is_done(&lc->state) &&
 	       lc->state.tx == SANX_LCONN_TX_STREAM &&
 	       !lc->pending && !lc->inflight && lc->acked == lc->end &&
-	       lc->posted == lc->end && !lc->spilled;
+	       lc->posted == lc->end;
 }
 
 /* Return: true if there is a window and it cannot be left now. */
@@ -127,7 +127,7 @@ static bool window_leave(struct sanx_lconn *lc)
 	 * frames that would, nor does the peer grant anything.
 	 */
 	if ((lc->inflight || lc->acked != lc->posted) &&
-	    (lc->txgen.win.size || lc->sndbuf.buf))
+	    (lc->txgen.win.size || !list_empty(&lc->chunks)))
 		sanx_ack_ask(lc);
 	/* Not if the peer accepts no payload in frames. */
 	if (!lc->txgen.win.size || !link->inline_max)
@@ -156,7 +156,7 @@ bool sanx_window_reclaim(struct sanx_conn *conn)
 	/* A sender whose copy faults holds tx_mutex for an unbounded time. */
 	if (!mutex_trylock(&conn->tx_mutex))
 		return true;
-	more = sanx_sndbuf_reclaim(lc);
+	more = sanx_chunks_reclaim(lc);
 	more |= window_leave(lc);
 	mutex_unlock(&conn->tx_mutex);
 	return more;

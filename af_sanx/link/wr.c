@@ -64,15 +64,14 @@ void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring)
  * sanx_msg_write() - add a write to the peer's ring to a message
  * @m: the message, with at most one write
  * @lc: the connection
- * @l: the program's pages to write from; NULL for the send buffer
+ * @c: the chunk to write from
  * @offset: stream offset of the first byte
- * @len: bytes; the range wraps neither in the send buffer (if that is the
- *	source) nor in the peer's ring
+ * @len: bytes, which @c has; the range does not wrap in the peer's ring
  *
  * Context: tx_lock held.
  */
 void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
-		    const struct sanx_long *l, u64 offset, u32 len)
+		    const struct sanx_chunk *c, u64 offset, u32 len)
 {
 	const struct sanx_window_info *win = &lc->txgen.win;
 	struct sanx_wire_write *w = &m->write[m->n_writes++];
@@ -80,12 +79,9 @@ void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 	w->to = win->addr + (offset & (win->size - 1));
 	w->key = win->rkey;
 	w->len = len;
-	if (l) {
-		sanx_long_source(l, offset, w);
-	} else {
-		w->from = &lc->sndbuf.map;
-		w->pos = offset & (lc->sndbuf.size - 1);
-	}
+	w->order = c->order;
+	w->pages = c->page;
+	w->pos = c->start + (offset - c->from);
 }
 
 /* Does this frame have to request a completion? */
@@ -224,7 +220,7 @@ void sanx_wire_sent(struct sanx_link *link, u32 slot)
 {
 	struct sanx_slot *done = &link->slots[slot], *s, *next;
 	bool cov = sanx_cov_start(link->group->lnet->net);
-	LIST_HEAD(pages);
+	LIST_HEAD(spent);
 
 	spin_lock_bh(&link->tx_lock);
 	list_for_each_entry_safe(s, next, &link->posted, node) {
@@ -232,10 +228,10 @@ void sanx_wire_sent(struct sanx_link *link, u32 slot)
 			break;
 		sanx_ack_completed(link, s);
 	}
-	sanx_ack_run(link, &pages);
+	sanx_ack_run(link, &spent);
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);
-	sanx_long_give_back(&pages);
+	sanx_chunks_spent(link, &spent);
 	sanx_cov_stop(cov);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_sent);

@@ -49,16 +49,14 @@ bool sanx_xmit_ok(const struct sanx_link *link)
 
 /*
  * Return: the pending frames that may be sent now.  DATA needs stream credit.
- * FIN and CLOSE end the stream, so they wait for all payload, spilled bytes
- * included.
+ * FIN and CLOSE end the stream, so they wait for all payload.
  */
 static u32 xmit_todo(const struct sanx_lconn *lc)
 {
 	u32 todo = lc->pending;
 
-	if (todo & LCONN_P_DATA || sanx_spill_waits(lc))
-		todo &= ~(LCONN_P_FIN | LCONN_P_CLOSE);
 	if (todo & LCONN_P_DATA) {
+		todo &= ~(LCONN_P_FIN | LCONN_P_CLOSE);
 		if (lc->posted == lc->conn.tx.limit)
 			todo &= ~LCONN_P_DATA;
 	}
@@ -265,7 +263,7 @@ void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock)
 		 */
 		conn = sanx_conn_get(&lc->conn);
 		spin_unlock_bh(&link->tx_lock);
-		sanx_spill_tx_ready(lc);
+		sanx_conn_tx_ready(conn);
 		sanx_conn_put(conn);
 		spin_lock_bh(&link->tx_lock);
 	}

@@ -30,7 +30,7 @@ static inline void sanx_msg_init(struct sanx_wire_msg *m)
 struct sanx_slot *sanx_msg_slot(struct sanx_link *link);
 void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring);
 void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
-		    const struct sanx_long *l, u64 offset, u32 len);
+		    const struct sanx_chunk *c, u64 offset, u32 len);
 void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
 			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
 			 const struct sanx_frame *f, u32 bytes);

@@ -59,7 +59,7 @@ enum tlink_state {
  * @buf: the memory
  * @size: bytes
  * @addr: address of the first byte for the peer
- * @key: key of the peer; 0 of a send buffer, which the peer cannot name
+ * @key: key of the peer, not 0
  * @enabled: the peer may write it; no lock
  */
 struct tlink_map {
@@ -225,7 +225,7 @@ void tlink_rx_run(struct tlink *tl);
 
 /* map.c */
 int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
-	      u32 size, bool remote, u64 addr);
+	      u32 size, u64 addr);
 void tlink_unmap(struct sanx_wire_map *map);
 void tlink_enable(const struct sanx_wire_map *map);
 u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that the peer of a link writes, and memory that is sent from.
+ * Memory that the peer of a link writes.
  *
  * The keys of a link name memory of its own only, and what arrives is copied under the
  * lock of the sock.  So who takes memory out of tlink.maps under that lock knows that
@@ -31,14 +31,13 @@ static int map_publish(struct tlink_map *m)
  * @map: as there
  * @buf: as there
  * @size: as there
- * @remote: as there
  * @addr: as there
  *
  * Context: process, may sleep.
  * Return: as there.
  */
 int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
-	      u32 size, bool remote, u64 addr)
+	      u32 size, u64 addr)
 {
 	struct tlink_map *m = kzalloc(sizeof(*m), GFP_KERNEL);
 	int err;
@@ -49,7 +48,7 @@ int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	m->buf = buf;
 	m->size = size;
 	m->addr = addr;
-	err = remote ? map_publish(m) : 0;
+	err = map_publish(m);
 	if (err) {
 		kfree(m);
 		return err;
@@ -72,13 +71,11 @@ void tlink_unmap(struct sanx_wire_map *map)
 	struct tlink_map *m = map->priv;
 	struct tlink *tl = m->tl;
 
-	if (m->key) {
-		lock_sock(tl->sock->sk);
-		xa_erase_bh(&tl->maps, m->key);
-		if (tl->rx.map == m)
-			tl->rx.map = NULL;
-		release_sock(tl->sock->sk);
-	}
+	lock_sock(tl->sock->sk);
+	xa_erase_bh(&tl->maps, m->key);
+	if (tl->rx.map == m)
+		tl->rx.map = NULL;
+	release_sock(tl->sock->sk);
 	kfree(m);
 }
 

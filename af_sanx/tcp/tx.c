@@ -7,29 +7,26 @@
  * posted and calls push(), or who has the sock locked, as TCP has when it calls us and the
  * engine posts in an upcall; else a work item.
  *
- * TCP takes payload in send buffers as references to pages, and may send it again until
- * the peer has acknowledged it.  Only then is its message complete.  Frames, and payload
- * for which that costs more than a copy, TCP copies.
+ * TCP takes payload as references to pages, and may send it again until the peer has
+ * acknowledged it.  Only then is its message complete.  Frames, and payload for which
+ * that costs more than a copy, TCP copies.
  *
  * Pages of programs are not lent (sanx_wire_caps.lend_max).  Nothing can take back what
  * the queues of network devices refer to.  After tlink_stop() programs may write to their
  * pages at once, and a peer that still receives would take that for what was sent.  So
- * TCP would have to copy them, while the program waits for them: a copy to the send
- * buffer costs the same, and nobody waits.  In a send buffer a position has the same
- * bytes until the peer has acknowledged it, and connections continue there.
+ * TCP would have to copy them, while the program waits for them: a copy to memory of the
+ * engine costs the same, and nobody waits.  That has the same bytes until the peer has
+ * acknowledged them, and connections continue there.
  */
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
-#include <linux/vmalloc.h>
 #include <net/tcp.h>
 
 #include "internal.h"
 
 /* Payload of fewer bytes is copied. */
 #define TX_LEND		2048U
-/* Pages of a write of SANX_WIRE_PAYLOAD_MAX, not page aligned. */
-#define TX_PAGES	(SANX_WIRE_PAYLOAD_MAX / PAGE_SIZE + 1)
 
 /* Does TCP refer to the pages of a write? */
 static bool tx_lends(const struct sanx_wire_write *w)
@@ -75,49 +72,25 @@ static int tx_copy(struct sock *sk, void *data, u32 len, int flags)
 	return tcp_sendmsg_locked(sk, &msg, len);
 }
 
-static u8 *write_buf(const struct sanx_wire_write *w)
-{
-	const struct tlink_map *m = w->from->priv;
-
-	return m->buf + w->pos;
-}
-
 /*
- * Fills @bv with @len bytes of a write from @pos on.  A send buffer that is one compound
- * page is one entry, and TCP then takes what follows for more of the same.
- * Returns how many entries.
+ * Gives TCP more of a write, from @pos on.  TCP takes what follows in the same compound page
+ * for more of the same.
  */
-static int write_pages(const struct sanx_wire_write *w, u32 pos, u32 len,
-		       struct bio_vec *bv)
-{
-	u8 *p = write_buf(w) + pos;
-	struct page *head;
-	u32 n;
-	int i;
-
-	if (!is_vmalloc_addr(p)) {
-		head = virt_to_head_page(p);
-		bvec_set_page(bv, head, len, p - (u8 *)page_address(head));
-		return 1;
-	}
-	for (i = 0; len; i++, len -= n, p += n) {
-		n = min_t(u32, len, PAGE_SIZE - offset_in_page(p));
-		bvec_set_page(&bv[i], vmalloc_to_page(p), n, offset_in_page(p));
-	}
-	return i;
-}
-
 static int tx_write(struct sock *sk, const struct sanx_wire_write *w, u32 pos,
 		    int flags)
 {
-	u32 len = w->len - pos;
-	struct bio_vec bv[TX_PAGES];
-	int n;
+	const struct sanx_wire_page *p;
+	struct bio_vec bv;
+	size_t offset;
+	u32 n;
 
+	p = sanx_wire_piece(w, pos, &offset, &n);
+	if (pos + n < w->len)
+		flags |= MSG_MORE;
 	if (!tx_lends(w))
-		return tx_copy(sk, write_buf(w) + pos, len, flags);
-	n = write_pages(w, pos, len, bv);
-	return sanx_tcp_lend(sk, bv, n, len, flags);
+		return tx_copy(sk, page_address(p->page) + offset, n, flags);
+	bvec_set_page(&bv, p->page, n, offset);
+	return sanx_tcp_lend(sk, &bv, 1, n, flags);
 }
 
 static u32 tx_part_len(const struct sanx_wire_msg *m, int part)

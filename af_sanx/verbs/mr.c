@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions, and pages of programs.
+ * Memory regions, and memory that is sent from.
  *
  * Each mapping is a memory region of its own, registered by a work request on
  * the queue pair (fast registration).  So its key gives access to this memory
  * and to nothing else.  Addresses in the region start where the engine says: the
  * peer sees neither a kernel pointer nor a bus address.
  *
- * Pages of programs are not registered.  The device gets them with the local
+ * Memory that is sent from is not registered.  The device gets it with the local
  * DMA key of the protection domain, which no peer can name.
  */
 #include <linux/dma-mapping.h>
@@ -24,7 +24,6 @@
  * @mr: the region
  * @buf: the memory
  * @n: number of pages
- * @dir: direction of the DMA mapping
  * @dma: DMA address of each page; NULL if the device uses virtual addresses
  *	(software devices)
  */
@@ -33,7 +32,6 @@ struct verbs_mr {
 	struct ib_mr		*mr;
 	void			*buf;
 	u32			n;
-	enum dma_data_direction	dir;
 	u64			*dma;
 };
 
@@ -60,7 +58,7 @@ static void mr_dma_unmap(struct verbs_mr *m)
 		if (m->dma[i] == DMA_MAPPING_ERROR)
 			break;
 		dma_unmap_page_attrs(m->dev->dma_device, m->dma[i], PAGE_SIZE,
-				     m->dir, DMA_ATTR_SKIP_CPU_SYNC);
+				     DMA_FROM_DEVICE, DMA_ATTR_SKIP_CPU_SYNC);
 	}
 	kvfree(m->dma);
 }
@@ -79,7 +77,7 @@ static int mr_dma_map(struct verbs_mr *m, void *buf, struct scatterlist *sg)
 	}
 	for (i = 0; i < m->n; i++) {
 		addr = ib_dma_map_page(m->dev, buf_page(buf, i), 0, PAGE_SIZE,
-				       m->dir);
+				       DMA_FROM_DEVICE);
 		if (ib_dma_mapping_error(m->dev, addr))
 			return -ENOMEM;
 		/* 0 is an address that an IOMMU may use. */
@@ -140,8 +138,7 @@ static void mr_free(struct verbs_mr *m)
 	kfree(m);
 }
 
-static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size,
-				 bool remote)
+static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size)
 {
 	struct verbs_mr *m = kzalloc(sizeof(*m), GFP_KERNEL);
 	int err;
@@ -151,7 +148,6 @@ static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size,
 	m->dev = vl->pd->device;
 	m->buf = buf;
 	m->n = DIV_ROUND_UP(size, PAGE_SIZE);
-	m->dir = remote ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	m->mr = ib_alloc_mr(vl->pd, IB_MR_TYPE_MEM_REG, m->n);
 	err = PTR_ERR_OR_ZERO(m->mr);
 	if (!err)
@@ -166,7 +162,6 @@ static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size,
  * @map: as there
  * @buf: as there
  * @size: as there
- * @remote: as there
  * @addr: as there
  *
  * The registration takes effect with the work request of verbs_reg_wr().
@@ -175,9 +170,9 @@ static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size,
  * Return: as there.
  */
 int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
-	      u32 size, bool remote, u64 addr)
+	      u32 size, u64 addr)
 {
-	struct verbs_mr *m = mr_alloc(verbs_link_of(wl), buf, size, remote);
+	struct verbs_mr *m = mr_alloc(verbs_link_of(wl), buf, size);
 	int err;
 
 	if (IS_ERR(m))
@@ -221,28 +216,15 @@ void verbs_reg_wr(const struct sanx_wire_map *map, struct ib_reg_wr *wr)
 		.wr.opcode = IB_WR_REG_MR,
 		.mr	= m->mr,
 		.key	= map->key,
-		.access	= IB_ACCESS_LOCAL_WRITE,
+		.access	= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 	};
-	if (m->dir == DMA_FROM_DEVICE)
-		wr->access |= IB_ACCESS_REMOTE_WRITE;
-}
-
-static void mr_sync_page(const struct verbs_mr *m, u32 pos, u32 len)
-{
-	u64 addr = m->dma[pos >> PAGE_SHIFT] + offset_in_page(pos);
-
-	if (m->dir == DMA_FROM_DEVICE)
-		ib_dma_sync_single_for_cpu(m->dev, addr, len, m->dir);
-	else
-		ib_dma_sync_single_for_device(m->dev, addr, len, m->dir);
 }
 
 /**
- * verbs_sync() - sync part of a mapping between device and CPU
- * @map: a ring is synced for the CPU (sanx_wire_ops.sync), a send buffer for the
- *	device
- * @pos: offset of the first byte
- * @len: bytes
+ * verbs_sync() - sanx_wire_ops.sync
+ * @map: as there
+ * @pos: as there
+ * @len: as there
  *
  * Context: any.
  */
@@ -255,7 +237,8 @@ void verbs_sync(const struct sanx_wire_map *map, u32 pos, u32 len)
 		return;
 	for (; len; len -= n, pos += n) {
 		n = min_t(u32, len, PAGE_SIZE - offset_in_page(pos));
-		mr_sync_page(m, pos, n);
+		ib_dma_sync_single_for_cpu(m->dev, m->dma[pos >> PAGE_SHIFT] +
+					   offset_in_page(pos), n, DMA_FROM_DEVICE);
 	}
 }
 
@@ -263,15 +246,17 @@ void verbs_sync(const struct sanx_wire_map *map, u32 pos, u32 len)
  * verbs_map_page() - sanx_wire_ops.map_page
  * @wl: as there
  * @page: as there
+ * @order: as there
  *
- * Context: process, may sleep.
+ * Context: any.
  * Return: as there.
  */
-int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+		   unsigned int order)
 {
 	struct ib_device *dev = verbs_link_of(wl)->pd->device;
 
-	page->addr = ib_dma_map_page(dev, page->page, 0, PAGE_SIZE,
+	page->addr = ib_dma_map_page(dev, page->page, 0, PAGE_SIZE << order,
 				     DMA_TO_DEVICE);
 	return ib_dma_mapping_error(dev, page->addr) ? -ENOMEM : 0;
 }
@@ -281,11 +266,13 @@ ALLOW_ERROR_INJECTION(verbs_map_page, ERRNO);
  * verbs_unmap_page() - sanx_wire_ops.unmap_page
  * @wl: as there
  * @page: as there
+ * @order: as there
  *
  * Context: any.
  */
-void verbs_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page)
+void verbs_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+		      unsigned int order)
 {
-	ib_dma_unmap_page(verbs_link_of(wl)->pd->device, page->addr, PAGE_SIZE,
-			  DMA_TO_DEVICE);
+	ib_dma_unmap_page(verbs_link_of(wl)->pd->device, page->addr,
+			  PAGE_SIZE << order, DMA_TO_DEVICE);
 }

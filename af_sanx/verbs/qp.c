@@ -20,7 +20,6 @@
  * struct verbs_chain - work requests that are about to be posted
  * @reg: registration
  * @write: RDMA writes
- * @sge: of @write, for payload in mapped memory
  * @send: the frame
  * @send_sge: of @send
  * @first: first work request of the chain
@@ -32,7 +31,6 @@
 struct verbs_chain {
 	struct ib_reg_wr	reg;
 	struct ib_rdma_wr	write[2];
-	struct ib_sge		sge[2];
 	struct ib_send_wr	send;
 	struct ib_sge		send_sge;
 	struct ib_send_wr	*first;
@@ -46,19 +44,21 @@ static void chain_add(struct verbs_chain *c, struct ib_send_wr *wr)
 	c->next = &wr->next;
 }
 
-/* Fills the SGEs of a write from pages.  Returns how many. */
-static int write_lent(struct verbs_link *vl, struct ib_sge *sge,
+/* Fills the SGEs of a write.  Returns how many. */
+static int write_sges(struct verbs_link *vl, struct ib_sge *sge,
 		      const struct sanx_wire_write *w)
 {
-	size_t pos = w->pos;
-	u32 n, len = w->len;
-	int i;
+	const struct sanx_wire_page *p;
+	u32 done, n;
+	size_t pos;
+	int i = 0;
 
-	for (i = 0; len; i++, len -= n, pos += n) {
-		n = min_t(u32, len, PAGE_SIZE - offset_in_page(pos));
-		sge[i] = (struct ib_sge){
-			.addr	= w->pages[pos >> PAGE_SHIFT].addr +
-				  offset_in_page(pos),
+	for (done = 0; done < w->len; done += n) {
+		p = sanx_wire_piece(w, done, &pos, &n);
+		ib_dma_sync_single_for_device(vl->pd->device, p->addr + pos, n,
+					      DMA_TO_DEVICE);
+		sge[i++] = (struct ib_sge){
+			.addr	= p->addr + pos,
 			.length	= n,
 			.lkey	= vl->pd->local_dma_lkey,
 		};
@@ -70,23 +70,12 @@ static void chain_writes(struct verbs_chain *c, struct verbs_link *vl,
 			 const struct sanx_wire_msg *m)
 {
 	const struct sanx_wire_write *w;
-	struct ib_sge *sge, *lent = vl->lent;
-	int i, n = 1;
+	struct ib_sge *sge = vl->sge;
+	int i, n;
 
-	for (i = 0; i < m->n_writes; i++) {
+	for (i = 0; i < m->n_writes; i++, sge += n) {
 		w = &m->write[i];
-		if (w->from) {
-			sge = &c->sge[i];
-			sge->addr = w->from->addr + w->pos;
-			sge->length = w->len;
-			sge->lkey = w->from->key;
-			if (w->from->sync)
-				verbs_sync(w->from, w->pos, w->len);
-		} else {
-			sge = lent;
-			n = write_lent(vl, sge, w);
-			lent += n;
-		}
+		n = write_sges(vl, sge, w);
 		c->write[i] = (struct ib_rdma_wr){
 			.wr.wr_cqe	= &vl->chain,
 			.wr.sg_list	= sge,

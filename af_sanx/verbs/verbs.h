@@ -9,7 +9,7 @@
  *	alone.c	devices on which a registration must go alone
  *	order.h	what goes before what there
  *	status.h	what a failed completion says of a link
- *	mr.c	memory regions and program pages
+ *	mr.c	memory regions, and memory that is sent from
  *
  * The engine serialises post() of a link.  The completion queue of a link runs one
  * handler at a time.  So the wire needs no lock of its own, but where a handler posts,
@@ -74,8 +74,8 @@ struct verbs_cqe {
  * @alone: alone.c, if the device needs it, or NULL
  * @chain: completion of work requests that are not frames; they complete only
  *	on failure
- * @lent: scatter/gather entries of writes that are being posted from programs'
- *	pages; one more than VERBS_SGES for where the peer's ring wraps
+ * @sge: scatter/gather entries of writes that are being posted; one more than
+ *	VERBS_SGES for where the peer's ring wraps
  */
 struct verbs_link {
 	struct sanx_wire_link	wl;
@@ -93,7 +93,7 @@ struct verbs_link {
 	struct verbs_cqe	*recv;
 	struct verbs_alone	*alone;
 	struct ib_cqe		chain;
-	struct ib_sge		lent[VERBS_SGES + 1];
+	struct ib_sge		sge[VERBS_SGES + 1];
 };
 
 static inline struct verbs_link *verbs_link_of(struct sanx_wire_link *wl)
@@ -138,11 +138,13 @@ void verbs_alone_stop(struct verbs_link *vl);
 
 /* mr.c */
 int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
-	      u32 size, bool remote, u64 addr);
+	      u32 size, u64 addr);
 void verbs_unmap(struct sanx_wire_map *map);
 void verbs_sync(const struct sanx_wire_map *map, u32 pos, u32 len);
 void verbs_reg_wr(const struct sanx_wire_map *map, struct ib_reg_wr *wr);
-int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
-void verbs_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page);
+int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+		   unsigned int order);
+void verbs_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+		      unsigned int order);
 
 #endif /* _SANX_VERBS_H */

@@ -16,10 +16,10 @@
  *   a message has writes, the peer's memory has their bytes when the peer's
  *   engine is told of the message.
  * - Completion.  sanx_wire_sent() for a message means that the device does not
- *   read its memory any more: the slot, the mapped memory and the pages that
- *   the writes name.  It also covers all messages posted before.  It says
- *   nothing of the peer: the message may be lost with the link, or with the
- *   peer's device.  What has arrived, the peers' engines tell each other.
+ *   read its memory any more: the slot, and the pages that the writes name.  It
+ *   also covers all messages posted before.  It says nothing of the peer: the
+ *   message may be lost with the link, or with the peer's device.  What has
+ *   arrived, the peers' engines tell each other.
  * - Access.  The peer writes mapped memory only between the message that
  *   enables the mapping and unmap().
  * - End.  After stop() there is no upcall of the link, and the device neither
@@ -97,8 +97,9 @@ struct sanx_wire_link {
  * struct sanx_wire_caps - what the wire of a link can do
  * @device: name of the device, for people
  * @map_max: most bytes that map() can map
- * @lend_max: most bytes of a write from pages that are not mapped
- *	(&struct sanx_wire_page), or 0 if it cannot write from such pages
+ * @lend_max: most bytes of a write from pages of programs, which lie anywhere; 0 if
+ *	it does not write from these.  Of a write from one piece of memory there are
+ *	SANX_WIRE_PAYLOAD_MAX
  * @imm: a write can carry 32 bits of immediate data, instead of a frame
  */
 struct sanx_wire_caps {
@@ -174,10 +175,10 @@ static inline u16 sanx_wire_next_port(atomic_t *next)
 }
 
 /**
- * struct sanx_wire_map - memory that is mapped for a link's device
+ * struct sanx_wire_map - memory that is mapped for the peer's writes
  * @priv: the wire's; NULL if the memory is not mapped
- * @addr: address of the first byte, for the peer's writes
- * @key: what the peer's writes have to show
+ * @addr: address of the first byte, for these writes
+ * @key: what they have to show
  * @sync: the CPU has to call sanx_wire_ops.sync() before it reads the memory
  * @enabled: a message with this mapping in sanx_wire_msg.enable was posted.  The
  *	engine's; map() clears it
@@ -191,8 +192,8 @@ struct sanx_wire_map {
 };
 
 /**
- * struct sanx_wire_page - a page of a program, lent to the device
- * @page: the page; the engine has a reference
+ * struct sanx_wire_page - a piece of memory to write from
+ * @page: its first page; the engine has a reference
  * @addr: the wire's, from map_page() to unmap_page()
  */
 struct sanx_wire_page {
@@ -205,18 +206,38 @@ struct sanx_wire_page {
  * @to: address, as the peer's mapping has it
  * @key: key of the peer's mapping
  * @len: bytes, at least 1
- * @from: mapped memory to write from, enabled; NULL to write from @pages
- * @pages: mapped pages to write from
- * @pos: offset of the first byte in @from or in @pages
+ * @order: each of @pages is of 2^@order pages
+ * @pages: mapped pieces of memory, to write from as if one were behind the other
+ * @pos: offset of the first byte there
  */
 struct sanx_wire_write {
 	u64				to;
 	u32				key;
 	u32				len;
-	const struct sanx_wire_map	*from;
+	unsigned int			order;
 	const struct sanx_wire_page	*pages;
 	size_t				pos;
 };
+
+/**
+ * sanx_wire_piece() - find the next bytes of a write
+ * @w: the write
+ * @done: bytes of it before these, fewer than there are
+ * @offset: set to the offset of the first one in the piece
+ * @n: set to how many there are in the piece
+ *
+ * Context: any.
+ * Return: the piece.
+ */
+static inline const struct sanx_wire_page *
+sanx_wire_piece(const struct sanx_wire_write *w, u32 done, size_t *offset, u32 *n)
+{
+	size_t size = PAGE_SIZE << w->order, pos = w->pos + done;
+
+	*offset = pos & (size - 1);
+	*n = min_t(size_t, w->len - done, size - *offset);
+	return &w->pages[pos >> (PAGE_SHIFT + w->order)];
+}
 
 /**
  * struct sanx_wire_msg - a message: up to two writes, then a frame
@@ -355,11 +376,10 @@ struct sanx_wire_ops {
 	void (*push)(struct sanx_wire_link *wl, bool more);
 
 	/**
-	 * @map: map memory for the device.
+	 * @map: map memory for the peer's writes.
 	 * @map: not mapped
 	 * @buf: page aligned, contiguous for the CPU
 	 * @size: bytes, a power of two, at most sanx_wire_caps.map_max
-	 * @remote: the peer writes it; else this node's writes read it
 	 * @addr: address of the first byte in the mapping; a multiple of the
 	 *	page size
 	 *
@@ -367,12 +387,11 @@ struct sanx_wire_ops {
 	 * Return: 0 or -errno.
 	 */
 	int (*map)(struct sanx_wire_link *wl, struct sanx_wire_map *map,
-		   void *buf, u32 size, bool remote, u64 addr);
+		   void *buf, u32 size, u64 addr);
 
 	/**
 	 * @unmap: end the device's access to mapped memory.  The peer has said
-	 *	that it writes nothing there any more, or stop() has returned;
-	 *	for other memory, its messages have completed.
+	 *	that it writes nothing there any more, or stop() has returned.
 	 *
 	 * Context: process, may sleep.
 	 */
@@ -388,21 +407,25 @@ struct sanx_wire_ops {
 	void (*sync)(const struct sanx_wire_map *map, u32 pos, u32 len);
 
 	/**
-	 * @map_page: map a program's page.  NULL for a wire of which
-	 *	sanx_wire_caps.lend_max is 0, as is unmap_page().
+	 * @map_page: map memory to write from.  NULL if that is not needed, as
+	 *	unmap_page() then is, too.  The CPU may change what is not written
+	 *	yet; post() sees to it that the device sees that.
+	 * @page: a piece of 2^@order pages
 	 *
-	 * Context: process, may sleep.
+	 * Context: any.
 	 * Return: 0 or -ENOMEM.
 	 */
-	int (*map_page)(struct sanx_wire_link *wl, struct sanx_wire_page *page);
+	int (*map_page)(struct sanx_wire_link *wl, struct sanx_wire_page *page,
+			unsigned int order);
 
 	/**
-	 * @unmap_page: the messages that read the page have completed.
+	 * @unmap_page: the messages that read the memory have completed, or
+	 *	stop() has returned.
 	 *
 	 * Context: any.
 	 */
 	void (*unmap_page)(struct sanx_wire_link *wl,
-			   struct sanx_wire_page *page);
+			   struct sanx_wire_page *page, unsigned int order);
 };
 
 /**

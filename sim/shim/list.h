@@ -114,6 +114,7 @@ static inline void list_splice_tail_init(struct list_head *from,
 #define list_entry(p, type, member)	container_of(p, type, member)
 #define list_first_entry(h, type, member) list_entry((h)->next, type, member)
 #define list_last_entry(h, type, member) list_entry((h)->prev, type, member)
+#define list_is_last(p, h)		((p)->next == (h))
 #define list_first_entry_or_null(h, type, member) \
 	(list_empty(h) ? NULL : list_first_entry(h, type, member))
 #define list_next_entry(p, member) \
@@ -121,6 +122,11 @@ static inline void list_splice_tail_init(struct list_head *from,
 #define list_for_each_entry(p, h, member)				\
 	for (p = list_first_entry(h, typeof(*p), member);		\
 	     &p->member != (h); p = list_next_entry(p, member))
+#define list_for_each_entry_reverse(p, h, member)			\
+	for (p = list_last_entry(h, typeof(*p), member);		\
+	     &p->member != (h); p = list_entry(p->member.prev, typeof(*p), member))
+#define list_for_each_entry_from(p, h, member)				\
+	for (; &p->member != (h); p = list_next_entry(p, member))
 #define list_for_each_entry_safe(p, n, h, member)			\
 	for (p = list_first_entry(h, typeof(*p), member),		\
 	     n = list_next_entry(p, member);				\

@@ -109,6 +109,25 @@ void *sim_alloc_pages(size_t size, gfp_t gfp, bool vmalloc, const char *where)
 	return b + 1;
 }
 
+struct page *sim_get_pages(gfp_t gfp, unsigned int order, const char *where)
+{
+	void *mem = sim_alloc_pages(PAGE_SIZE << order, gfp, false, where);
+	struct page *p;
+
+	if (!mem)
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	*p = (struct page){ .refs = 1, .order = order, .mem = mem };
+	return p;
+}
+
+void __free_pages(struct page *p, unsigned int order)
+{
+	sim_assert(p->refs == 1 && p->order == order);
+	sim_free_pages(p->mem);
+	free(p);
+}
+
 static struct sim_block *block_del(const void *p)
 {
 	struct sim_block *b = (struct sim_block *)p - 1;

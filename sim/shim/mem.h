@@ -49,7 +49,7 @@ void sim_refused(const char *where);
 	((unsigned long)alloc_pages_exact(PAGE_SIZE << (order), gfp))
 #define free_pages(p, order)	free_pages_exact((const void *)(p), order)
 /* Of whole pages, a power of two. */
-#define get_order(size)		((unsigned int)ilog2(DIV_ROUND_UP(size, PAGE_SIZE)))
+#define get_order(size)		((unsigned int)ilog2(DIV_ROUND_UP((u32)(size), PAGE_SIZE)))
 #define __vmalloc(n, gfp)	sim_alloc_pages(n, gfp, true, __sim_where)
 void vfree(const void *p);
 #define totalram_pages()	(1UL << 20)
@@ -98,14 +98,20 @@ static inline void memalloc_noio_restore(unsigned int was)
 #define memalloc_noreclaim_restore(x)	((void)(x))
 
 /**
- * struct page - a page of a program
+ * struct page - a page of a program, or some of the engine
  * @refs: references
- * @mem: its bytes
+ * @order: there are 2^@order pages
+ * @mem: their bytes
  */
 struct page {
-	int	refs;
-	u8	*mem;
+	int		refs;
+	unsigned int	order;
+	u8		*mem;
 };
+
+struct page *sim_get_pages(gfp_t gfp, unsigned int order, const char *where);
+#define alloc_pages(gfp, order)	sim_get_pages(gfp, order, __sim_where)
+void __free_pages(struct page *p, unsigned int order);
 
 #define kmap_local_page(p)	((void *)(p)->mem)
 #define kunmap_local(p)		((void)(p))

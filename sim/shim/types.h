@@ -115,6 +115,8 @@ static inline int ilog2(u64 n)
 	return 63 - __builtin_clzll(n);
 }
 
+#define round_down(x, y)	((x) & ~((typeof(x))(y) - 1))
+
 static inline unsigned long rounddown_pow_of_two(unsigned long n)
 {
 	return 1UL << ilog2(n);
