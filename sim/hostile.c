@@ -230,7 +230,7 @@ static void prove(struct sanx_link *link, u8 *hello)
 	struct sanx_keys keys;
 
 	memcpy(h, hello, sizeof(*h));
-	sim_assert(!sanx_keys_get(link->group->lnet->net, link->group->peer,
+	sim_assert(!sanx_keys_get(link->peer->lnet->net, link->peer->id,
 				  &keys));
 	sim_assert(!(link->active ? sanx_auth_ask(&link->auth, &keys) :
 				    sanx_auth_answer(&link->auth)));

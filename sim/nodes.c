@@ -87,24 +87,31 @@ static void accept_task(void *arg)
 
 static unsigned int links_of(int node)
 {
-	const struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[node].net);
-	const struct sanx_group *g;
+	struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[node].net);
 	const struct sanx_link *link;
-	unsigned int n = 0;
+	const struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned int i, n = 0;
+	unsigned long id;
 
-	list_for_each_entry(g, &lnet->groups, node)
-		list_for_each_entry(link, &g->links, node)
-			n++;
+	xa_for_each(&lnet->peers, id, peer)
+		for (i = 0; (lane = sanx_lane_next(peer, &i));)
+			list_for_each_entry(link, &lane->links, node)
+				n++;
 	return n;
 }
 
 static bool has_link(int from, int to)
 {
-	const struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[from].net);
-	const struct sanx_group *g;
+	struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[from].net);
+	const struct sanx_peer *peer = xa_load(&lnet->peers, to);
+	const struct sanx_lane *lane;
+	unsigned int i;
 
-	list_for_each_entry(g, &lnet->groups, node)
-		if (g->peer == (u32)to && g->out)
+	if (!peer)
+		return false;
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		if (lane->out)
 			return true;
 	return false;
 }

@@ -482,35 +482,37 @@ void sim_rails_stop(void)
 }
 
 /* Calls a function for each lane to another node; false ends that. */
-static bool each_group(bool (*fn)(struct sim_node *n, const struct sanx_group *g))
+static bool each_lane(bool (*fn)(struct sim_node *n, const struct sanx_lane *lane))
 {
-	const struct sanx_group *g;
-	struct sanx_lnet *lnet;
-	unsigned int i;
+	const struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned int i, k;
+	unsigned long id;
 
 	for (i = 1; i <= sim_plan.nodes; i++) {
 		if (!sim_nodes[i].net)
 			continue;
-		lnet = sanx_lnet_of(sim_nodes[i].net);
-		list_for_each_entry(g, &lnet->groups, node)
-			if (g->peer != i && !fn(&sim_nodes[i], g))
-				return false;
+		xa_for_each(&sanx_lnet_of(sim_nodes[i].net)->peers, id, peer)
+			for (k = 0; (lane = sanx_lane_next(peer, &k));)
+				if (id != i && !fn(&sim_nodes[i], lane))
+					return false;
 	}
 	return true;
 }
 
 /* A rail is held for no longer than 16 times rail_hold_ms, and what is added at random. */
-static bool hold_ok(struct sim_node *n, const struct sanx_group *g)
+static bool hold_ok(struct sim_node *n, const struct sanx_lane *lane)
 {
 	unsigned long hold = msecs_to_jiffies(rail_hold_ms) << RAILS_DOUBLE;
+	const struct sanx_peer *peer = lane->peer;
 	unsigned int r;
 
 	for (r = 0; r < RAILS_MAX; r++)
-		if (g->rails.rail[r].fails &&
-		    (long)(g->rails.rail[r].until - jiffies - hold - hold / 4) > 0)
+		if (peer->rails.rail[r].fails &&
+		    (long)(peer->rails.rail[r].until - jiffies - hold - hold / 4) > 0)
 			sim_fail("node %d holds rail %u to node %u for %ld jiffies",
-				 n->id, r, g->peer,
-				 (long)(g->rails.rail[r].until - jiffies));
+				 n->id, r, peer->id,
+				 (long)(peer->rails.rail[r].until - jiffies));
 	return true;
 }
 
@@ -521,7 +523,7 @@ void sim_rails_check(void)
 {
 	if (!sim_plan.cut)
 		return;
-	each_group(hold_ok);
+	each_lane(hold_ok);
 	if (sim_plan.strict)
 		sim_programs_stalled(stall_most());
 }
@@ -538,22 +540,21 @@ static const struct sanx_node_info *info_of(const struct sim_node *n, u32 id)
 }
 
 /* Lanes of a node that use each rail, and rails on which a link is up. */
-static u32 count_lanes(const struct sanx_group *first, unsigned int *load)
+static u32 count_lanes(const struct sanx_peer *peer, unsigned int *load)
 {
 	const struct sanx_link *link;
+	const struct sanx_lane *lane;
 	unsigned int i, rail;
 	u32 well = 0;
 
-	for (i = 0; i < SANX_LANES_ALL; i++) {
-		if (!first->lanes[i])
-			continue;
-		list_for_each_entry(link, &first->lanes[i]->links, node) {
+	for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+		list_for_each_entry(link, &lane->links, node) {
 			rail = sanx_rail_of(link);
 			if (link->state == SANX_LINK_UP && rail < RAILS_MAX)
 				well |= BIT(rail);
 		}
-		link = first->lanes[i]->out;
-		if (link && i < SANX_LANES_MAX && sanx_rail_of(link) < RAILS_MAX)
+		link = lane->out;
+		if (link && !sanx_lane_standby(lane) && sanx_rail_of(link) < RAILS_MAX)
 			load[sanx_rail_of(link)]++;
 	}
 	return well;
@@ -563,19 +564,19 @@ static u32 count_lanes(const struct sanx_group *first, unsigned int *load)
  * The one with the lower id has to see to it that each rail has a link; and that those
  * with connections are on the best rail, or spread over all of its kind.
  */
-static bool on_best(struct sim_node *n, const struct sanx_group *g)
+static bool on_best(struct sim_node *n, const struct sanx_lane *lane)
 {
-	const struct sanx_node_info *info = info_of(n, g->peer);
+	const struct sanx_node_info *info = info_of(n, lane->peer->id);
 	unsigned int load[RAILS_MAX] = {}, least = UINT_MAX, most = 0, i;
 	bool spread = sim_plan.policy != SANX_RAIL_IN_ORDER;
 	u32 well;
 
-	if (!g->out || (u32)n->id > g->peer || sanx_group_standby(g))
+	if (!lane->out || (u32)n->id > lane->peer->id || sanx_lane_standby(lane))
 		return true;
 	/* Users may have no memory for as many links. */
 	if (sim_plan.mem_mb)
 		return true;
-	well = count_lanes(g->first, load);
+	well = count_lanes(lane->peer, load);
 	if (well != BIT(info->n_rails) - 1)
 		return false;
 	/* What has grown over TCP stays there. */
@@ -594,7 +595,7 @@ static bool on_best(struct sim_node *n, const struct sanx_group *g)
 }
 
 /* At most one link is left, and carries all connections of the lane. */
-static bool is_settled(struct sim_node *n, const struct sanx_group *g)
+static bool is_settled(struct sim_node *n, const struct sanx_lane *lane)
 {
 	/*
 	 * A rail that has no room for connections, or on which the peer has no memory for
@@ -603,16 +604,16 @@ static bool is_settled(struct sim_node *n, const struct sanx_group *g)
 	bool tries = sim_rails_differ() || sim_plan.mem_mb;
 	const struct sanx_link *link;
 
-	if (g->lnet->lock.l.owner)
+	if (lane->peer->lnet->lock.l.owner)
 		return tries;
-	if (g->n_suspended || !on_best(n, g))
+	if (lane->n_suspended || !on_best(n, lane))
 		return false;
 	if (tries)
 		return true;
-	if (g->trying)
+	if (lane->trying)
 		return false;
-	list_for_each_entry(link, &g->links, node)
-		if (link != g->out)
+	list_for_each_entry(link, &lane->links, node)
+		if (link != lane->out)
 			return false;
 	return true;
 }
@@ -620,17 +621,23 @@ static bool is_settled(struct sim_node *n, const struct sanx_group *g)
 /* Links that are not up are counted, and not looked for (half_open_full()). */
 static void check_half_open(int node)
 {
-	const struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[node].net);
-	const struct sanx_group *g;
+	struct sanx_lnet *lnet = sanx_lnet_of(sim_nodes[node].net);
 	const struct sanx_link *link;
+	const struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned long id;
+	unsigned int i;
 	int n = 0;
 
-	list_for_each_entry(g, &lnet->groups, node)
-		list_for_each_entry(link, &g->links, node) {
-			if (link->tx_lock.owner || lnet->lock.l.owner)
-				return;
-			n += !link->active && link->state != SANX_LINK_UP;
-		}
+	if (lnet->lock.l.owner)
+		return;
+	xa_for_each(&lnet->peers, id, peer)
+		for (i = 0; (lane = sanx_lane_next(peer, &i));)
+			list_for_each_entry(link, &lane->links, node) {
+				if (link->tx_lock.owner)
+					return;
+				n += !link->active && link->state != SANX_LINK_UP;
+			}
 	if (lnet->half_open.v != n)
 		sim_fail("node %d counts %d links that are not up, and has %d",
 			 node, lnet->half_open.v, n);
@@ -638,9 +645,9 @@ static void check_half_open(int node)
 
 static u64 total_moves, total_lanes;
 
-static bool count_moves(struct sim_node *n, const struct sanx_group *g)
+static bool count_moves(struct sim_node *n, const struct sanx_lane *lane)
 {
-	total_moves += g->moves;
+	total_moves += lane->moves;
 	total_lanes++;
 	return true;
 }
@@ -649,17 +656,17 @@ static u64 moves(void)
 {
 	total_moves = 0;
 	total_lanes = 0;
-	each_group(count_moves);
+	each_lane(count_moves);
 	return total_moves;
 }
 
-static bool show(struct sim_node *n, const struct sanx_group *g)
+static bool show(struct sim_node *n, const struct sanx_lane *lane)
 {
 	const struct sanx_link *link;
 
-	sim_note("lane to a node: node, lane", g->peer, g->lane);
-	sim_note("suspended, settled", g->n_suspended, is_settled(n, g));
-	list_for_each_entry(link, &g->links, node)
+	sim_note("lane to a node: node, lane", lane->peer->id, lane->number);
+	sim_note("suspended, settled", lane->n_suspended, is_settled(n, lane));
+	list_for_each_entry(link, &lane->links, node)
 		sim_note("link: state, rail", link->state, link->rail);
 	return true;
 }
@@ -694,12 +701,12 @@ static void until_settled(void)
 
 	while (sim_now < since + SETTLED_FOR) {
 		step();
-		if (each_group(is_settled))
+		if (each_lane(is_settled))
 			continue;
 		since = sim_now;
 		if (sim_now < end)
 			continue;
-		each_group(show);
+		each_lane(show);
 		sim_fail("connections are not on the best rail");
 	}
 }
@@ -731,7 +738,7 @@ void sim_rails_settle(void)
 		step();
 	/* A lane that has lost what only TCP could map moves at last. */
 	if (moves() > before + (sim_rails_differ() ? total_lanes : 0)) {
-		each_group(show);
+		each_lane(show);
 		sim_fail("connections move between rails that are well");
 	}
 }

@@ -588,7 +588,7 @@ static bool is_slow(const struct wire_end *e)
 /* Is there a link on a better rail, or one that the peer has preferred? */
 static bool is_replaced(const struct sanx_link *link)
 {
-	return link->group->out && link->group->out != link;
+	return link->lane->out && link->lane->out != link;
 }
 
 static void wire_stop(struct sanx_wire_link *wl)

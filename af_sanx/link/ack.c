@@ -269,7 +269,7 @@ void sanx_ack_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, ack);
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	const struct sanx_slot *slot;
 
 	spin_lock_bh(&link->tx_lock);

@@ -165,7 +165,7 @@ void sanx_ask_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, open_timeout);
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	bool other = READ_ONCE(link->others);
 	struct sanx_lconn *lc;
 

@@ -36,7 +36,7 @@ static unsigned long beat_setup(const struct sanx_link *link, unsigned long fail
 /* Nothing goes by a standby link: what becomes of it may be found out later. */
 static struct beat beat_of(const struct sanx_link *link)
 {
-	bool standby = sanx_group_standby(link->group) && link->pace == BEAT_ASKS;
+	bool standby = sanx_lane_standby(link->lane) && link->pace == BEAT_ASKS;
 	unsigned int times = standby ? STANDBY_TIMES : 1;
 	unsigned long failover = READ_ONCE(link->others) ?
 				 times * msecs_to_jiffies(READ_ONCE(failover_ms)) : 0;
@@ -57,7 +57,7 @@ static struct beat beat_of(const struct sanx_link *link)
 /* Does the choice of a rail need the round trip of late? */
 static bool beat_measures(const struct sanx_link *link)
 {
-	const struct sanx_net *sn = sanx_net(link->group->lnet->net);
+	const struct sanx_net *sn = sanx_net(link->peer->lnet->net);
 
 	return !link->rtt_ns || READ_ONCE(sn->rail_policy) == SANX_RAIL_MIN_LATENCY;
 }
@@ -75,7 +75,7 @@ static u32 beat_sees(struct sanx_link *link, const struct beat *b)
 	if (beat_measures(link))
 		sees |= BEAT_MEASURES;
 	if (link->opening || !list_empty(&link->openers) || !list_empty(&link->pending) ||
-	    READ_ONCE(link->group->n_suspended))
+	    READ_ONCE(link->lane->n_suspended))
 		sees |= BEAT_EXPECTS;
 	return sees;
 }
@@ -326,11 +326,11 @@ static bool beat_look(struct sanx_link *link)
 void sanx_beat_timer(struct timer_list *t)
 {
 	struct sanx_link *link = container_of(t, struct sanx_link, beat);
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 
 	spin_lock_bh(&link->tx_lock);
 	if (beat_look(link))
-		sanx_rails_doubt(link->group);
+		sanx_rails_doubt(link->peer);
 	sanx_xmit_unlock(link);
 	sanx_cov_stop(cov);
 }

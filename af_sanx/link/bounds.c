@@ -21,14 +21,14 @@ static atomic_long_t memory;
 /* Connections, of all peers. */
 static atomic_long_t conns;
 
-static void bounds_refused(const struct sanx_group *g)
+static void bounds_refused(const struct sanx_peer *peer)
 {
-	sanx_stat_add(g->lnet->net, SANX_STAT_REQUESTS_REFUSED, 1);
+	sanx_stat_add(peer->lnet->net, SANX_STAT_REQUESTS_REFUSED, 1);
 }
 
 /**
  * sanx_bounds_link() - may a peer have a link set up now?
- * @g: the lane that it asks in
+ * @peer: the peer
  *
  * A set-up takes memory, a queue pair and registrations, and replaces the link that
  * was there.
@@ -36,17 +36,17 @@ static void bounds_refused(const struct sanx_group *g)
  * Context: process.
  * Return: true if so.
  */
-bool sanx_bounds_link(struct sanx_group *g)
+bool sanx_bounds_link(struct sanx_peer *peer)
 {
-	const struct sanx_net *sn = sanx_net(g->lnet->net);
+	const struct sanx_net *sn = sanx_net(peer->lnet->net);
 
-	return !sanx_rate_wait(&g->first->setups, ktime_get_ns(),
-			       READ_ONCE(sn->setups_peer)) && sanx_user_setup(g->user);
+	return !sanx_rate_wait(&peer->setups, ktime_get_ns(),
+			       READ_ONCE(sn->setups_peer)) && sanx_user_setup(peer->user);
 }
 
 /**
  * sanx_bounds_request() - when may a request for a connection be served?
- * @g: the lane of a peer that it was made in
+ * @peer: the peer
  *
  * A peer that asks too often is not refused: what it asks for is served at the
  * rate that is allowed.  As it has at most SANX_OPENS_MAX requests without an answer,
@@ -55,17 +55,17 @@ bool sanx_bounds_link(struct sanx_group *g)
  * Context: process.
  * Return: 0, and it counts; else jiffies until it may.
  */
-unsigned long sanx_bounds_request(struct sanx_group *g)
+unsigned long sanx_bounds_request(struct sanx_peer *peer)
 {
-	const struct sanx_net *sn = sanx_net(g->lnet->net);
-	u64 ns = sanx_rate_wait(&g->first->requests, ktime_get_ns(),
+	const struct sanx_net *sn = sanx_net(peer->lnet->net);
+	u64 ns = sanx_rate_wait(&peer->requests, ktime_get_ns(),
 				READ_ONCE(sn->requests_peer));
 
 	if (!ns)
 		return 0;
-	sanx_stat_add(g->lnet->net, SANX_STAT_REQUESTS_DELAYED, 1);
+	sanx_stat_add(peer->lnet->net, SANX_STAT_REQUESTS_DELAYED, 1);
 	pr_notice_ratelimited("node %u asks for connections too often: net.sanx.requests_peer is reached\n",
-			      g->peer);
+			      peer->id);
 	return nsecs_to_jiffies(ns) + 1;
 }
 
@@ -89,15 +89,15 @@ struct shares {
 
 static struct shares shares_of(const struct sanx_link *link)
 {
-	const struct sanx_group *g = link->group;
+	const struct sanx_peer *peer = link->peer;
 	struct shares s = {
 		.all = (u64)READ_ONCE(sanx_mem_mb) * (SZ_1M / PAGE_SIZE),
 	};
-	u32 percent = READ_ONCE(sanx_net(g->lnet->net)->mem_peer_percent);
+	u32 percent = READ_ONCE(sanx_net(peer->lnet->net)->mem_peer_percent);
 	u32 most_percent = READ_ONCE(sanx_net(&init_net)->mem_peer_percent);
 
 	/* A node's connections to itself are its own programs' only. */
-	if (g->peer == link->self)
+	if (peer->id == link->self)
 		percent = 100;
 	else
 		percent = min(percent, most_percent);
@@ -109,30 +109,30 @@ static struct shares shares_of(const struct sanx_link *link)
 static bool claim_all(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
 	u32 part = what == SANX_CLAIM_GROWN ? 2 : 1;
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	struct shares s = shares_of(link);
 
 	if (!claim(&memory, pages, div_u64(s.all, part)))
 		return false;
-	if (!claim(&g->first->memory, pages, div_u64(s.peer, part)))
+	if (!claim(&peer->memory, pages, div_u64(s.peer, part)))
 		goto err_all;
 	/* A quarter is for links: without one, nobody gets rid of what waits. */
-	if (!sanx_user_claim(g->user, pages, what == SANX_CLAIM_GROWN ? 2 : 3))
+	if (!sanx_user_claim(peer->user, pages, what == SANX_CLAIM_GROWN ? 2 : 3))
 		goto err_peer;
 	return true;
 
 err_peer:
-	atomic_long_sub(pages, &g->first->memory);
+	atomic_long_sub(pages, &peer->memory);
 err_all:
 	atomic_long_sub(pages, &memory);
 	return false;
 }
 
-static void count(struct sanx_group *g, u32 pages)
+static void count(struct sanx_peer *peer, u32 pages)
 {
 	atomic_long_add(pages, &memory);
-	atomic_long_add(pages, &g->first->memory);
-	sanx_user_take(g->user, pages);
+	atomic_long_add(pages, &peer->memory);
+	sanx_user_take(peer->user, pages);
 }
 
 /**
@@ -149,41 +149,41 @@ static void count(struct sanx_group *g, u32 pages)
  */
 bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 
 	if (what <= SANX_CLAIM_LEAST) {
-		count(g, pages);
+		count(peer, pages);
 		return true;
 	}
 	if (claim_all(link, pages, what))
 		return true;
-	sanx_stat_add(g->lnet->net, SANX_STAT_MEMORY_REFUSED, 1);
+	sanx_stat_add(peer->lnet->net, SANX_STAT_MEMORY_REFUSED, 1);
 	/* Rings that do not grow are no news. */
 	if (what != SANX_CLAIM_GROWN)
 		pr_notice_ratelimited("no memory for a connection with node %u: net.sanx.mem_mb or mem_peer_percent is reached\n",
-				      g->peer);
+				      peer->id);
 	return false;
 }
 
 /**
  * sanx_bounds_memory_put() - pages that sanx_bounds_memory() has counted are free
- * @g: a lane of the peer
+ * @peer: the peer
  * @pages: number of pages
  *
  * Context: any.
  */
-void sanx_bounds_memory_put(struct sanx_group *g, u32 pages)
+void sanx_bounds_memory_put(struct sanx_peer *peer, u32 pages)
 {
-	sanx_user_unclaim(g->user, pages);
-	atomic_long_sub(pages, &g->first->memory);
+	sanx_user_unclaim(peer->user, pages);
+	atomic_long_sub(pages, &peer->memory);
 	atomic_long_sub(pages, &memory);
 }
 
-static bool one_too_many(const struct sanx_group *g, const char *which)
+static bool one_too_many(const struct sanx_peer *peer, const char *which)
 {
-	bounds_refused(g);
+	bounds_refused(peer);
 	pr_notice_ratelimited("node %u asks for one connection more: %s is reached\n",
-			      g->peer, which);
+			      peer->id, which);
 	return false;
 }
 
@@ -201,60 +201,60 @@ static bool one_too_many(const struct sanx_group *g, const char *which)
  */
 bool sanx_bounds_conn(struct sanx_link *link)
 {
-	struct sanx_group *g = link->group;
-	const struct sanx_net *sn = sanx_net(g->lnet->net);
-	u64 has = atomic_read(&g->first->conns);
+	struct sanx_peer *peer = link->peer;
+	const struct sanx_net *sn = sanx_net(peer->lnet->net);
+	u64 has = atomic_read(&peer->conns);
 	struct shares s = shares_of(link);
 
 	if (has >= READ_ONCE(sn->conns_peer))
-		return one_too_many(g, "net.sanx.conns_peer");
+		return one_too_many(peer, "net.sanx.conns_peer");
 	if ((has + 1) * CONN_PAGES > s.peer ||
 	    (atomic_long_read(&conns) + 1) * CONN_PAGES > s.all ||
-	    sanx_user_full(g->user, CONN_PAGES))
-		return one_too_many(g, "net.sanx.mem_mb or mem_peer_percent");
+	    sanx_user_full(peer->user, CONN_PAGES))
+		return one_too_many(peer, "net.sanx.mem_mb or mem_peer_percent");
 	return true;
 }
 
 /**
  * sanx_bounds_conn_add() - a peer has one more connection
- * @g: a lane of the peer
+ * @peer: the peer
  *
  * Its structures count as memory.  They are never refused here: our own programs may
  * connect, and pay for it.
  *
  * Context: any.
  */
-void sanx_bounds_conn_add(struct sanx_group *g)
+void sanx_bounds_conn_add(struct sanx_peer *peer)
 {
-	atomic_inc(&g->first->conns);
+	atomic_inc(&peer->conns);
 	atomic_long_add(1, &conns);
-	count(g, CONN_PAGES);
+	count(peer, CONN_PAGES);
 }
 
 /**
  * sanx_bounds_conn_del() - a peer has one connection less
- * @g: a lane of the peer
+ * @peer: the peer
  *
  * Context: any.
  */
-void sanx_bounds_conn_del(struct sanx_group *g)
+void sanx_bounds_conn_del(struct sanx_peer *peer)
 {
-	sanx_bounds_memory_put(g, CONN_PAGES);
+	sanx_bounds_memory_put(peer, CONN_PAGES);
 	atomic_long_sub(1, &conns);
-	atomic_dec(&g->first->conns);
+	atomic_dec(&peer->conns);
 }
 
 /**
  * sanx_bounds_unreachable() - a peer has asked for an address that TCP would not
  * let it reach
- * @g: the lane that it has asked in
+ * @peer: the peer
  * @addr: our address
  *
  * Context: process.
  */
-void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr)
+void sanx_bounds_unreachable(struct sanx_peer *peer, const struct in6_addr *addr)
 {
-	bounds_refused(g);
+	bounds_refused(peer);
 	pr_notice_ratelimited("node %u asks for a connection to %pI6c, to which it has no route here\n",
-			      g->peer, addr);
+			      peer->id, addr);
 }

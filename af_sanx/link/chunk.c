@@ -66,8 +66,8 @@ static bool chunk_pay(struct sanx_chunk *c, struct sanx_link *link, enum sanx_cl
 		return sanx_mem_charge(pages);
 	if (!sanx_bounds_memory(link, pages, claim))
 		return false;
-	kref_get(&link->group->refs);
-	c->payer = link->group;
+	kref_get(&link->peer->refs);
+	c->payer = link->peer;
 	return true;
 }
 
@@ -80,7 +80,7 @@ static void chunk_unpay(struct sanx_chunk *c)
 		return;
 	}
 	sanx_bounds_memory_put(c->payer, pages);
-	sanx_group_put(c->payer);
+	sanx_peer_put(c->payer);
 }
 
 /**

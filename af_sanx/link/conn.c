@@ -113,19 +113,19 @@ struct sanx_link *sanx_lconn_link_get(struct sanx_lconn *lc)
 
 /**
  * sanx_lconn_find() - find a connection by its id
- * @g: the group
+ * @lane: the lane
  * @id: our id, as the peer sends it
  *
  * Context: any.
  * Return: the connection with a reference, or NULL.  It may be attached,
  * suspended, or neither any more.
  */
-struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id)
+struct sanx_lconn *sanx_lconn_find(struct sanx_lane *lane, u32 id)
 {
 	struct sanx_lconn *lc;
 
 	rcu_read_lock();
-	lc = xa_load(&g->ids, id);
+	lc = xa_load(&lane->ids, id);
 	if (lc && !refcount_inc_not_zero(&lc->conn.refs))
 		lc = NULL;
 	rcu_read_unlock();
@@ -260,23 +260,23 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
 int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
 		      enum sanx_lconn_phase phase)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_lane *lane = link->lane;
 	int err;
 
-	err = xa_alloc_cyclic_bh(&g->ids, &lc->id, lc,
-				 XA_LIMIT(1, SANX_IMM_CONN_MAX), &g->next_id,
+	err = xa_alloc_cyclic_bh(&lane->ids, &lc->id, lc,
+				 XA_LIMIT(1, SANX_IMM_CONN_MAX), &lane->next_id,
 				 GFP_KERNEL);
 	if (err < 0)
 		return err;
 	/* Before it can be released. */
-	sanx_bounds_conn_add(g);
+	sanx_bounds_conn_add(link->peer);
 	err = sanx_rings_init(lc);
 	if (!err)
 		err = attach_publish(lc, link, phase);
 	if (!err)
 		return 0;
-	sanx_bounds_conn_del(g);
-	xa_erase_bh(&g->ids, lc->id);
+	sanx_bounds_conn_del(link->peer);
+	xa_erase_bh(&lane->ids, lc->id);
 	sanx_rings_destroy(lc);
 	return err;
 }
@@ -354,7 +354,7 @@ static bool conn_over(const struct sanx_lconn *lc)
 
 static struct sanx_lnet *conn_lnet(const struct sanx_lconn *lc)
 {
-	return lc->link->group->lnet;
+	return lc->link->peer->lnet;
 }
 
 /*
@@ -404,8 +404,8 @@ void sanx_lconn_abort(struct sanx_lconn *lc)
 /* The peer may use its id for another connection from here on. */
 static void release_id(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	xa_erase_bh(&link->group->ids, lc->id);
-	sanx_bounds_conn_del(link->group);
+	xa_erase_bh(&link->lane->ids, lc->id);
+	sanx_bounds_conn_del(link->peer);
 	/*
 	 * The worker may wait for memory for a ring, with a reference.  Nobody
 	 * needs a ring now, and the namespace may be gone by then.
@@ -576,7 +576,7 @@ static bool close_count(struct sanx_lconn *lc)
 	    READ_ONCE(sanx_net(lnet->net)->max_orphans))
 		return false;
 	pr_notice_ratelimited("net.sanx.max_orphans is reached: a connection to node %u is reset\n",
-			      lc->link->group->peer);
+			      lc->link->peer->id);
 	return true;
 }
 
@@ -741,7 +741,7 @@ void sanx_lconn_sweep(struct sanx_link *link)
 			close_drop(lc);
 			continue;
 		}
-		sanx_count_protocol_error(link->group->lnet->net);
+		sanx_count_protocol_error(link->peer->lnet->net);
 		sanx_link_kill_locked(link, SANX_END_FAULT);
 		return;
 	}
@@ -759,9 +759,9 @@ void sanx_lconn_close(struct sanx_conn *conn, bool reset)
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	struct sanx_link *link;
 
-	/* sanx_group_link_up() may attach a waiting connection at any time. */
+	/* sanx_lane_link_up() may attach a waiting connection at any time. */
 	if ((!READ_ONCE(lc->link) || sanx_lconn_is_adrift(&lc->state)) &&
-	    sanx_group_cancel(lc))
+	    sanx_lane_cancel(lc))
 		return;
 	if (!READ_ONCE(lc->link))
 		return;

@@ -6,7 +6,7 @@
 /* The key that the peer has proved, or 0. */
 static u32 link_key_id(const struct sanx_link *link)
 {
-	lockdep_assert_held(&link->group->lnet->lock);
+	lockdep_assert_held(&link->peer->lnet->lock);
 	if (READ_ONCE(link->auth.phase) != SANX_AUTH_PROVEN || !link->auth.key)
 		return 0;
 	return link->auth.key->id;
@@ -26,10 +26,10 @@ struct link_dump {
 
 static int dump_link(struct sanx_link *link, const struct link_dump *d)
 {
-	const struct sanx_group *g = link->group;
+	const struct sanx_lane *lane = link->lane;
 	unsigned int rail = sanx_rail_of(link);
 	struct sanx_link_info info = {
-		.node		= link->group->peer,
+		.node		= link->peer->id,
 		.transport	= sanx_link_kind_name(link->kind),
 		.device		= link->devname,
 		.state		= sanx_link_state_name(READ_ONCE(link->state)),
@@ -38,60 +38,74 @@ static int dump_link(struct sanx_link *link, const struct link_dump *d)
 		.remote		= link->remote,
 		.rtt		= min_t(u64, READ_ONCE(link->rtt_ns), U32_MAX),
 		.long_min	= sanx_long_cutoff(link),
-		.lane		= link->group->lane,
+		.lane		= link->lane->number,
 		.key		= link_key_id(link),
 		.rail		= rail < RAILS_MAX ? rail : -1,
-		.standby	= sanx_group_standby(g),
-		.up		= g->out == link,
-		.up_secs	= (jiffies - g->out_since) / HZ,
-		.moves		= g->moves,
-		.moved		= sanx_move_name(g->moved),
-		.moved_secs	= (jiffies - g->moved_at) / HZ,
+		.standby	= sanx_lane_standby(lane),
+		.up		= lane->out == link,
+		.up_secs	= (jiffies - lane->out_since) / HZ,
+		.moves		= lane->moves,
+		.moved		= sanx_move_name(lane->moved),
+		.moved_secs	= (jiffies - lane->moved_at) / HZ,
 	};
 
 	return d->put(d->arg, &info);
 }
 
 /*
- * Reports a group without a link, to show why its connections wait, or why new
+ * Reports a lane without a link, to show why its connections wait, or why new
  * ones are TCP.
  */
-static int dump_none(struct sanx_group *g, const struct link_dump *d)
+static int dump_none(const struct sanx_lane *lane, const struct link_dump *d)
 {
 	struct sanx_link_info info = {
-		.node		= g->peer,
+		.node		= lane->peer->id,
 		.transport	= "-",
 		.device		= "",
-		.state		= g->n_suspended ? "lost" : "held",
-		.conns		= g->n_suspended,
-		.lane		= g->lane,
+		.state		= lane->n_suspended ? "lost" : "held",
+		.conns		= lane->n_suspended,
+		.lane		= lane->number,
 		.rail		= -1,
 	};
 
-	if (sanx_group_in_backoff(g))
-		info.retry_secs = DIV_ROUND_UP(g->backoff_end - jiffies, HZ);
+	if (sanx_lane_in_backoff(lane))
+		info.retry_secs = DIV_ROUND_UP(lane->backoff_end - jiffies, HZ);
 	return d->put(d->arg, &info);
 }
 
-static int dump_group(struct sanx_group *g, struct link_dump *d)
+static int dump_lane(const struct sanx_lane *lane, struct link_dump *d)
 {
 	struct sanx_link *link;
 	int err = 0;
 
-	list_for_each_entry(link, &g->links, node) {
+	list_for_each_entry(link, &lane->links, node) {
 		if (d->skip-- > 0)
 			continue;
 		err = dump_link(link, d);
 		if (err)
 			return err;
 	}
-	if (sanx_group_standby(g))
+	if (sanx_lane_standby(lane))
 		return 0;
-	if ((g->n_suspended ||
-	     (list_empty(&g->links) && sanx_group_in_backoff(g))) &&
+	if ((lane->n_suspended ||
+	     (list_empty(&lane->links) && sanx_lane_in_backoff(lane))) &&
 	    d->skip-- <= 0)
-		err = dump_none(g, d);
+		err = dump_none(lane, d);
 	return err;
+}
+
+static int dump_lanes(const struct sanx_peer *peer, struct link_dump *d)
+{
+	const struct sanx_lane *lane;
+	unsigned int i;
+	int err;
+
+	for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+		err = dump_lane(lane, d);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 /**
@@ -108,30 +122,29 @@ void sanx_links_dump(struct net *net, long skip,
 {
 	struct link_dump d = { skip, put, arg };
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
-	struct sanx_group *g;
+	struct sanx_peer *peer;
+	unsigned long id;
 
 	mutex_lock(&lnet->lock);
-	list_for_each_entry(g, &lnet->groups, node)
-		if (dump_group(g, &d))
+	xa_for_each(&lnet->peers, id, peer)
+		if (dump_lanes(peer, &d))
 			break;
 	mutex_unlock(&lnet->lock);
 }
 
 /* Is there an attempt at a link on the rail? */
-static bool rail_tried(const struct sanx_group *first, unsigned int rail)
+static bool rail_tried(const struct sanx_peer *peer, unsigned int rail)
 {
-	const struct sanx_group *g;
+	const struct sanx_lane *lane;
 	unsigned int i;
 
-	for (i = 0; i < SANX_LANES_ALL; i++) {
-		g = first->lanes[i];
-		if (g && g->trying && g->rail == rail)
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		if (lane->trying && lane->rail == rail)
 			return true;
-	}
 	return false;
 }
 
-static const char *rail_state(const struct sanx_group *first,
+static const char *rail_state(const struct sanx_peer *peer,
 			      const struct sanx_rails_seen *s, unsigned int i)
 {
 	if (!(s->wired & BIT(i)))
@@ -142,9 +155,9 @@ static const char *rail_state(const struct sanx_group *first,
 		return "no-carrier";
 	if (s->view.well & BIT(i))
 		return "up";
-	if (first && rail_tried(first, i))
+	if (peer && rail_tried(peer, i))
 		return "connecting";
-	return first && first->rails.rail[i].fails ? "failed" : "idle";
+	return peer && peer->rails.rail[i].fails ? "failed" : "idle";
 }
 
 static void rail_add_link(struct sanx_rail_info *info, const struct sanx_link *link)
@@ -163,30 +176,28 @@ static void rail_add_link(struct sanx_rail_info *info, const struct sanx_link *l
 
 /* @well: set of rails on which a link is up */
 static void rail_add_lanes(struct sanx_rail_info *info,
-			   const struct sanx_group *first, u32 well)
+			   const struct sanx_peer *peer, u32 well)
 {
-	const struct rails *r = &first->rails;
+	const struct rails *r = &peer->rails;
 	unsigned int i, n = info->number;
 	const struct sanx_link *link;
+	const struct sanx_lane *lane;
 
-	info->tx_bytes = first->rail_count[n].tx_bytes;
-	info->rx_bytes = first->rail_count[n].rx_bytes;
-	info->errors = first->rail_count[n].errors;
+	info->tx_bytes = peer->rail_count[n].tx_bytes;
+	info->rx_bytes = peer->rail_count[n].rx_bytes;
+	info->errors = peer->rail_count[n].errors;
 	/* Links of other lanes may be up where one was lost. */
 	if (!(well & BIT(n)))
-		info->cause = sanx_cause_name(first->rail_count[n].cause);
+		info->cause = sanx_cause_name(peer->rail_count[n].cause);
 	if (rails_held(r, n, jiffies))
 		info->retry_secs = DIV_ROUND_UP(r->rail[n].until - jiffies, HZ);
-	for (i = 0; i < SANX_LANES_ALL; i++) {
-		if (!first->lanes[i])
-			continue;
-		list_for_each_entry(link, &first->lanes[i]->links, node)
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		list_for_each_entry(link, &lane->links, node)
 			if (sanx_rail_of(link) == n)
 				rail_add_link(info, link);
-	}
 }
 
-static void rail_info_fill(struct sanx_rail_info *info, const struct sanx_group *first,
+static void rail_info_fill(struct sanx_rail_info *info, const struct sanx_peer *peer,
 			   const struct sanx_rails_seen *s, unsigned int i)
 {
 	*info = (struct sanx_rail_info) {
@@ -195,33 +206,33 @@ static void rail_info_fill(struct sanx_rail_info *info, const struct sanx_group 
 		.transport	= sanx_link_kind_name(s->peer.kind[i]),
 		.local		= s->local[i],
 		.remote		= s->peer.rail[i],
-		.state		= rail_state(first, s, i),
+		.state		= rail_state(peer, s, i),
 		.admin		= s->admin[i],
 		.weight		= s->view.weight[i],
 	};
 
-	if (first)
-		rail_add_lanes(info, first, s->view.well);
+	if (peer)
+		rail_add_lanes(info, peer, s->view.well);
 }
 
 /**
  * sanx_rail_tell() - tell who listens how it is with a rail
- * @first: the first lane of the node
+ * @peer: the node
  * @rail: number of the rail
  *
  * Context: process, lnet.lock held.
  */
-noinline_for_stack void sanx_rail_tell(const struct sanx_group *first, unsigned int rail)
+noinline_for_stack void sanx_rail_tell(const struct sanx_peer *peer, unsigned int rail)
 {
 	struct sanx_rail_info info;
 	struct sanx_rails_seen s;
 
-	sanx_rails_look(first, &s);
+	sanx_rails_look(peer, NULL, &s);
 	/* "sanxctl rail" does not show those of this node. */
 	if (rail >= s.peer.n_rails || s.peer.id == s.self.id)
 		return;
-	rail_info_fill(&info, first, &s, rail);
-	sanx_tell(rail, first->lnet->net, &info);
+	rail_info_fill(&info, peer, &s, rail);
+	sanx_tell(rail, peer->lnet->net, &info);
 }
 
 /**
@@ -238,20 +249,20 @@ struct rail_dump {
 };
 
 /* Reports the rails of a node. */
-static int dump_rails_of(struct sanx_lnet *lnet, u32 self, u32 peer, const struct rail_dump *d)
+static int dump_rails_of(struct sanx_lnet *lnet, u32 self, u32 id, const struct rail_dump *d)
 {
-	const struct sanx_group *first = xa_load(&lnet->peers, peer);
+	const struct sanx_peer *peer = xa_load(&lnet->peers, id);
 	struct sanx_rail_info info;
 	struct sanx_rails_seen s;
 	unsigned int i;
 	int err;
 
-	if (first)
-		sanx_rails_look(first, &s);
+	if (peer)
+		sanx_rails_look(peer, NULL, &s);
 	else
-		sanx_rails_see(lnet->net, self, peer, &s);
+		sanx_rails_see(lnet->net, self, id, &s);
 	for (i = *d->at % RAILS_MAX; i < s.peer.n_rails; i++) {
-		rail_info_fill(&info, first, &s, i);
+		rail_info_fill(&info, peer, &s, i);
 		err = d->put(d->arg, &info);
 		if (err)
 			return err;
@@ -274,16 +285,16 @@ void sanx_rails_dump(struct net *net, long *at,
 {
 	const struct rail_dump d = { at, put, arg };
 	struct sanx_lnet *lnet = sanx_lnet_of(net);
-	u32 self = sanx_node_self(net), peer;
+	u32 self = sanx_node_self(net), id;
 	unsigned int i = *at / RAILS_MAX;
 
 	/* Without a node of our own there are no rails to others. */
 	if (!self)
 		return;
 	mutex_lock(&lnet->lock);
-	while (sanx_node_nth(net, i, &peer)) {
+	while (sanx_node_nth(net, i, &id)) {
 		cond_resched();
-		if (peer && peer != self && dump_rails_of(lnet, self, peer, &d))
+		if (id && id != self && dump_rails_of(lnet, self, id, &d))
 			break;
 		*at = ++i * RAILS_MAX;
 	}

@@ -2,23 +2,25 @@
 /*
  * The engine: the protocol between nodes, over any wire (net/sanx_wire.h).
  *
- *	lnet	a namespace: listener and link groups	main.c
- *	group	one lane to a node: its links, its	group.c
- *		suspended connections, and connections	lane.h
- *		that wait for a link
- *		the rails to the node			rails.h rail.c
+ *	lnet	a namespace: listeners and peers	main.c
  *		addresses and ports of this node	netdev.c
- *	link	one link to that node			setup.c link.c recv.c
- *		who is at the other end			auth.c
+ *	peer	a node: its lanes			peer.c
  *		how much it may ask for			bounds.c rate.h
  *		how much a user may have		user.c
+ *		its rails				rails.h rail.c
+ *	lane	its links				lane.c lane.h
+ *		attempts at one				attempt.c
+ *		a connection finds its lane		connect.c
+ *		a request of the peer for a link	admit.c
+ *	link	one link to that node			setup.c link.c recv.c
+ *		who is at the other end			auth.c
  *		its sending side: order, payload,	xmit.c payload.c
  *		frames, work requests			frames.c wr.c
  *		acknowledgments			ack.c
  *		the heartbeat			beat.c beat.h
  *		credits for frames			link_credit.h
  *	lconn	one connection on a link		ask.c open.c conn.c
- *							send.c peer.c
+ *							send.c arrival.c
  *		its rings: states, memory, sizes	ringgen.h rings.c grow.c
  *		the peer's ring				window.c
  *		what it sends				chunk.c sndbuf.c long.c
@@ -27,8 +29,8 @@
  *		what follows an error			outcome.h
  *	lring	memory that a link's wire accesses	ring.c
  *
- * References go upwards: a lconn has one of its link, a link has one of its
- * group, and a group lives until its lnet stops or the node map loses its node.
+ * References go upwards: a lconn has one of its link, and a link has one of its peer,
+ * whose lanes live as long as it does: until its lnet stops or the node map loses it.
  *
  * A connection can outlive its link (suspend.c) and continue on another one
  * (resume.c).  lconn.link therefore changes.  Code that needs it takes
@@ -39,7 +41,7 @@
  *	lnet.ctl	start and stop of a namespace; may wait for links to
  *			end
  *	(locks that a wire holds in upcalls about set-up)
- *	lnet.lock	groups, their links and waiting connections; never
+ *	lnet.lock	peers, lanes, their links and waiting connections; never
  *			held over quiesce(), stop() and free() of a wire, which
  *			wait for its upcalls
  *	link.tx_lock	the sending side of a link, and the flags of its
@@ -89,13 +91,12 @@
  * struct sanx_lnet - the engine in one network namespace
  * @net: the namespace
  * @user: whose it is, with a reference, or NULL for the administrator's; constant
- * @ctl: guards @listener, @busy, @exiting and @idle_tries; changes of @running
- *	need @ctl and @lock
- * @lock: guards @groups, the groups as listed at &struct sanx_group, and reads
- *	of @running
- * @groups: &struct sanx_group, one for each lane to each node that was used, and is in the
- *	node map or was before it last changed
- * @peers: lane 0 to each node of @groups, by node id; written under @lock
+ * @ctl: guards @listener, @busy, @exiting and @idle_tries; changes of @running, and taking
+ *	peers out of @peers, need @ctl and @lock
+ * @lock: guards @peers, peers and lanes as listed at &struct sanx_peer and
+ *	&struct sanx_lane, and reads of @running
+ * @peers: &struct sanx_peer by node id: each node that was used, and is in the node map or
+ *	was before it last changed
  * @all: in all_lnets
  * @listener: the listener of each kind of wire, or NULL
  * @running: connections are possible
@@ -125,7 +126,6 @@ struct sanx_lnet {
 	struct sanx_user	*user;
 	struct mutex		ctl; /* guards: see above */
 	struct mutex		lock; /* guards: see above */
-	struct list_head	groups;
 	struct xarray		peers;
 	struct list_head	all;
 	void			*listener[__SANX_WIRES];
@@ -217,35 +217,57 @@ struct sanx_rails_seen {
 };
 
 /**
- * struct sanx_group - one lane to a node, and all links that it had
- * @refs: the list of the namespace has one, each link has one; in lane 0 each
- *	other lane has one, too
- * @rcu: frees the group
+ * struct sanx_peer - a node that has, or had, links with this one
+ * @refs: lnet.peers has one, each link has one, and so has memory that is in @memory
+ * @rcu: frees the peer and its lanes
  * @lnet: the namespace
  * @user: as there, with a reference of its own; constant
- * @node: in lnet.groups
- * @peer: node id
- * @lane: number of the lane; from SANX_LANES_MAX on it has a standby link, which
- *	carries no connections
- * @lanes: in lane 0: all lanes to the node by number, lane 0 included, or NULL;
- *	in other lanes: not used
- * @first: lane 0, with a reference in other lanes; constant
- * @memory: in lane 0: pages of connections, rings and send buffers, in all lanes; no
- *	lock
- * @setups: in lane 0: set-ups that the peer asked for, in all lanes; no lock
- * @requests: in lane 0: OPENs and RESUMEs of the peer in all lanes; no lock
- * @conns: in lane 0: connections in all lanes, attached or suspended
- * @half_open: in lane 0: those of lnet.half_open in all lanes
- * @links: &struct sanx_link, from allocation to the end
- * @state: of the next two; all three are changed by group_step() only
- * @out: the link that takes our connections, with a reference, or NULL
- * @trying: our attempt to set up a link, with a reference, or NULL
- * @waiters: &struct sanx_lconn that wait for @out, with a reference each
- * @rails: in lane 0: the peer's rails, in all lanes, as the fields up to @care_at
+ * @id: its node id
+ * @lanes: by number; NULL if not used yet.  They live as long as the peer
+ * @memory: pages of connections, of rings and of what is sent from; no lock
+ * @setups: set-ups of links that it asked for; no lock
+ * @requests: its OPENs and RESUMEs; no lock
+ * @conns: connections, attached or suspended
+ * @half_open: those of lnet.half_open
+ * @reserves: a connection to it is, or was, for memory reclaim itself; set only, no lock
+ * @rails: its rails
  * @rail_count: what happened on each of them
  * @given: connections that they were given
  * @care: looks after them
  * @care_at: when it is due, in jiffies; no lock
+ *
+ * lnet.lock guards @lanes, @rails, @rail_count and @given.
+ */
+struct sanx_peer {
+	struct kref		refs;
+	struct rcu_head		rcu;
+	struct sanx_lnet	*lnet;
+	struct sanx_user	*user;
+	u32			id;
+	struct sanx_lane	*lanes[SANX_LANES_ALL];
+	atomic_long_t		memory;
+	struct sanx_rate	setups;
+	struct sanx_rate	requests;
+	atomic_t		conns;
+	atomic_t		half_open;
+	bool			reserves;
+	struct rails		rails;
+	struct sanx_rail_count	rail_count[RAILS_MAX];
+	struct rails_given	given;
+	struct delayed_work	care;
+	unsigned long		care_at;
+};
+
+/**
+ * struct sanx_lane - one lane to a node, and all links that it had
+ * @peer: the node, without a reference; constant
+ * @number: its number; from SANX_LANES_MAX on it has a standby link, which carries no
+ *	connections; constant
+ * @links: &struct sanx_link, from allocation to the end
+ * @state: of the next two; all three are changed by sanx_lane_step() only
+ * @out: the link that takes our connections, with a reference, or NULL
+ * @trying: our attempt to set up a link, with a reference, or NULL
+ * @waiters: &struct sanx_lconn that wait for @out, with a reference each
  * @rail: the rail that @trying uses
  * @tried: set of the rails that were tried since the time limit was set, but for those that
  *	are to be tried once more
@@ -274,37 +296,17 @@ struct sanx_rails_seen {
  * @ids: &struct sanx_lconn by our id, attached or suspended; written under the
  *	xa_lock, read under RCU
  * @next_id: where the search for the next id starts; xa_lock of @ids
- * @reserves: of lane 0: a connection to the node is, or was, for memory reclaim itself; set
- *	only, no lock
  *
- * lnet.lock guards all fields but @refs, @user, @first, @memory, @setups, @requests,
- * @conns, @half_open, @ids, @next_id, @reserves and @care_at.
+ * lnet.lock guards all fields but @peer, @number, @ids and @next_id.
  */
-struct sanx_group {
-	struct kref		refs;
-	struct rcu_head		rcu;
-	struct sanx_lnet	*lnet;
-	struct sanx_user	*user;
-	struct list_head	node;
-	u32			peer;
-	u32			lane;
-	struct sanx_group	*lanes[SANX_LANES_ALL];
-	struct sanx_group	*first;
-	atomic_long_t		memory;
-	struct sanx_rate	setups;
-	struct sanx_rate	requests;
-	atomic_t		conns;
-	atomic_t		half_open;
+struct sanx_lane {
+	struct sanx_peer	*peer;
+	u32			number;
 	struct list_head	links;
 	enum lane_state		state;
 	struct sanx_link	*out;
 	struct sanx_link	*trying;
 	struct list_head	waiters;
-	struct rails		rails;
-	struct sanx_rail_count	rail_count[RAILS_MAX];
-	struct rails_given	given;
-	struct delayed_work	care;
-	unsigned long		care_at;
 	unsigned int		rail;
 	u32			tried;
 	u32			refused;
@@ -329,7 +331,6 @@ struct sanx_group {
 	u64			instance;
 	struct xarray		ids;
 	u32			next_id;
-	bool			reserves;
 };
 
 /**
@@ -352,12 +353,12 @@ enum sanx_link_state {
 
 /**
  * enum sanx_link_use - what its lane has of a link
- * @SANX_LINK_TRIAL: it takes the place of group.out once it has shown that it works: to the
+ * @SANX_LINK_TRIAL: it takes the place of lane.out once it has shown that it works: to the
  *	active end by a frame of the peer, to the passive end by a request.  A standby link
  *	shows it by any frame
  * @SANX_LINK_READY: it takes that place as soon as it is up
  * @SANX_LINK_SHOWN: likewise; it was on trial, and has shown it
- * @SANX_LINK_TAKEN: sanx_group_link_up() has finished for it
+ * @SANX_LINK_TAKEN: sanx_lane_link_up() has finished for it
  */
 enum sanx_link_use {
 	SANX_LINK_TRIAL,
@@ -460,10 +461,11 @@ struct sanx_request {
 /**
  * struct sanx_link - one link to a node
  * @refs: references to the memory: the link has one until it is dead, each
- *	connection has one, group.out and group.trying have one each
+ *	connection has one, lane.out and lane.trying have one each
  * @rcu: frees the link
- * @group: the group, with a reference
- * @node: in group.links; lnet.lock
+ * @peer: the node at the other end, with a reference
+ * @lane: its lane to that node
+ * @node: in lane.links; lnet.lock
  * @wire: its wire; not valid once the link is dead
  * @kind: kind of @wire
  * @active: our attempt, not the peer's
@@ -473,7 +475,7 @@ struct sanx_request {
  * @cause: why the set-up failed, as far as it was said: sanx_wire_cause(); read under
  *	lnet.lock
  * @use: changes to READY or SHOWN under tx_lock, and to TAKEN under lnet.lock with release
- *	semantics; sanx_group_link_up() reads it without a lock with acquire semantics
+ *	semantics; sanx_lane_link_up() reads it without a lock with acquire semantics
  * @up_at: when it came up, in jiffies
  * @self: our node id when the link was allocated
  * @local: our address, unspecified until it is resolved; lnet.lock
@@ -484,7 +486,7 @@ struct sanx_request {
  *	under tx_lock from sanx_link_came_up() on
  * @devname: name of the device
  *
- * @wl: the wire's part, or NULL; set by the @start work or sanx_group_accept()
+ * @wl: the wire's part, or NULL; set by the @start work or sanx_lane_accept()
  * @caps: what the wire can do; constant once the link has come up
  * @copy_ns: ns that a copy of 64 KiB takes on this node, or 0
  * @frames: memory of the frames in @slots
@@ -546,7 +548,7 @@ struct sanx_request {
  * @unused: completed with the last user
  *
  * @start: starts an active link
- * @up: tells the group that the link is up
+ * @up: tells the lane that the link is up
  * @beat: the heartbeat
  * @ack: asks for acknowledgments that a sender waits for
  * @open_timeout: gives up late OPENs
@@ -558,7 +560,8 @@ struct sanx_request {
 struct sanx_link {
 	struct kref		refs;
 	struct rcu_head		rcu;
-	struct sanx_group	*group;
+	struct sanx_peer	*peer;
+	struct sanx_lane	*lane;
 	struct list_head	node;
 	const struct sanx_wire_ops *wire;
 	enum sanx_wire_kind	kind;
@@ -658,7 +661,7 @@ enum sanx_claim {
  * @size: bytes, a power of two; the memory is whole pages
  * @wire: the wire that has mapped it last
  * @map: its mapping for @wire
- * @payer: the lane that the memory counts for, with a reference, while @buf is set
+ * @payer: the peer that the memory counts for, with a reference, while @buf is set
  *
  * A ring has no lock of its own: see @ring of &struct sanx_lconn.
  */
@@ -667,7 +670,7 @@ struct sanx_lring {
 	u32			size;
 	const struct sanx_wire_ops *wire;
 	struct sanx_wire_map	map;
-	struct sanx_group	*payer;
+	struct sanx_peer	*payer;
 };
 
 /**
@@ -690,7 +693,7 @@ enum sanx_chunk_kind {
  * @from: stream offset of the first byte
  * @to: stream offset behind the last byte that it has, or has room for
  * @kind: whose memory it is
- * @payer: the lane in whose account it is, with a reference, if it is WINDOW
+ * @payer: the peer in whose account it is, with a reference, if it is WINDOW
  * @order: each piece is of 2^@order pages
  * @n: number of pieces; 1 of memory of ours
  * @mapped: pieces that are mapped for the wire of the connection's link
@@ -704,7 +707,7 @@ struct sanx_chunk {
 	u64			from;
 	u64			to;
 	enum sanx_chunk_kind	kind;
-	struct sanx_group	*payer;
+	struct sanx_peer	*payer;
 	u32			order;
 	u32			n;
 	u32			mapped;
@@ -734,7 +737,7 @@ struct sanx_chunk {
  *	and sanx_lconn_frame() load it with acquire semantics.
  * @wire: the wire of @link, whose module it pins, or NULL; tx_lock
  * @owner: which list has it; changed by sanx_lconn_set_owner() only
- * @wait: in group.waiters or group.suspended; lnet.lock
+ * @wait: in lane.waiters or lane.suspended; lnet.lock
  * @resume_req: a RESUME that arrived while the connection was on another link;
  *	lnet.lock and tx_lock
  * @lost: when it was suspended, in jiffies; lnet.lock
@@ -901,65 +904,111 @@ static inline void sanx_debug_hold_up(void)
 }
 #endif
 
-/* group.c */
-int sanx_group_connect(struct sanx_lconn *lc);
-bool sanx_group_cancel(struct sanx_lconn *lc);
-enum sanx_cause sanx_group_accept(struct sanx_lnet *lnet,
-				  const struct sanx_wire_ask *ask,
-				  const struct sanx_hello_info *hello,
-				  const struct sanx_auth *auth,
-				  struct sanx_wire_link *wl);
-bool sanx_group_trial(struct sanx_link *link);
-bool sanx_group_fits(const struct sanx_link *link);
-void sanx_group_heard(struct sanx_link *link);
-void sanx_group_link_up(struct sanx_link *link);
-void sanx_group_link_ends(struct sanx_link *link);
-void sanx_group_link_gone(struct sanx_link *link);
-void sanx_group_revalidate(struct sanx_lnet *lnet, bool reachable);
-void sanx_group_stop(struct sanx_lnet *lnet);
-void sanx_group_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
-bool sanx_group_has_conns(struct sanx_lnet *lnet);
-void sanx_group_put(struct sanx_group *g);
-void sanx_group_try(struct sanx_group *g);
-void sanx_group_refused(struct sanx_link *link, bool never);
-struct sanx_group *sanx_group_lane(struct sanx_group *first, u32 lane);
-bool sanx_group_can_try(const struct sanx_group *g);
-int sanx_group_try_only(struct sanx_group *g, unsigned int rail);
-void sanx_group_widen(struct sanx_group *first, bool all);
-bool sanx_group_in_backoff(const struct sanx_group *g);
+/* peer.c */
+struct sanx_peer *sanx_peer_find(struct sanx_lnet *lnet, u32 id);
+struct sanx_peer *sanx_peer_get(struct sanx_lnet *lnet, u32 id);
+struct sanx_lane *sanx_peer_lane(struct sanx_peer *peer, u32 number);
+void sanx_peer_put(struct sanx_peer *peer);
+void sanx_peers_revalidate(struct sanx_lnet *lnet, bool reachable);
+void sanx_peers_stop(struct sanx_lnet *lnet);
+void sanx_peers_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
+bool sanx_peers_have_conns(struct sanx_lnet *lnet);
 
-/* Is the lane for a standby link? */
-static inline bool sanx_group_standby(const struct sanx_group *g)
+/* Is a peer this node itself? */
+static inline bool sanx_peer_is_self(const struct sanx_peer *peer)
 {
-	return g->lane >= SANX_LANES_MAX;
+	return peer->id == sanx_node_self(peer->lnet->net);
 }
 
+/* The lane with the lowest number from *@i on, which becomes the number after its; or NULL. */
+static inline struct sanx_lane *sanx_lane_next(const struct sanx_peer *peer, unsigned int *i)
+{
+	while (*i < SANX_LANES_ALL && !peer->lanes[*i])
+		++*i;
+	return *i < SANX_LANES_ALL ? peer->lanes[(*i)++] : NULL;
+}
+
+/* lane.c */
+void sanx_lane_init(struct sanx_lane *lane);
+void sanx_lane_step(struct sanx_lane *lane, enum lane_event event, struct sanx_link *link);
+bool sanx_lane_trial(struct sanx_link *link);
+bool sanx_lane_fits(const struct sanx_link *link);
+void sanx_lane_heard(struct sanx_link *link);
+void sanx_lane_link_up(struct sanx_link *link);
+void sanx_lane_link_ends(struct sanx_link *link);
+void sanx_lane_link_gone(struct sanx_link *link);
+void sanx_lane_revalidate(struct sanx_lane *lane, bool mapped, bool reachable);
+unsigned int sanx_lane_reset(struct sanx_lane *lane);
+void sanx_lane_stop(struct sanx_lane *lane);
+
+/* Is the lane for a standby link? */
+static inline bool sanx_lane_standby(const struct sanx_lane *lane)
+{
+	return lane->number >= SANX_LANES_MAX;
+}
+
+/* Does a link take connections?  One that was lost stays lane.out for a moment. */
+static inline bool sanx_lane_linked(const struct sanx_lane *lane)
+{
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	return lane->out && READ_ONCE(lane->out->state) == SANX_LINK_UP;
+}
+
+/* attempt.c */
+void sanx_lane_refused(struct sanx_link *link, bool never);
+bool sanx_lane_replacing(const struct sanx_lane *lane);
+bool sanx_lane_can_try(const struct sanx_lane *lane);
+int sanx_lane_try_only(struct sanx_lane *lane, unsigned int rail);
+void sanx_lane_try(struct sanx_lane *lane);
+int sanx_attempt_wanted(struct sanx_lane *lane);
+void sanx_attempt_broaden(struct sanx_lane *lane);
+void sanx_attempt_instead(struct sanx_lane *lane);
+void sanx_attempt_ends(struct sanx_lane *lane);
+void sanx_attempt_work(struct work_struct *work);
+
+/* connect.c */
+int sanx_lane_connect(struct sanx_lconn *lc);
+bool sanx_lane_cancel(struct sanx_lconn *lc);
+bool sanx_lane_in_backoff(const struct sanx_lane *lane);
+void sanx_waiters_open(struct sanx_lane *lane, struct sanx_link *link);
+void sanx_waiters_refuse(struct sanx_lane *lane);
+void sanx_peer_widen(struct sanx_peer *peer, bool all);
+
+/* admit.c */
+void sanx_link_half_open(const struct sanx_link *link, int n);
+enum sanx_cause sanx_lane_accept(struct sanx_lnet *lnet,
+				 const struct sanx_wire_ask *ask,
+				 const struct sanx_hello_info *hello,
+				 const struct sanx_auth *auth,
+				 struct sanx_wire_link *wl);
+
 /* dump.c */
-void sanx_rail_tell(const struct sanx_group *first, unsigned int rail);
+void sanx_rail_tell(const struct sanx_peer *peer, unsigned int rail);
 
 /* rail.c */
 unsigned int sanx_rail_in(const struct sanx_node_info *info,
 			  const struct sanx_link *link);
 unsigned int sanx_rail_of(const struct sanx_link *link);
-void sanx_rails_renumber(struct sanx_group *first);
-void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s);
+void sanx_rails_renumber(struct sanx_peer *peer);
+void sanx_rails_look(const struct sanx_peer *peer, const struct sanx_lane *asks,
+		     struct sanx_rails_seen *s);
 bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s);
 unsigned int sanx_rail_others(const struct sanx_link *link);
 bool sanx_rail_may_leave(const struct sanx_link *link);
 bool sanx_rail_stays(const struct sanx_link *link);
-bool sanx_rail_takes(const struct sanx_group *g, u32 self,
+bool sanx_rail_takes(const struct sanx_peer *peer, u32 self,
 		     const struct sanx_wire_ask *ask);
-void sanx_rail_failed(struct sanx_group *g, unsigned int rail);
-void sanx_rail_refused(struct sanx_group *g, unsigned int rail);
-void sanx_rail_note(struct sanx_group *g, unsigned int rail, enum sanx_cause cause);
+void sanx_rail_failed(struct sanx_peer *peer, unsigned int rail);
+void sanx_rail_refused(struct sanx_peer *peer, unsigned int rail);
+void sanx_rail_note(struct sanx_peer *peer, unsigned int rail, enum sanx_cause cause);
 void sanx_rail_lost(const struct sanx_link *link);
 void sanx_rail_count_link(const struct sanx_link *link);
 void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind);
 const char *sanx_move_name(enum sanx_move move);
 void sanx_rail_up(const struct sanx_link *link);
-void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link);
-void sanx_rails_care(struct sanx_group *g);
-void sanx_rails_doubt(struct sanx_group *g);
+void sanx_rail_note_move(struct sanx_lane *lane, const struct sanx_link *link);
+void sanx_rails_care(struct sanx_peer *peer);
+void sanx_rails_doubt(struct sanx_peer *peer);
 void sanx_rails_care_work(struct work_struct *work);
 
 /* netdev.c */
@@ -968,14 +1017,14 @@ void sanx_netdev_exit(void);
 void sanx_netdev_work(struct work_struct *work);
 
 /* bounds.c */
-bool sanx_bounds_link(struct sanx_group *g);
-unsigned long sanx_bounds_request(struct sanx_group *g);
+bool sanx_bounds_link(struct sanx_peer *peer);
+unsigned long sanx_bounds_request(struct sanx_peer *peer);
 bool sanx_bounds_conn(struct sanx_link *link);
-void sanx_bounds_conn_add(struct sanx_group *g);
-void sanx_bounds_conn_del(struct sanx_group *g);
+void sanx_bounds_conn_add(struct sanx_peer *peer);
+void sanx_bounds_conn_del(struct sanx_peer *peer);
 bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what);
-void sanx_bounds_memory_put(struct sanx_group *g, u32 pages);
-void sanx_bounds_unreachable(struct sanx_group *g, const struct in6_addr *addr);
+void sanx_bounds_memory_put(struct sanx_peer *peer, u32 pages);
+void sanx_bounds_unreachable(struct sanx_peer *peer, const struct in6_addr *addr);
 
 /* user.c */
 struct sanx_user *sanx_user_find(const struct net *net);
@@ -1001,11 +1050,10 @@ void sanx_setup_start(struct work_struct *work);
 void sanx_setup_unproven(struct sanx_link *link);
 
 /* link.c */
-struct sanx_link *sanx_link_alloc(struct sanx_group *g,
+struct sanx_link *sanx_link_alloc(struct sanx_lane *lane,
 				  const struct sanx_wire_ops *wire, bool active);
 void sanx_link_put(struct sanx_link *link);
-void sanx_group_half_open(const struct sanx_link *link, int n);
-bool sanx_link_may(struct sanx_group *g);
+bool sanx_link_may(struct sanx_lane *lane);
 void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to);
 void sanx_link_came_up(struct sanx_link *link);
 void sanx_link_set_reserves(struct sanx_link *link);
@@ -1096,13 +1144,13 @@ void sanx_lconn_fin(struct sanx_conn *conn);
 void sanx_suspend_save(struct sanx_link *link);
 void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link);
 void sanx_suspend_serve(struct sanx_lconn *lc);
-void sanx_suspend_serve_all(struct sanx_group *g);
+void sanx_suspend_serve_all(struct sanx_lane *lane);
 void sanx_suspend_release(struct sanx_lconn *lc);
 void sanx_suspend_reset(struct sanx_lconn *lc, int err);
-void sanx_suspend_reset_all(struct sanx_group *g, int err);
-void sanx_suspend_refused(struct sanx_group *g, bool never);
-void sanx_suspend_stop(struct sanx_group *g);
-void sanx_suspend_link_up(struct sanx_group *g, struct sanx_link *link);
+void sanx_suspend_reset_all(struct sanx_lane *lane, int err);
+void sanx_suspend_refused(struct sanx_lane *lane, bool never);
+void sanx_suspend_stop(struct sanx_lane *lane);
+void sanx_suspend_link_up(struct sanx_lane *lane, struct sanx_link *link);
 void sanx_suspend_work(struct work_struct *work);
 
 /* resume.c */
@@ -1116,7 +1164,7 @@ struct sanx_link *sanx_lconn_lock(struct sanx_lconn *lc)
 	__acquires(&lc->link->tx_lock);
 u64 sanx_lconn_token(struct sanx_lconn *lc, const struct sanx_link *link,
 		     bool ours);
-struct sanx_lconn *sanx_lconn_find(struct sanx_group *g, u32 id);
+struct sanx_lconn *sanx_lconn_find(struct sanx_lane *lane, u32 id);
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
 void sanx_lconn_reset_unread(struct sanx_lconn *lc);
 void sanx_lconn_last_words(struct sanx_lconn *lc);
@@ -1141,7 +1189,7 @@ void sanx_lconn_release(struct sanx_lconn *lc);
 void sanx_lconn_init(struct sanx_lconn *lc);
 void sanx_lconn_abort(struct sanx_lconn *lc);
 
-/* peer.c */
+/* arrival.c */
 int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
 		     const struct sanx_frame *f);
 

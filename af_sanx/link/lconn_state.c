@@ -58,7 +58,7 @@ static void state_set(struct sanx_lconn *lc, u8 *field, u8 to, bool may,
 	lockdep_assert_held(&lc->link->tx_lock);
 	if (WARN_ONCE(!may, "%s: %s -> %s\n", part, names[from], names[to]))
 		return;
-	trace_sanx_lconn_state(lc->link->group->peer, lc->id, part, names[from],
+	trace_sanx_lconn_state(lc->link->peer->id, lc->id, part, names[from],
 			       names[to]);
 	WRITE_ONCE(*field, to);
 }

@@ -132,9 +132,9 @@ enum sanx_lconn_close {
  * enum sanx_lconn_owner - which list of the engine has the connection
  * @SANX_OWNER_NONE: none; the core alone has it: it is new, was refused or released, or asks
  *	again in a moment
- * @SANX_OWNER_WAITERS: group.waiters; it waits for a link
+ * @SANX_OWNER_WAITERS: lane.waiters; it waits for a link
  * @SANX_OWNER_LINK: link.conns; whoever ends that link decides what becomes of it
- * @SANX_OWNER_SUSPENDED: group.suspended; between two links
+ * @SANX_OWNER_SUSPENDED: lane.suspended; between two links
  *
  * An owner has one reference of the connection.  To and from WAITERS it changes under
  * lnet.lock, to and from LINK under the tx_lock of that link, and to and from SUSPENDED under

@@ -54,19 +54,19 @@ const char *sanx_link_state_name(enum sanx_link_state state)
 static noinline_for_stack void link_tell(struct sanx_link *link, enum sanx_link_state to)
 {
 	struct sanx_link_info info = {
-		.node		= link->group->peer,
+		.node		= link->peer->id,
 		.transport	= sanx_link_kind_name(link->kind),
 		.device		= link->devname,
 		.state		= state_names[to],
 		.conns		= READ_ONCE(link->n_conns),
 		.local		= link->local,
 		.remote		= link->remote,
-		.lane		= link->group->lane,
+		.lane		= link->lane->number,
 		.rail		= -1,
 		.why		= to == SANX_LINK_DYING ? end_names[link->why] : NULL,
 	};
 
-	sanx_tell(link, link->group->lnet->net, &info);
+	sanx_tell(link, link->peer->lnet->net, &info);
 }
 
 /**
@@ -81,12 +81,12 @@ void sanx_link_set_state(struct sanx_link *link, enum sanx_link_state to)
 	lockdep_assert_held(&link->tx_lock);
 	if (WARN_ON_ONCE(!(state_next[link->state] & BIT(to))))
 		return;
-	pr_debug("link to node %u: %s -> %s\n", link->group->peer,
+	pr_debug("link to node %u: %s -> %s\n", link->peer->id,
 		 state_names[link->state], state_names[to]);
 	if (to == SANX_LINK_UP)
-		sanx_group_half_open(link, -1);
+		sanx_link_half_open(link, -1);
 	else if (link->state == SANX_LINK_UP)
-		sanx_group_half_open(link, 1);
+		sanx_link_half_open(link, 1);
 	/*
 	 * Pairs with recv_state_ok(): sanx_link_kill_locked() stores link->why
 	 * first.
@@ -112,7 +112,7 @@ void sanx_link_kill_locked(struct sanx_link *link, enum sanx_link_end why)
 		WRITE_ONCE(link->why, why);
 	if (link->state >= SANX_LINK_DYING)
 		return;
-	pr_debug("link to node %u ends: %s\n", link->group->peer,
+	pr_debug("link to node %u ends: %s\n", link->peer->id,
 		 end_names[why]);
 	/* sanx_link_heard(): the peer was there until now, as far as we know. */
 	sanx_link_doubt(link);
@@ -162,7 +162,7 @@ int sanx_link_errno(const struct sanx_link *link)
  */
 void sanx_wire_cause(struct sanx_link *link, enum sanx_cause cause)
 {
-	/* group_timeout() may read it. */
+	/* sanx_attempt_work() may read it. */
 	if (!link->cause)
 		WRITE_ONCE(link->cause, cause);
 }
@@ -207,7 +207,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_ending);
 void sanx_link_set_reserves(struct sanx_link *link)
 {
 	WRITE_ONCE(link->reserves, true);
-	WRITE_ONCE(link->group->first->reserves, true);
+	WRITE_ONCE(link->peer->reserves, true);
 }
 
 /**
@@ -235,7 +235,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_reserves);
  */
 u32 sanx_wire_peer(const struct sanx_link *link)
 {
-	return link->group->peer;
+	return link->peer->id;
 }
 EXPORT_SYMBOL_GPL(sanx_wire_peer);
 
@@ -272,11 +272,11 @@ void sanx_link_came_up(struct sanx_link *link)
 static void link_up_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(work, struct sanx_link, up);
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 
 	sanx_debug_hold_up();
-	sanx_group_link_up(link);
+	sanx_lane_link_up(link);
 	memalloc_noio_restore(noio);
 	sanx_cov_stop(cov);
 }
@@ -321,13 +321,13 @@ static void link_end(struct work_struct *work);
  * Connections that have lost their link, perhaps without our knowing it yet, get another one
  * in any case: else they could neither go on nor end, and they are what takes the memory.
  */
-static bool link_claim(struct sanx_group *g)
+static bool link_claim(struct sanx_lane *lane)
 {
-	if (g->n_suspended || (g->out && READ_ONCE(g->out->n_conns))) {
-		sanx_user_take(g->user, LINK_PAGES);
+	if (lane->n_suspended || (lane->out && READ_ONCE(lane->out->n_conns))) {
+		sanx_user_take(lane->peer->user, LINK_PAGES);
 		return true;
 	}
-	if (sanx_user_claim(g->user, LINK_PAGES, 4))
+	if (sanx_user_claim(lane->peer->user, LINK_PAGES, 4))
 		return true;
 	pr_notice_ratelimited("no memory for a link in a namespace of a user: net.sanx.mem_mb or mem_peer_percent is reached\n");
 	return false;
@@ -335,24 +335,24 @@ static bool link_claim(struct sanx_group *g)
 
 /**
  * sanx_link_may() - may the user of a namespace have another link?
- * @g: its group
+ * @lane: its lane
  *
  * Context: process, lnet.lock held.
  * Return: true if so.
  */
-bool sanx_link_may(struct sanx_group *g)
+bool sanx_link_may(struct sanx_lane *lane)
 {
-	if (!link_claim(g))
+	if (!link_claim(lane))
 		return false;
-	sanx_user_unclaim(g->user, LINK_PAGES);
+	sanx_user_unclaim(lane->peer->user, LINK_PAGES);
 	return true;
 }
 
-static struct sanx_link *link_alloc(struct sanx_group *g)
+static struct sanx_link *link_alloc(struct sanx_lane *lane)
 {
 	struct sanx_link *link;
 
-	if (!link_claim(g))
+	if (!link_claim(lane))
 		return ERR_PTR(-EDQUOT);
 	/*
 	 * No I/O: a connection that moves to another link needs lnet.lock, and
@@ -361,40 +361,41 @@ static struct sanx_link *link_alloc(struct sanx_group *g)
 	link = kzalloc(sizeof(*link), GFP_NOIO);
 	if (link)
 		return link;
-	sanx_user_unclaim(g->user, LINK_PAGES);
+	sanx_user_unclaim(lane->peer->user, LINK_PAGES);
 	return ERR_PTR(-ENOMEM);
 }
 
 /**
  * sanx_link_alloc() - allocate a link, without the resources of an end
- * @g: its group
+ * @lane: its lane
  * @wire: its wire
  * @active: true for our attempt, false for the peer's
  *
  * Context: process, lnet.lock held.
- * Return: a link in @g; or an error pointer: -ENOMEM, or -EDQUOT if the user of the
+ * Return: a link in @lane; or an error pointer: -ENOMEM, or -EDQUOT if the user of the
  * namespace may have no more.  The link has one reference, its own, which
- * sanx_group_link_gone() puts after sanx_link_kill().
+ * sanx_lane_link_gone() puts after sanx_link_kill().
  */
-struct sanx_link *sanx_link_alloc(struct sanx_group *g,
+struct sanx_link *sanx_link_alloc(struct sanx_lane *lane,
 				  const struct sanx_wire_ops *wire, bool active)
 {
 	struct sanx_link *link;
 
-	lockdep_assert_held(&g->lnet->lock);
-	link = link_alloc(g);
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	link = link_alloc(lane);
 	if (IS_ERR(link))
 		return link;
 	kref_init(&link->refs);
-	kref_get(&g->refs);
-	link->group = g;
+	kref_get(&lane->peer->refs);
+	link->peer = lane->peer;
+	link->lane = lane;
 	link->wire = wire;
 	link->kind = wire->kind;
 	link->active = active;
 	link->state = active ? SANX_LINK_CONNECTING : SANX_LINK_ACCEPTING;
 	link->use = SANX_LINK_READY;
-	link->reserves = READ_ONCE(g->first->reserves);
-	link->self = sanx_node_self(g->lnet->net);
+	link->reserves = READ_ONCE(lane->peer->reserves);
+	link->self = sanx_node_self(lane->peer->lnet->net);
 	spin_lock_init(&link->tx_lock);
 	link_init_lists(link);
 	link->heard = jiffies;
@@ -412,9 +413,9 @@ struct sanx_link *sanx_link_alloc(struct sanx_group *g,
 	spin_lock_init(&link->requests_lock);
 	INIT_DELAYED_WORK(&link->serve, sanx_request_work);
 	INIT_WORK(&link->end, link_end);
-	atomic_inc(&g->lnet->n_links[link->kind]);
-	list_add_tail(&link->node, &g->links);
-	sanx_group_half_open(link, 1);
+	atomic_inc(&lane->peer->lnet->n_links[link->kind]);
+	list_add_tail(&link->node, &lane->links);
+	sanx_link_half_open(link, 1);
 	return link;
 }
 
@@ -423,7 +424,7 @@ static void link_free(struct kref *refs)
 	struct sanx_link *link = container_of(refs, struct sanx_link, refs);
 
 	WARN_ON_ONCE(link->auth.key);
-	sanx_group_put(link->group);
+	sanx_peer_put(link->peer);
 	kfree_rcu(link, rcu);
 }
 
@@ -522,7 +523,7 @@ static void end_starts(struct sanx_link *link)
 	del_timer_sync(&link->beat);
 	cancel_delayed_work_sync(&link->ack);
 	cancel_delayed_work_sync(&link->open_timeout);
-	sanx_group_link_ends(link);
+	sanx_lane_link_ends(link);
 }
 
 /*
@@ -567,11 +568,11 @@ static void end_resources(struct sanx_link *link)
 				 SANX_WIRE_SLOTS * SANX_WIRE_STRIDE);
 	kfree(link->slots);
 	kfree(link->opens);
-	sanx_user_unclaim(link->group->user, LINK_PAGES);
-	/* sanx_links_dump() and sanx_group_revalidate() look at the key. */
-	mutex_lock(&link->group->lnet->lock);
+	sanx_user_unclaim(link->peer->user, LINK_PAGES);
+	/* sanx_links_dump() and sanx_peers_revalidate() look at the key. */
+	mutex_lock(&link->peer->lnet->lock);
 	sanx_auth_end(&link->auth);
-	mutex_unlock(&link->group->lnet->lock);
+	mutex_unlock(&link->peer->lnet->lock);
 }
 
 /*
@@ -581,7 +582,7 @@ static void end_resources(struct sanx_link *link)
 static void link_end(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(work, struct sanx_link, end);
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 
 	end_starts(link);
@@ -591,7 +592,7 @@ static void link_end(struct work_struct *work)
 	spin_lock_bh(&link->tx_lock);
 	sanx_link_set_state(link, SANX_LINK_DEAD);
 	spin_unlock_bh(&link->tx_lock);
-	sanx_group_link_gone(link);
+	sanx_lane_link_gone(link);
 	memalloc_noio_restore(noio);
 	sanx_cov_stop(cov);
 }

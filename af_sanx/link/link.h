@@ -101,7 +101,7 @@ void sanx_link_exit(void);
 void sanx_link_map_changed(struct net *net);
 void sanx_link_rails_changed(struct net *net);
 
-/* group.c */
+/* peer.c */
 unsigned int sanx_links_reset(struct net *net, u32 node, int lane);
 
 /* seek.c */

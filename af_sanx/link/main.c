@@ -234,12 +234,12 @@ static void net_stop(struct sanx_lnet *lnet)
 		if (wire)
 			net_unlisten(lnet, wire);
 	}
-	sanx_group_stop(lnet);
+	sanx_peers_stop(lnet);
 }
 
 /*
  * Starts or stops the namespace, as its current state requires; @reachable as
- * sanx_group_revalidate().
+ * sanx_peers_revalidate().
  */
 static void net_update(struct sanx_lnet *lnet, bool reachable)
 {
@@ -255,7 +255,7 @@ static void net_update(struct sanx_lnet *lnet, bool reachable)
 	net_set_running(lnet, true);
 	for (kind = 0; kind < __SANX_WIRES; kind++)
 		net_listen(lnet, kind);
-	sanx_group_revalidate(lnet, reachable);
+	sanx_peers_revalidate(lnet, reachable);
 }
 
 /**
@@ -283,7 +283,7 @@ static void net_idle_work(struct work_struct *work)
 	mutex_lock(&lnet->ctl);
 	if (lnet->busy) {
 		/* in use again */
-	} else if (sanx_group_has_conns(lnet) &&
+	} else if (sanx_peers_have_conns(lnet) &&
 		   lnet->idle_tries++ < IDLE_TRIES) {
 		queue_delayed_work(system_long_wq, &lnet->idle,
 				   msecs_to_jiffies(IDLE_MS));
@@ -383,7 +383,6 @@ static int link_net_init(struct net *net)
 	get_random_bytes(&lnet->instance_key, sizeof(lnet->instance_key));
 	mutex_init(&lnet->ctl);
 	mutex_init(&lnet->lock);
-	INIT_LIST_HEAD(&lnet->groups);
 	xa_init(&lnet->peers);
 	INIT_DELAYED_WORK(&lnet->idle, net_idle_work);
 	init_waitqueue_head(&lnet->gone);
@@ -425,7 +424,7 @@ static void link_init(struct sanx_conn *conn)
 
 static int link_connect(struct sanx_conn *conn)
 {
-	return sanx_group_connect(sanx_lconn_of(conn));
+	return sanx_lane_connect(sanx_lconn_of(conn));
 }
 
 /*
@@ -446,7 +445,7 @@ static void link_via(const struct sanx_conn *conn, struct sanx_via *via)
 	link = READ_ONCE(container_of(conn, struct sanx_lconn, conn)->link);
 	if (link) {
 		kind = link->kind;
-		via->node = link->group->peer;
+		via->node = link->peer->id;
 	}
 	rcu_read_unlock();
 	via->name = sanx_link_kind_name(kind);
@@ -564,7 +563,7 @@ static void wire_gone(struct sanx_lnet *lnet, const struct sanx_wire_ops *ops)
 {
 	mutex_lock(&lnet->ctl);
 	net_unlisten(lnet, ops);
-	sanx_group_stop_wire(lnet, ops->kind);
+	sanx_peers_stop_wire(lnet, ops->kind);
 	mutex_unlock(&lnet->ctl);
 }
 

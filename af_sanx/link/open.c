@@ -110,7 +110,7 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 	spin_lock_bh(&link->tx_lock);
 	o = list_first_entry_or_null(&link->opens_free, struct sanx_request,
 				     node);
-	if (!o || open_parse(o, f) || sanx_group_standby(link->group))
+	if (!o || open_parse(o, f) || sanx_lane_standby(link->lane))
 		err = -EPROTO;
 	else if (link->state != SANX_LINK_UP)
 		err = -ENOTCONN;
@@ -134,8 +134,8 @@ static bool open_martian(const struct sanx_request *o)
 	if (sanx_addr_travels(&o->open.dst))
 		return false;
 	pr_debug("node %u asks for an address of its own node\n",
-		 o->link->group->peer);
-	sanx_count_protocol_error(o->link->group->lnet->net);
+		 o->link->peer->id);
+	sanx_count_protocol_error(o->link->peer->lnet->net);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static bool open_reachable(const struct sanx_request *o,
 		*by = (struct sanx_arrival){};
 		return true;
 	}
-	return sanx_route_reaches(link->group->lnet->net, link->group->peer == link->self,
+	return sanx_route_reaches(link->peer->lnet->net, link->peer->id == link->self,
 				  local, remote, by);
 }
 
@@ -175,12 +175,12 @@ static bool open_reachable(const struct sanx_request *o,
  */
 static int open_check(const struct sanx_request *o)
 {
-	const struct sanx_group *g = o->link->group;
-	struct net *net = g->lnet->net;
+	const struct sanx_peer *peer = o->link->peer;
+	struct net *net = peer->lnet->net;
 
 	if (open_martian(o))
 		return SANX_REJECT_DENIED;
-	if (!sanx_node_has_addr(net, g->peer, &o->open.src))
+	if (!sanx_node_has_addr(net, peer->id, &o->open.src))
 		return SANX_REJECT_UNMAPPED;
 	/* Rules are about ports of programs. */
 	if (o->open.dport && !sanx_port_allowed(net, SANX_WAY_IN, &o->open.src, o->open.dport))
@@ -238,7 +238,7 @@ static int open_conn(const struct sanx_request *o, struct sanx_conn *conn,
 
 static int open_serve(const struct sanx_request *o)
 {
-	struct net *net = o->link->group->lnet->net;
+	struct net *net = o->link->peer->lnet->net;
 	struct sanx_endpoint local = {
 		.addr = o->open.dst, .port = o->open.dport,
 	};
@@ -255,7 +255,7 @@ static int open_serve(const struct sanx_request *o)
 	if (err)
 		return err;
 	if (!open_reachable(o, &local, &remote, &by)) {
-		sanx_bounds_unreachable(o->link->group, &local.addr);
+		sanx_bounds_unreachable(o->link->peer, &local.addr);
 		return SANX_REJECT_ROUTE;
 	}
 	if (!sanx_bounds_conn(o->link))
@@ -298,7 +298,7 @@ static int open_dispatch(struct sanx_request *o)
 	 * The first frame of a link may be a request, and may be served before
 	 * link.up has run.  The instance must be compared first.
 	 */
-	sanx_group_link_up(link);
+	sanx_lane_link_up(link);
 	if (READ_ONCE(link->state) == SANX_LINK_UP)
 		reject = o->f.type == SANX_FRAME_RESUME ? sanx_resume_serve(o) :
 							  open_serve(o);
@@ -327,7 +327,7 @@ static void request_serve(struct sanx_request *o)
 static unsigned long request_wait(struct sanx_link *link)
 {
 	return READ_ONCE(link->state) == SANX_LINK_UP ?
-	       sanx_bounds_request(link->group) : 0;
+	       sanx_bounds_request(link->peer) : 0;
 }
 
 /* Takes the next request that may be served now, or comes back when one may. */
@@ -359,7 +359,7 @@ void sanx_request_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),
 					      struct sanx_link, serve);
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	struct sanx_request *o;
 
 	while ((o = request_next(link))) {

@@ -29,9 +29,9 @@
 #define RESUME_IN_ALL	(15 * 60 * HZ)
 
 /**
- * struct sanx_patience - a suspended connection whose group has a link; in jiffies
+ * struct sanx_patience - a suspended connection whose lane has a link; in jiffies
  * @lost: when its last link was lost
- * @up: when the group's link came up, before or after @lost
+ * @up: when the lane's link came up, before or after @lost
  * @heard: when the peer was last heard of on that link
  * @links: links that have come up since @lost
  * @asking: requests of the peer wait to be served, and its own may be among them

@@ -1,423 +1,337 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames of the peer about a connection.
+ * Peers, which are the nodes that a namespace has, or had, links with; and their lanes.
  *
- * Frames of a link arrive one at a time, in order, in softirq.  Each is checked
- * against the state of its connection.  A frame that does not fit is a protocol
- * error and ends the link.
+ * Frames are sent under the lock of their link, and one CPU at a time processes
+ * the frames that arrive on it.  So nodes with several CPUs have several links
+ * to a node, each in a lane of its own, and connections are distributed among
+ * them.  A connection stays in its lane.
+ *
+ * Lanes from SANX_LANES_MAX on are for standby links, which carry no connections: rail.c.
+ *
+ * A peer is made when it is first used, and freed when the namespace stops; and when the node
+ * map changes and does not have the node.
  */
+#include <linux/slab.h>
+
 #include "internal.h"
 
-static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	const struct sanx_rxq *q = &lc->conn.rx;
-	int err = -EPROTO;
-
-	/*
-	 * Check against the credit granted so far: more may be granted before
-	 * sanx_conn_arrive() checks it.
-	 */
-	if (f->offset == q->tail && f->count <= q->granted - q->tail)
-		err = sanx_rings_arrival(lc, f);
-	if (err)
-		return err;
-	sanx_grow_arrival(lc, f);
-	if (f->flags & SANX_FRAME_F_IN_RING)
-		sanx_lring_sync(&lc->ring, f->offset,
-				min(f->count, lc->ring.size));
-	return 0;
-}
-
-/* These frames are about the other direction, and may follow a FIN. */
-static bool frame_after_fin(const struct sanx_frame *f)
-{
-	return f->type == SANX_FRAME_CREDIT || f->type == SANX_FRAME_RING;
-}
-
-static void frame_take_fin(struct sanx_lconn *lc)
-{
-	sanx_lconn_set_rx(lc, SANX_LCONN_RX_FIN);
-	sanx_ack_fin(lc);
-}
+/* Pages that a lane takes. */
+#define LANE_PAGES	DIV_ROUND_UP(sizeof(struct sanx_lane), PAGE_SIZE)
+/* Pages that a peer takes. */
+#define PEER_PAGES	DIV_ROUND_UP(sizeof(struct sanx_peer), PAGE_SIZE)
 
 /*
- * May the peer send @f about this connection now? @ignore: our side has closed,
- * and nobody reads payload any more.
+ * Memory for a peer or a lane, which counts for the user of the namespace.  No I/O: a
+ * connection that moves to another link needs lnet.lock, and reclaim may wait for that
+ * connection.
+ * Return: the memory; or an error pointer: -ENOMEM, or -EDQUOT if the user may have no more.
  */
-static int frame_check_open(struct sanx_lconn *lc, const struct sanx_frame *f,
-			    bool *ignore)
+static void *peer_alloc(struct sanx_lnet *lnet, size_t size, u32 pages)
 {
-	struct sanx_link *link = lc->link;
-	int err = 0;
+	void *p;
 
-	spin_lock_bh(&link->tx_lock);
-	if (!sanx_lconn_hears(&lc->state) ||
-	    (lc->state.rx == SANX_LCONN_RX_FIN && !frame_after_fin(f)))
-		err = -EPROTO;
-	else if (f->type == SANX_FRAME_DATA && !sanx_lconn_is_cut(&lc->state))
-		err = frame_check_data(lc, f);
-	else if (f->type == SANX_FRAME_FIN)
-		frame_take_fin(lc);
-	/* The peer may have sent it before it received our CLOSE. */
-	*ignore = sanx_lconn_is_closed(&lc->state);
-	spin_unlock_bh(&link->tx_lock);
-	return err;
-}
-
-/*
- * Takes a credit, for which payload may have waited.  A sender that waits for
- * room is woken by the acknowledgment: sanx_ack_run().
- */
-static int frame_credit(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_conn *conn = &lc->conn;
-	struct sanx_link *link = lc->link;
-	bool full;
-	int n = 0;
-
-	if (f->credit == READ_ONCE(conn->tx.limit) &&
-	    f->type != SANX_FRAME_RING)
-		return 0;
-	spin_lock_bh(&link->tx_lock);
-	/* LEAVE gave up the room that this credit is about: window.c. */
-	if (!lc->txgen.left)
-		n = sanx_txq_credit(&conn->tx, f->credit);
-	/* LAST waits for the answer, even if that is: no more room. */
-	if ((n > 0 || lc->state.tx == SANX_LCONN_TX_LAST) && lc->pending & LCONN_P_DATA)
-		sanx_xmit_pend(lc, LCONN_P_DATA);
-	full = lc->full;
-	sanx_xmit_unlock(link);
-	if (n <= 0)
-		return n;
-	/*
-	 * The credit of a new ring does not mean that the peer's program read.
-	 */
-	if (f->type != SANX_FRAME_RING)
-		WRITE_ONCE(conn->drain_time, jiffies);
-	if (full)
-		WRITE_ONCE(conn->ack_time, jiffies);
-	else
-		sanx_conn_tx_ready(conn);
-	return 0;
-}
-
-/*
- * Takes payload for a program that has closed.  Nobody reads it, but it counts
- * as received, also in a later RESUME (sanx_emit_resume()).  Bytes of the
- * program that are still unsent are sent if the peer has room, and a reset follows.
- */
-static int frame_unheard(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_link *link = lc->link;
-	int err = 0;
-
-	/*
-	 * A reset connection is not resumed, and the bytes before these may not
-	 * have been counted (sanx_lconn_reset_unread()).
-	 */
-	if (!sanx_lconn_is_cut(&lc->state))
-		err = sanx_rxq_arrive(&lc->conn.rx, f->offset, f->count);
-	/* The room that it brings is room for the last words. */
-	err = err ?: frame_credit(lc, f);
-	if (err)
-		return err;
-	spin_lock_bh(&link->tx_lock);
-	sanx_lconn_last_words(lc);
-	sanx_xmit_unlock(link);
-	return 0;
-}
-
-static int frame_data(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_conn *conn = &lc->conn;
-	bool ignore;
-	int err;
-
-	err = frame_check_open(lc, f, &ignore);
-	if (err)
-		return err;
-	if (ignore)
-		return frame_unheard(lc, f);
-	/* The bytes cause a reset, so they must not become readable. */
-	if (sanx_conn_discards(conn)) {
-		sanx_lconn_reset_unread(lc);
-		return frame_unheard(lc, f);
-	}
-	if (f->flags & SANX_FRAME_F_URGENT)
-		sanx_conn_urgent(conn, f->offset + f->count - 1);
-	if (!(f->flags & SANX_FRAME_F_IN_RING))
-		sanx_rxq_store(&conn->rx, f->offset, f->body, f->count);
-	err = sanx_conn_arrive(conn, f->offset, f->count) ?:
-	      frame_credit(lc, f);
-	if (err)
-		return err;
-	/* Frames of a link arrive one at a time. */
-	WRITE_ONCE(lc->link->rx_bytes, lc->link->rx_bytes + f->count);
-	if (f->flags & SANX_FRAME_F_URGENT)
-		sanx_conn_urgent_came(conn);
-	sanx_conn_rx_ready(conn);
-	return 0;
-}
-
-static int frame_news(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_conn *conn = &lc->conn;
-	bool ignore;
-	int err;
-
-	err = frame_check_open(lc, f, &ignore);
-	if (err)
-		return err;
-	/* Bytes of a reset connection are not counted: frame_unheard(). */
-	if (f->type == SANX_FRAME_FIN && f->offset != conn->rx.tail &&
-	    !sanx_lconn_is_cut(&lc->state))
-		return -EPROTO;
-	err = frame_credit(lc, f);
-	if (err || ignore)
-		return err;
-	/* Not an error, even if our program has closed meanwhile. */
-	if (f->type == SANX_FRAME_FIN)
-		sanx_conn_fin(conn);
-	else
-		sanx_conn_confirmed(conn);
-	return 0;
-}
-
-/* RING: the peer has a larger ring, or answers our LEAVE. */
-static int frame_ring(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_link *link = lc->link;
-	bool ignore;
-	int err;
-
-	/* Bytes sent before our program closed may wait for it. */
-	err = frame_check_open(lc, f, &ignore);
-	if (err)
-		return err;
-	spin_lock_bh(&link->tx_lock);
-	err = sanx_window_ring(lc, f);
-	spin_unlock_bh(&link->tx_lock);
-	return err ?: frame_credit(lc, f);
-}
-
-/* LEAVE: the peer does not write our ring any more. */
-static int frame_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_link *link = lc->link;
-	bool ignore;
-	int err;
-
-	err = frame_check_open(lc, f, &ignore);
-	if (err || ignore)
-		return err;
-	spin_lock_bh(&link->tx_lock);
-	err = sanx_rings_leave(lc, f);
-	sanx_xmit_unlock(link);
-	return err;
-}
-
-static int frame_close(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_conn *conn = &lc->conn;
-	struct sanx_link *link = lc->link;
-	bool unsent, closed;
-
-	spin_lock_bh(&link->tx_lock);
-	closed = sanx_lconn_is_closed(&lc->state);
-	if (!sanx_lconn_hears(&lc->state)) {
-		spin_unlock_bh(&link->tx_lock);
-		return -EPROTO;
-	}
-	sanx_lconn_set_rx(lc, SANX_LCONN_RX_CLOSED);
-	/* The peer reads no more, so pending frames are dropped. */
-	unsent = lc->posted != lc->announced;
-	lc->pending = 0;
-	sanx_xmit_pend(lc, LCONN_P_CLOSE_ACK);
-	sanx_xmit_unlock(link);
-
-	if (closed)
-		return 0;
-	if (f->flags & SANX_FRAME_F_RESET)
-		sanx_conn_reset(conn, ECONNRESET);
-	else
-		sanx_conn_peer_closed(conn);
-	/* TCP's peer would have answered these bytes with a reset. */
-	if (unsent)
-		sanx_conn_reset(conn, ECONNRESET);
-	return 0;
-}
-
-static int frame_close_ack(struct sanx_lconn *lc)
-{
-	struct sanx_link *link = lc->link;
-	int err = 0;
-
-	spin_lock_bh(&link->tx_lock);
-	if (lc->state.close != SANX_LCONN_CLOSE_SENT ||
-	    sanx_lconn_is_over(&lc->state)) {
-		err = -EPROTO;
-	} else {
-		sanx_lconn_set_close(lc, SANX_LCONN_CLOSE_ACKED);
-		sanx_lconn_check_over(lc);
-	}
-	spin_unlock_bh(&link->tx_lock);
-	return err;
-}
-
-/*
- * Takes the answer to an OPEN.  The caller sets the next phase.
- * Return: true if an answer was due.
- */
-static bool frame_answers(struct sanx_lconn *lc)
-{
-	struct sanx_link *link = lc->link;
-
-	lockdep_assert_held(&link->tx_lock);
-	if (lc->state.phase != SANX_LCONN_OPEN_SENT)
-		return false;
-	sanx_ask_answered(lc);
-	WRITE_ONCE(link->opening, link->opening - 1);
-	return true;
-}
-
-/*
- * Tells the program that it is connected, and the peer that we know of the
- * connection.  The program may send at once, which says so too.  If its socket is
- * TCP's by now, nothing may say so, and a reset follows from close().
- */
-static void frame_established(struct sanx_lconn *lc)
-{
-	struct sanx_link *link = lc->link;
-
-	/* If this fails, close() was called or will be. */
-	if (sanx_conn_established(&lc->conn))
-		return;
-	spin_lock_bh(&link->tx_lock);
-	if (sanx_lconn_is_open(&lc->state) && !sanx_lconn_is_closed(&lc->state))
-		sanx_xmit_pend(lc, LCONN_P_CREDIT);
-	sanx_xmit_unlock(link);
-}
-
-static int frame_open_ack(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	struct sanx_link *link = lc->link;
-	struct sanx_window_info win;
-	bool closed;
-	u32 id;
-
-	if (sanx_open_ack_parse(f, &id, &win) ||
-	    sanx_window_ok(link, &win) || sanx_conn_asks(&lc->conn))
-		return -EPROTO;
-	spin_lock_bh(&link->tx_lock);
-	if (!frame_answers(lc)) {
-		spin_unlock_bh(&link->tx_lock);
-		return -EPROTO;
-	}
-	lc->peer_id = id;
-	sanx_window_open(lc, &win);
-	sanx_lconn_set_phase(lc, SANX_LCONN_OPEN);
-	closed = sanx_lconn_is_closed(&lc->state);
-	if (closed) {
-		sanx_lconn_set_tx(lc, SANX_LCONN_TX_RESET);
-		sanx_xmit_pend(lc, LCONN_P_CLOSE);
-	} else {
-		sanx_xmit_run(link);
-	}
-	sanx_xmit_unlock(link);
-	if (!closed)
-		frame_established(lc);
-	return 0;
-}
-
-/* Why a connection is TCP, by OPEN_REJ.  BUSY is no such reason. */
-static const enum sanx_fallback reject_reasons[__SANX_REJECT_END] = {
-	[SANX_REJECT_NO_LISTENER]	= SANX_FALLBACK_REFUSED,
-	[SANX_REJECT_DENIED]		= SANX_FALLBACK_DENIED,
-	[SANX_REJECT_UNMAPPED]		= SANX_FALLBACK_UNMAPPED,
-	[SANX_REJECT_ROUTE]		= SANX_FALLBACK_ROUTE,
-	[SANX_REJECT_LIMIT]		= SANX_FALLBACK_LIMIT,
-	[SANX_REJECT_WELCOME]		= SANX_FALLBACK_NONE,
-};
-
-/* Is it an answer to what was asked?  A question is answered at once, and never admitted. */
-static bool rej_fits(const struct sanx_conn *conn, u32 reason)
-{
-	return reason != (sanx_conn_asks(conn) ? SANX_REJECT_BUSY : SANX_REJECT_WELCOME);
-}
-
-static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f)
-{
-	bool busy = f->count == SANX_REJECT_BUSY;
-	struct sanx_conn *conn = &lc->conn;
-	struct sanx_link *link = lc->link;
-	bool closed;
-
-	if (!rej_fits(conn, f->count))
-		return -EPROTO;
-	spin_lock_bh(&link->tx_lock);
-	if (!frame_answers(lc)) {
-		spin_unlock_bh(&link->tx_lock);
-		return -EPROTO;
-	}
-	closed = sanx_lconn_is_closed(&lc->state);
-	if (busy && !closed)
-		sanx_lconn_set_phase(lc, SANX_LCONN_IDLE);
-	else
-		sanx_lconn_abort(lc);
-	sanx_xmit_run(link);
-	sanx_xmit_unlock(link);
-	if (closed)
-		return 0;
-	if (busy)
-		sanx_conn_busy(conn);
-	else
-		sanx_conn_refused(conn, reject_reasons[f->count]);
-	return 0;
+	lockdep_assert_held(&lnet->lock);
+	if (!sanx_user_claim(lnet->user, pages, 4))
+		return ERR_PTR(-EDQUOT);
+	p = kzalloc(size, GFP_NOIO);
+	if (p)
+		return p;
+	sanx_user_unclaim(lnet->user, pages);
+	return ERR_PTR(-ENOMEM);
 }
 
 /**
- * sanx_lconn_frame() - take a frame about a connection
- * @lc: the connection; the caller has a reference; it may be not yet, or not
- *	any more, attached
- * @link: the link that the frame arrived on
- * @f: the frame
+ * sanx_peer_find() - find a peer
+ * @lnet: the namespace
+ * @id: its node id
  *
- * Context: softirq, one at a time for a link; takes tx_lock.
- * Return: 0, or -EPROTO if no correct peer sends the frame now.
+ * Context: process, lnet.lock held.
+ * Return: the peer, or NULL.
  */
-int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
-		     const struct sanx_frame *f)
+struct sanx_peer *sanx_peer_find(struct sanx_lnet *lnet, u32 id)
 {
-	/*
-	 * A connection on @link does not move while frames arrive there: it
-	 * moves after @link was drained.  Pairs with smp_store_release() in
-	 * resume_switch().
-	 */
-	if (smp_load_acquire(&lc->link) != link)
-		return -EPROTO;
-	switch (f->type) {
-	case SANX_FRAME_DATA:
-		return frame_data(lc, f);
-	case SANX_FRAME_CREDIT:
-	case SANX_FRAME_FIN:
-		return frame_news(lc, f);
-	case SANX_FRAME_RING:
-		return frame_ring(lc, f);
-	case SANX_FRAME_LEAVE:
-		return frame_leave(lc, f);
-	case SANX_FRAME_CLOSE:
-		return frame_close(lc, f);
-	case SANX_FRAME_CLOSE_ACK:
-		return frame_close_ack(lc);
-	case SANX_FRAME_OPEN_ACK:
-		return frame_open_ack(lc, f);
-	case SANX_FRAME_OPEN_REJ:
-		return frame_open_rej(lc, f);
-	case SANX_FRAME_RESUME_ACK:
-		return sanx_resume_answer(lc, f);
-	case SANX_FRAME_RESUME_REJ:
-		return sanx_resume_refused(lc);
-	default:
-		return -EPROTO;
+	lockdep_assert_held(&lnet->lock);
+	return xa_load(&lnet->peers, id);
+}
+
+/**
+ * sanx_peer_get() - find or make a peer
+ * @lnet: the namespace
+ * @id: its node id
+ *
+ * Context: process, lnet.lock held.
+ * Return: the peer, without a reference; or an error pointer: -ENOMEM, or -EDQUOT if the user
+ * may have no more.
+ */
+struct sanx_peer *sanx_peer_get(struct sanx_lnet *lnet, u32 id)
+{
+	struct sanx_peer *peer = sanx_peer_find(lnet, id);
+	int err;
+
+	if (peer)
+		return peer;
+	peer = peer_alloc(lnet, sizeof(*peer), PEER_PAGES);
+	if (IS_ERR(peer))
+		return peer;
+	kref_init(&peer->refs);
+	peer->lnet = lnet;
+	peer->user = sanx_user_get(lnet->user);
+	peer->id = id;
+	INIT_DELAYED_WORK(&peer->care, sanx_rails_care_work);
+	sanx_rails_renumber(peer);
+	err = xa_err(xa_store(&lnet->peers, id, peer, GFP_NOIO));
+	if (!err)
+		return peer;
+	sanx_peer_put(peer);
+	return ERR_PTR(err);
+}
+
+/**
+ * sanx_peer_lane() - find or make a lane to a node
+ * @peer: the node
+ * @number: number of the lane, below SANX_LANES_ALL
+ *
+ * Context: process, lnet.lock held.
+ * Return: the lane; or an error pointer: -ENOMEM, or -EDQUOT if the user may have no more.
+ */
+struct sanx_lane *sanx_peer_lane(struct sanx_peer *peer, u32 number)
+{
+	struct sanx_lane *lane = peer->lanes[number];
+
+	if (lane)
+		return lane;
+	lane = peer_alloc(peer->lnet, sizeof(*lane), LANE_PAGES);
+	if (IS_ERR(lane))
+		return lane;
+	lane->peer = peer;
+	lane->number = number;
+	sanx_lane_init(lane);
+	peer->lanes[number] = lane;
+	return lane;
+}
+
+static void peer_free_rcu(struct rcu_head *rcu)
+{
+	struct sanx_peer *peer = container_of(rcu, struct sanx_peer, rcu);
+	unsigned int i;
+
+	for (i = 0; i < SANX_LANES_ALL; i++)
+		kfree(peer->lanes[i]);
+	kfree(peer);
+}
+
+static void peer_free(struct kref *refs)
+{
+	struct sanx_peer *peer = container_of(refs, struct sanx_peer, refs);
+	struct sanx_lane *lane;
+	unsigned int i;
+
+	/* Each ring and chunk has a reference. */
+	WARN_ON_ONCE(atomic_long_read(&peer->memory));
+	for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+		xa_destroy(&lane->ids);
+		sanx_user_unclaim(peer->user, LANE_PAGES);
 	}
+	sanx_user_unclaim(peer->user, PEER_PAGES);
+	sanx_user_put(peer->user);
+	call_rcu(&peer->rcu, peer_free_rcu);
+}
+
+/**
+ * sanx_peer_put() - put a reference
+ * @peer: the peer, not valid for the caller afterwards
+ *
+ * Context: any.
+ */
+void sanx_peer_put(struct sanx_peer *peer)
+{
+	kref_put(&peer->refs, peer_free);
+}
+
+/* Does nothing use a peer?  Links and memory have references. */
+static bool peer_idle(const struct sanx_peer *peer)
+{
+	const struct sanx_lane *lane;
+	unsigned int i;
+
+	lockdep_assert_held(&peer->lnet->lock);
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		if (!list_empty(&lane->waiters) || lane->n_suspended)
+			return false;
+	return kref_read(&peer->refs) == 1;
+}
+
+/* Frees a peer that is in lnet.peers no more, once nothing uses it. */
+static void peer_end(struct sanx_peer *peer)
+{
+	struct sanx_lane *lane;
+	unsigned int i;
+
+	cancel_delayed_work_sync(&peer->care);
+	for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+		cancel_delayed_work_sync(&lane->timer);
+		cancel_delayed_work_sync(&lane->retry);
+	}
+	sanx_peer_put(peer);
+}
+
+/**
+ * sanx_peers_revalidate() - apply a changed node map, or changed keys
+ * @lnet: the namespace
+ * @reachable: who could not be reached may be now: all backoffs end
+ *
+ * Ends links to nodes that are no longer in the map, and all links if the id of this
+ * node has changed, and resets suspended connections to such nodes.  A link on a rail
+ * that is no longer in the map, with a key that is not valid any more, or without one
+ * if there is one now, is taken for lost: its connections continue on another one.
+ *
+ * Frees what there is of nodes that are not in the map, once nothing uses it: at the latest
+ * at the change after the next, so a namespace has no more peers than its maps had nodes.
+ *
+ * Context: process, may sleep; lnet.ctl held, so that no other call frees peers.
+ */
+void sanx_peers_revalidate(struct sanx_lnet *lnet, bool reachable)
+{
+	struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned long id;
+	unsigned int i;
+	bool mapped;
+
+	lockdep_assert_held(&lnet->ctl);
+	mutex_lock(&lnet->lock);
+	xa_for_each(&lnet->peers, id, peer) {
+		mapped = sanx_node_by_id(lnet->net, id, NULL);
+		sanx_rails_renumber(peer);
+		for (i = 0; (lane = sanx_lane_next(peer, &i));)
+			sanx_lane_revalidate(lane, mapped, reachable);
+		sanx_rails_care(peer);
+		if (mapped || !peer_idle(peer))
+			continue;
+		xa_erase(&lnet->peers, id);
+		mutex_unlock(&lnet->lock);
+		peer_end(peer);
+		mutex_lock(&lnet->lock);
+	}
+	mutex_unlock(&lnet->lock);
+}
+
+/**
+ * sanx_links_reset() - end the links to a node, as if they were lost
+ * @net: the namespace
+ * @node: its node id
+ * @number: number of a lane, or -1 for all
+ *
+ * Connections continue on new links.  Rails that have failed before are not held any more,
+ * nor lanes in which connects do not wait; those of the links that end count it as a loss.
+ *
+ * Context: process, may sleep; takes lnet.lock.
+ * Return: number of links.
+ */
+unsigned int sanx_links_reset(struct net *net, u32 node, int number)
+{
+	struct sanx_lnet *lnet = sanx_lnet_of(net);
+	struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned int i, n = 0;
+
+	mutex_lock(&lnet->lock);
+	peer = sanx_peer_find(lnet, node);
+	if (!peer)
+		goto out;
+	for (i = 0; i < RAILS_MAX; i++)
+		rails_forgive(&peer->rails, i);
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		if (number < 0 || lane->number == number)
+			n += sanx_lane_reset(lane);
+	sanx_rails_care(peer);
+out:
+	mutex_unlock(&lnet->lock);
+	return n;
+}
+
+/**
+ * sanx_peers_stop() - end all links of a namespace, and wait for that
+ * @lnet: a namespace that is not running, without listeners
+ *
+ * Context: process, may sleep; lnet.ctl held.
+ */
+void sanx_peers_stop(struct sanx_lnet *lnet)
+{
+	struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned long id;
+	unsigned int i;
+
+	mutex_lock(&lnet->lock);
+	xa_for_each(&lnet->peers, id, peer)
+		for (i = 0; (lane = sanx_lane_next(peer, &i));)
+			sanx_lane_stop(lane);
+	mutex_unlock(&lnet->lock);
+	for (i = 0; i < __SANX_WIRES; i++)
+		wait_event(lnet->gone, !atomic_read(&lnet->n_links[i]));
+
+	/* Nothing is added while the namespace is not running, and only who holds ctl removes. */
+	xa_for_each(&lnet->peers, id, peer) {
+		mutex_lock(&lnet->lock);
+		xa_erase(&lnet->peers, id);
+		mutex_unlock(&lnet->lock);
+		for (i = 0; (lane = sanx_lane_next(peer, &i));)
+			sanx_suspend_stop(lane);
+		peer_end(peer);
+	}
+}
+
+/**
+ * sanx_peers_stop_wire() - end all links over a wire, and wait for that
+ * @lnet: a namespace that does not use the wire any more, without its listener
+ * @kind: kind of the wire
+ *
+ * Context: process, may sleep; lnet.ctl held.
+ */
+void sanx_peers_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
+{
+	struct sanx_link *link;
+	struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	unsigned long id;
+	unsigned int i;
+
+	mutex_lock(&lnet->lock);
+	xa_for_each(&lnet->peers, id, peer)
+		for (i = 0; (lane = sanx_lane_next(peer, &i));)
+			list_for_each_entry(link, &lane->links, node)
+				if (link->kind == kind)
+					sanx_link_kill(link, SANX_END_LOST);
+	mutex_unlock(&lnet->lock);
+	wait_event(lnet->gone, !atomic_read(&lnet->n_links[kind]));
+}
+
+/**
+ * sanx_peers_have_conns() - are there connections, attached or suspended?
+ * @lnet: the namespace
+ *
+ * Context: process, may sleep.
+ * Return: true if there are.
+ */
+bool sanx_peers_have_conns(struct sanx_lnet *lnet)
+{
+	struct sanx_link *link;
+	struct sanx_lane *lane;
+	struct sanx_peer *peer;
+	bool found = false;
+	unsigned long id;
+	unsigned int i;
+
+	mutex_lock(&lnet->lock);
+	xa_for_each(&lnet->peers, id, peer) {
+		for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+			found |= lane->n_suspended;
+			list_for_each_entry(link, &lane->links, node)
+				found |= READ_ONCE(link->n_conns);
+		}
+	}
+	mutex_unlock(&lnet->lock);
+	return found;
 }

@@ -5,7 +5,7 @@
  *
  * A rail is an address of the peer and the address of this node from which it is
  * reached.  Its number is that of the peer's address in the node map.  All lanes to a
- * node share what is known of its rails: group.rails and .rail_count of lane 0.
+ * node share what is known of its rails: peer.rails and .rail_count.
  *
  * A rail is usable if this node has a wire for it, the port of its own address has a
  * carrier, and the administrator does not say that it is down.  A rail is well if a link
@@ -13,10 +13,10 @@
  * standby link, in a lane of its own that has no connections.  So a rail that is broken
  * is seen before it is needed, and a lane moves only to a rail that works.
  *
- * rail_care_work() sees to all of that, after each change and from time to time: it moves
+ * sanx_rails_care_work() sees to all of that, after each change and from time to time: it moves
  * lanes, adds lanes when the load is to be spread, makes standby links, and says which link
  * of a rail asks for all (beat.h).  It goes on as long as the map has several rails of the
- * node.  What a lane does that has no link is up to group.c.
+ * node.  What a lane does that has no link is up to attempt.c.
  *
  * Of two nodes, one makes standby links and moves lanes, so that they do not move twice
  * (rail_keeper()).  But each node moves lanes from a rail that it cannot use, or is to
@@ -28,7 +28,7 @@
 #include "config/cov.h"
 #include "internal.h"
 
-/* Intervals between calls of rail_care_work() if nothing changes, in jiffies. */
+/* Intervals between calls of sanx_rails_care_work() if nothing changes, in jiffies. */
 #define CARE_EVERY	(2 * HZ)
 /* If all that matters tells when it changes: care_often(). */
 #define CARE_SELDOM	(20 * HZ)
@@ -50,70 +50,72 @@ static unsigned int rail_index(const struct sanx_node_info *info,
 	return RAILS_MAX;
 }
 
-static bool rail_counted_as(const struct sanx_group *first, unsigned int k,
+static bool rail_counted_as(const struct sanx_peer *peer, unsigned int k,
 			    const struct sanx_node_info *info, unsigned int i)
 {
-	const struct sanx_rail_count *c = &first->rail_count[k];
+	const struct sanx_rail_count *c = &peer->rail_count[k];
 
 	return c->kind == info->kind[i] && ipv6_addr_equal(&c->addr, &info->rail[i]);
 }
 
-static void lane_renumber(struct sanx_group *g, const unsigned int *to)
+static void lane_renumber(struct sanx_lane *lane, const unsigned int *to)
 {
-	g->rail = to[min(g->rail, RAILS_MAX)];
-	g->tried = g->rail < RAILS_MAX ? BIT(g->rail) : 0;
-	g->refused = 0;
-	g->final = 0;
+	lane->rail = to[min(lane->rail, RAILS_MAX)];
+	lane->tried = lane->rail < RAILS_MAX ? BIT(lane->rail) : 0;
+	lane->refused = 0;
+	lane->final = 0;
 }
 
 /**
  * sanx_rails_renumber() - apply the order of the rails in a changed node map
- * @first: lane 0
+ * @peer: the node
  *
  * What is known of a rail stays with it, and attempts go on.  Until this is called, the
  * lanes have the rails and numbers that they had, whatever the node map has by now.
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rails_renumber(struct sanx_group *first)
+void sanx_rails_renumber(struct sanx_peer *peer)
 {
 	struct sanx_rail_count count[RAILS_MAX] = {};
 	unsigned int i, k, to[RAILS_MAX + 1];
 	struct sanx_node_info info = {};
 	struct rails rails = {};
+	struct sanx_lane *lane;
 	bool same = true;
 
-	lockdep_assert_held(&first->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	for (k = 0; k <= RAILS_MAX; k++)
 		to[k] = RAILS_MAX;
-	sanx_node_by_id(first->lnet->net, first->peer, &info);
+	sanx_node_by_id(peer->lnet->net, peer->id, &info);
 	for (i = 0; i < info.n_rails; i++) {
-		for (k = 0; k < RAILS_MAX && !rail_counted_as(first, k, &info, i); k++)
+		for (k = 0; k < RAILS_MAX && !rail_counted_as(peer, k, &info, i); k++)
 			;
 		same &= k == i;
 		if (k < RAILS_MAX) {
 			to[k] = i;
-			count[i] = first->rail_count[k];
-			rails.rail[i] = first->rails.rail[k];
+			count[i] = peer->rail_count[k];
+			rails.rail[i] = peer->rails.rail[k];
 		}
 		count[i].addr = info.rail[i];
 		count[i].kind = info.kind[i];
 	}
-	memcpy(first->rail_count, count, sizeof(count));
-	first->rails = rails;
-	for (i = 0; !same && i < SANX_LANES_ALL; i++)
-		if (first->lanes[i])
-			lane_renumber(first->lanes[i], to);
+	memcpy(peer->rail_count, count, sizeof(count));
+	peer->rails = rails;
+	if (same)
+		return;
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		lane_renumber(lane, to);
 }
 
 /* The rails of a node as its lanes have them: sanx_rails_renumber(). */
-static void rails_numbered(const struct sanx_group *first, struct sanx_node_info *info)
+static void rails_numbered(const struct sanx_peer *peer, struct sanx_node_info *info)
 {
 	unsigned int i;
 
-	for (i = 0; i < RAILS_MAX && !ipv6_addr_any(&first->rail_count[i].addr); i++) {
-		info->rail[i] = first->rail_count[i].addr;
-		info->kind[i] = first->rail_count[i].kind;
+	for (i = 0; i < RAILS_MAX && !ipv6_addr_any(&peer->rail_count[i].addr); i++) {
+		info->rail[i] = peer->rail_count[i].addr;
+		info->kind[i] = peer->rail_count[i].kind;
 	}
 	info->n_rails = i;
 }
@@ -145,8 +147,8 @@ unsigned int sanx_rail_of(const struct sanx_link *link)
 {
 	struct sanx_node_info info;
 
-	lockdep_assert_held(&link->group->lnet->lock);
-	rails_numbered(link->group->first, &info);
+	lockdep_assert_held(&link->peer->lnet->lock);
+	rails_numbered(link->peer, &info);
 	return sanx_rail_in(&info, link);
 }
 
@@ -227,16 +229,26 @@ bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen 
 	return true;
 }
 
-static u32 group_self_id(const struct sanx_group *g)
+/*
+ * Our node id, as the peer's links have it: sanx_node_self() looks an address up in the
+ * routes, and finds none when the address has just gone with the last link.
+ */
+static u32 peer_self_id(const struct sanx_peer *peer)
 {
-	const struct sanx_link *link = g->out ?: g->trying;
+	const struct sanx_link *link, *dying = NULL;
+	const struct sanx_lane *lane;
+	unsigned int i;
 
-	/* sanx_node_self() looks an address up in the routes. */
-	return link ? link->self : sanx_node_self(g->lnet->net);
+	for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+		link = lane->out ?: lane->trying;
+		if (link && READ_ONCE(link->state) < SANX_LINK_DYING)
+			return link->self;
+		dying = link ?: dying;
+	}
+	return dying ? dying->self : sanx_node_self(peer->lnet->net);
 }
 
-static void look_at_lane(const struct sanx_group *g, const struct sanx_group *lane,
-			 struct sanx_rails_seen *s)
+static void look_at_lane(const struct sanx_lane *lane, bool asks, struct sanx_rails_seen *s)
 {
 	const struct sanx_link *link;
 	unsigned int n = RAILS_MAX;
@@ -246,41 +258,43 @@ static void look_at_lane(const struct sanx_group *g, const struct sanx_group *la
 		    READ_ONCE(link->use) == SANX_LINK_TAKEN &&
 		    sanx_rail_in(&s->peer, link) < RAILS_MAX)
 			s->view.well |= BIT(sanx_rail_in(&s->peer, link));
-	if (sanx_group_standby(lane))
+	if (sanx_lane_standby(lane))
 		return;
 	if (lane->out)
 		n = sanx_rail_in(&s->peer, lane->out);
-	s->lane_rail[lane->lane] = n;
+	s->lane_rail[lane->number] = n;
 	if (n < RAILS_MAX)
 		s->used |= BIT(n);
 	if (lane->trying)
 		n = lane->rail;
-	if (lane != g && n < RAILS_MAX)
+	if (!asks && n < RAILS_MAX)
 		s->view.load[n]++;
 }
 
 /**
  * sanx_rails_look() - see what the rails to a node are like
- * @g: the lane that asks
+ * @peer: the node
+ * @asks: the lane that is to have a rail, which is no load of one; or NULL
  * @s: filled, with the rails and numbers that the lanes have: sanx_rails_renumber(); as
  *	without rails if the node map does not have the node
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rails_look(const struct sanx_group *g, struct sanx_rails_seen *s)
+void sanx_rails_look(const struct sanx_peer *peer, const struct sanx_lane *asks,
+		     struct sanx_rails_seen *s)
 {
-	const struct sanx_group *first = g->first;
+	struct net *net = peer->lnet->net;
+	const struct sanx_lane *lane;
 	unsigned int i;
 
-	lockdep_assert_held(&g->lnet->lock);
-	if (!rails_ends(g->lnet->net, group_self_id(g), g->peer, s))
+	lockdep_assert_held(&peer->lnet->lock);
+	if (!rails_ends(net, peer_self_id(peer), peer->id, s))
 		return;
-	rails_numbered(first, &s->peer);
-	rails_view(g->lnet->net, s);
+	rails_numbered(peer, &s->peer);
+	rails_view(net, s);
 	memset(s->lane_rail, RAILS_MAX, sizeof(s->lane_rail));
-	for (i = 0; i < SANX_LANES_ALL; i++)
-		if (first->lanes[i])
-			look_at_lane(g, first->lanes[i], s);
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		look_at_lane(lane, lane == asks, s);
 }
 
 static unsigned int others_in(const struct sanx_rails_seen *s, const struct sanx_link *link)
@@ -297,10 +311,10 @@ static unsigned int others_in(const struct sanx_rails_seen *s, const struct sanx
  */
 unsigned int sanx_rail_others(const struct sanx_link *link)
 {
-	const struct sanx_group *g = link->group;
+	const struct sanx_peer *peer = link->peer;
 	struct sanx_rails_seen s;
 
-	if (!sanx_rails_see(g->lnet->net, link->self, g->peer, &s))
+	if (!sanx_rails_see(peer->lnet->net, link->self, peer->id, &s))
 		return 0;
 	return others_in(&s, link);
 }
@@ -314,13 +328,13 @@ unsigned int sanx_rail_others(const struct sanx_link *link)
  */
 bool sanx_rail_may_leave(const struct sanx_link *link)
 {
-	const struct sanx_group *g = link->group;
+	const struct sanx_peer *peer = link->peer;
 	struct sanx_rails_seen s;
 	u32 others;
 
-	sanx_rails_look(g, &s);
+	sanx_rails_look(peer, NULL, &s);
 	others = s.view.usable & ~s.view.drain & ~BIT(sanx_rail_in(&s.peer, link));
-	return rails_not_held(&g->first->rails, others, jiffies);
+	return rails_not_held(&peer->rails, others, jiffies);
 }
 
 /**
@@ -333,43 +347,43 @@ bool sanx_rail_may_leave(const struct sanx_link *link)
  */
 bool sanx_rail_stays(const struct sanx_link *link)
 {
-	const struct sanx_group *g = link->group;
+	const struct sanx_peer *peer = link->peer;
 	struct sanx_rail_setting set;
 	struct sanx_rails_seen s;
 
 	/* Not resolved yet. */
 	if (ipv6_addr_any(&link->local))
 		return true;
-	sanx_rail_setting(g->lnet->net, link->kind, &link->local, &link->remote,
+	sanx_rail_setting(peer->lnet->net, link->kind, &link->local, &link->remote,
 			  &set);
 	if (set.admin == SANX_RAIL_ADMIN_DOWN)
 		return false;
-	if (sanx_addr_works(g->lnet->net, &link->local))
+	if (sanx_addr_works(peer->lnet->net, &link->local))
 		return true;
-	return !sanx_rails_see(g->lnet->net, link->self, g->peer, &s) ||
+	return !sanx_rails_see(peer->lnet->net, link->self, peer->id, &s) ||
 	       !(s.view.usable & ~s.view.drain);
 }
 
 /**
  * sanx_rail_takes() - may a peer have a link on a rail?
- * @g: its lane
+ * @peer: the node
  * @self: our node id
  * @ask: the request
  *
  * Context: process, lnet.lock held.
  * Return: false if the rail is down, or if it is to be left and there is another.
  */
-bool sanx_rail_takes(const struct sanx_group *g, u32 self,
+bool sanx_rail_takes(const struct sanx_peer *peer, u32 self,
 		     const struct sanx_wire_ask *ask)
 {
 	struct sanx_rail_setting set;
 	struct sanx_rails_seen s;
 
-	sanx_rail_setting(g->lnet->net, ask->kind, &ask->local, &ask->remote, &set);
+	sanx_rail_setting(peer->lnet->net, ask->kind, &ask->local, &ask->remote, &set);
 	if (set.admin == SANX_RAIL_ADMIN_DOWN)
 		return false;
 	return set.admin != SANX_RAIL_ADMIN_DRAIN ||
-	       !sanx_rails_see(g->lnet->net, self, g->peer, &s) ||
+	       !sanx_rails_see(peer->lnet->net, self, peer->id, &s) ||
 	       !(s.view.usable & ~s.view.drain);
 }
 
@@ -378,16 +392,16 @@ static unsigned long rail_hold(void)
 	return msecs_to_jiffies(READ_ONCE(rail_hold_ms));
 }
 
-static void rail_log(const struct sanx_group *g, const struct sanx_rail_count *c)
+static void rail_log(const struct sanx_peer *peer, const struct sanx_rail_count *c)
 {
 	if (c->cause == SANX_CAUSE_UP)
-		pr_info_ratelimited("node %u is reached at %s %pI6c\n", g->peer,
+		pr_info_ratelimited("node %u is reached at %s %pI6c\n", peer->id,
 				    sanx_link_kind_name(c->kind), &c->addr);
 	else if (c->cause == SANX_CAUSE_LOST)
-		pr_notice_ratelimited("node %u is lost at %s %pI6c\n", g->peer,
+		pr_notice_ratelimited("node %u is lost at %s %pI6c\n", peer->id,
 				      sanx_link_kind_name(c->kind), &c->addr);
 	else
-		pr_notice_ratelimited("no link to node %u at %s %pI6c: %s\n", g->peer,
+		pr_notice_ratelimited("no link to node %u at %s %pI6c: %s\n", peer->id,
 				      sanx_link_kind_name(c->kind), &c->addr,
 				      sanx_cause_asks(c->cause));
 }
@@ -396,17 +410,17 @@ static void rail_log(const struct sanx_group *g, const struct sanx_rail_count *c
  * Is something wrong with a rail, if a lane has no link on it?  Not if another lane has one
  * there, or if this node does not want one.
  */
-static noinline_for_stack bool rail_ails(const struct sanx_group *g, unsigned int rail)
+static noinline_for_stack bool rail_ails(const struct sanx_peer *peer, unsigned int rail)
 {
 	struct sanx_rails_seen s;
 
-	sanx_rails_look(g, &s);
+	sanx_rails_look(peer, NULL, &s);
 	return s.allowed & ~s.view.well & BIT(rail);
 }
 
 /**
  * sanx_rail_note() - remember why there is no link on a rail, or that there is one
- * @g: the lane
+ * @peer: the node
  * @rail: number of the rail, or RAILS_MAX
  * @cause: why; or SANX_CAUSE_UP
  *
@@ -414,74 +428,71 @@ static noinline_for_stack bool rail_ails(const struct sanx_group *g, unsigned in
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rail_note(struct sanx_group *g, unsigned int rail, enum sanx_cause cause)
+void sanx_rail_note(struct sanx_peer *peer, unsigned int rail, enum sanx_cause cause)
 {
 	struct sanx_rail_count *c;
 
-	lockdep_assert_held(&g->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	if (rail >= RAILS_MAX)
 		return;
-	c = &g->first->rail_count[rail];
-	if (c->cause == cause || (cause != SANX_CAUSE_UP && !rail_ails(g, rail)))
+	c = &peer->rail_count[rail];
+	if (c->cause == cause || (cause != SANX_CAUSE_UP && !rail_ails(peer, rail)))
 		return;
 	/* Another lane has lost its link later, and an attempt has found out more. */
 	if (cause == SANX_CAUSE_LOST && c->cause != SANX_CAUSE_UP)
 		return;
 	c->cause = cause;
-	rail_log(g, c);
-	sanx_rail_tell(g->first, rail);
+	rail_log(peer, c);
+	sanx_rail_tell(peer, rail);
 }
 
 /**
  * sanx_rail_failed() - an attempt on a rail has failed, or a link was lost
- * @g: the lane
+ * @peer: the node
  * @rail: number of the rail, or RAILS_MAX
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rail_failed(struct sanx_group *g, unsigned int rail)
+void sanx_rail_failed(struct sanx_peer *peer, unsigned int rail)
 {
-	struct sanx_group *first = g->first;
-
-	lockdep_assert_held(&g->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	if (rail >= RAILS_MAX)
 		return;
-	rails_failed(&first->rails, rail, jiffies, rail_hold(), get_random_u32());
-	first->rail_count[rail].errors++;
+	rails_failed(&peer->rails, rail, jiffies, rail_hold(), get_random_u32());
+	peer->rail_count[rail].errors++;
 }
 
 /**
  * sanx_rail_refused() - the peer has a rail and does not take a link on it now
- * @g: the lane
+ * @peer: the node
  * @rail: number of the rail
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rail_refused(struct sanx_group *g, unsigned int rail)
+void sanx_rail_refused(struct sanx_peer *peer, unsigned int rail)
 {
-	lockdep_assert_held(&g->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	if (rail < RAILS_MAX)
-		rails_refused(&g->first->rails, rail, jiffies, rail_hold(),
+		rails_refused(&peer->rails, rail, jiffies, rail_hold(),
 			      get_random_u32());
 }
 
 /* Does a lane with connections use the rail? */
-static bool rail_used(const struct sanx_group *first, unsigned int rail)
+static bool rail_used(const struct sanx_peer *peer, unsigned int rail)
 {
-	const struct sanx_group *g;
+	const struct sanx_lane *lane;
 	unsigned int i;
 
-	for (i = 0; i < SANX_LANES_MAX; i++) {
-		g = first->lanes[i];
-		if (g && g->out && READ_ONCE(g->out->state) == SANX_LINK_UP &&
-		    sanx_rail_of(g->out) == rail)
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		if (!sanx_lane_standby(lane) && lane->out &&
+		    READ_ONCE(lane->out->state) == SANX_LINK_UP &&
+		    sanx_rail_of(lane->out) == rail)
 			return true;
-	}
 	return false;
 }
 
 /**
- * sanx_rail_lost() - group.out was lost
+ * sanx_rail_lost() - lane.out was lost
  * @link: it
  *
  * What the administrator has ended is no failure.  Nor is a standby link that ends beside
@@ -491,17 +502,17 @@ static bool rail_used(const struct sanx_group *first, unsigned int rail)
  */
 void sanx_rail_lost(const struct sanx_link *link)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	unsigned int rail = sanx_rail_of(link);
 	struct sanx_rail_setting set;
 
-	sanx_rail_setting(g->lnet->net, link->kind, &link->local, &link->remote, &set);
+	sanx_rail_setting(peer->lnet->net, link->kind, &link->local, &link->remote, &set);
 	if (set.admin != SANX_RAIL_ADMIN_UP)
 		return;
-	if (!sanx_group_standby(g) ||
-	    (link->active && !rail_used(g->first, rail))) {
-		sanx_rail_failed(g, rail);
-		sanx_rail_note(g, rail, SANX_CAUSE_LOST);
+	if (!sanx_lane_standby(link->lane) ||
+	    (link->active && !rail_used(peer, rail))) {
+		sanx_rail_failed(peer, rail);
+		sanx_rail_note(peer, rail, SANX_CAUSE_LOST);
 	}
 }
 
@@ -513,14 +524,14 @@ void sanx_rail_lost(const struct sanx_link *link)
  */
 void sanx_rail_count_link(const struct sanx_link *link)
 {
-	struct sanx_group *first = link->group->first;
+	struct sanx_peer *peer = link->peer;
 	unsigned int rail = sanx_rail_of(link);
 
-	lockdep_assert_held(&first->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	if (rail >= RAILS_MAX)
 		return;
-	first->rail_count[rail].tx_bytes += READ_ONCE(link->tx_bytes);
-	first->rail_count[rail].rx_bytes += READ_ONCE(link->rx_bytes);
+	peer->rail_count[rail].tx_bytes += READ_ONCE(link->tx_bytes);
+	peer->rail_count[rail].rx_bytes += READ_ONCE(link->rx_bytes);
 }
 
 /**
@@ -532,14 +543,15 @@ void sanx_rail_count_link(const struct sanx_link *link)
  */
 void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 {
-	struct sanx_group *g;
+	struct sanx_peer *peer;
+	unsigned long id;
 	unsigned int i;
 
 	mutex_lock(&lnet->lock);
-	list_for_each_entry(g, &lnet->groups, node)
+	xa_for_each(&lnet->peers, id, peer)
 		for (i = 0; i < RAILS_MAX; i++)
-			if (g->rail_count[i].kind == kind)
-				rails_forgive(&g->rails, i);
+			if (peer->rail_count[i].kind == kind)
+				rails_forgive(&peer->rails, i);
 	mutex_unlock(&lnet->lock);
 }
 
@@ -562,7 +574,7 @@ const char *sanx_move_name(enum sanx_move move)
 	return move_names[move];
 }
 
-static enum sanx_move move_cause(const struct sanx_group *g,
+static enum sanx_move move_cause(const struct sanx_lane *lane,
 				 const struct sanx_link *link)
 {
 	struct sanx_rails_seen s;
@@ -570,9 +582,9 @@ static enum sanx_move move_cause(const struct sanx_group *g,
 	bool planned;
 
 	/* The peer that has planned it may have ended the other link already. */
-	planned = g->out || (!link->active && READ_ONCE(link->use) == SANX_LINK_SHOWN);
-	sanx_rails_look(g, &s);
-	from = rail_index(&s.peer, g->out_kind, &g->out_rail);
+	planned = lane->out || (!link->active && READ_ONCE(link->use) == SANX_LINK_SHOWN);
+	sanx_rails_look(lane->peer, NULL, &s);
+	from = rail_index(&s.peer, lane->out_kind, &lane->out_rail);
 	to = sanx_rail_in(&s.peer, link);
 	if (from == RAILS_MAX || to == RAILS_MAX)
 		return SANX_MOVE_MAP;
@@ -587,30 +599,30 @@ static enum sanx_move move_cause(const struct sanx_group *g,
 
 /**
  * sanx_rail_note_move() - a link takes the connections of its lane
- * @g: the lane; group.out is the link that took them before, if it is still there
+ * @lane: the lane; lane.out is the link that took them before, if it is still there
  * @link: the link
  *
  * A standby lane has none, so nothing moves when its next link is over another rail.
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link)
+void sanx_rail_note_move(struct sanx_lane *lane, const struct sanx_link *link)
 {
-	bool same = g->out_kind == link->kind &&
-		    ipv6_addr_equal(&g->out_rail, &link->remote);
+	bool same = lane->out_kind == link->kind &&
+		    ipv6_addr_equal(&lane->out_rail, &link->remote);
 
-	lockdep_assert_held(&g->lnet->lock);
-	if (!same && !ipv6_addr_any(&g->out_rail) && !sanx_group_standby(g)) {
-		g->moved = move_cause(g, link);
-		g->moves++;
-		g->moved_at = jiffies;
-		pr_debug("node %u lane %u moves to %s %pI6c: %s\n", g->peer,
-			 g->lane, sanx_link_kind_name(link->kind), &link->remote,
-			 move_names[g->moved]);
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	if (!same && !ipv6_addr_any(&lane->out_rail) && !sanx_lane_standby(lane)) {
+		lane->moved = move_cause(lane, link);
+		lane->moves++;
+		lane->moved_at = jiffies;
+		pr_debug("node %u lane %u moves to %s %pI6c: %s\n", lane->peer->id,
+			 lane->number, sanx_link_kind_name(link->kind), &link->remote,
+			 move_names[lane->moved]);
 	}
-	g->out_kind = link->kind;
-	g->out_rail = link->remote;
-	g->out_since = jiffies;
+	lane->out_kind = link->kind;
+	lane->out_rail = link->remote;
+	lane->out_since = jiffies;
 }
 
 /**
@@ -621,43 +633,43 @@ void sanx_rail_note_move(struct sanx_group *g, const struct sanx_link *link)
  */
 void sanx_rail_up(const struct sanx_link *link)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	unsigned int rail = sanx_rail_of(link);
 
-	lockdep_assert_held(&g->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	if (rail >= RAILS_MAX)
 		return;
-	rails_up(&g->first->rails, rail, jiffies);
-	sanx_rail_note(g, rail, SANX_CAUSE_UP);
+	rails_up(&peer->rails, rail, jiffies);
+	sanx_rail_note(peer, rail, SANX_CAUSE_UP);
 }
 
 /**
  * sanx_rails_care() - see to the rails of a node soon
- * @g: one of its lanes
+ * @peer: the node
  *
  * Context: process, lnet.lock held.
  */
-void sanx_rails_care(struct sanx_group *g)
+void sanx_rails_care(struct sanx_peer *peer)
 {
-	lockdep_assert_held(&g->lnet->lock);
+	lockdep_assert_held(&peer->lnet->lock);
 	/* Only to run sooner: a row of changes must not postpone it. */
-	if (!delayed_work_pending(&g->first->care) ||
-	    time_before(jiffies + CARE_SOON, READ_ONCE(g->first->care_at))) {
-		WRITE_ONCE(g->first->care_at, jiffies + CARE_SOON);
-		mod_delayed_work(sanx_link_wq, &g->first->care, CARE_SOON);
+	if (!delayed_work_pending(&peer->care) ||
+	    time_before(jiffies + CARE_SOON, READ_ONCE(peer->care_at))) {
+		WRITE_ONCE(peer->care_at, jiffies + CARE_SOON);
+		mod_delayed_work(sanx_link_wq, &peer->care, CARE_SOON);
 	}
 }
 
 /**
  * sanx_rails_doubt() - see to the rails of a node, which does not answer on one
- * @g: a lane with a link on that rail
+ * @peer: the node
  *
- * Context: the timer of a link of @g, for which link_end() waits, so @g stays.
+ * Context: the timer of a link to @peer, for which link_end() waits, so @peer stays.
  */
-void sanx_rails_doubt(struct sanx_group *g)
+void sanx_rails_doubt(struct sanx_peer *peer)
 {
-	WRITE_ONCE(g->first->care_at, jiffies);
-	mod_delayed_work(sanx_link_wq, &g->first->care, 0);
+	WRITE_ONCE(peer->care_at, jiffies);
+	mod_delayed_work(sanx_link_wq, &peer->care, 0);
 }
 
 /*
@@ -679,7 +691,7 @@ static bool rail_keeper(const struct sanx_rails_seen *s)
 static bool care_decides(const struct sanx_rails_seen *s,
 			 const struct sanx_link *link, unsigned int from)
 {
-	struct net *net = link->group->lnet->net;
+	struct net *net = link->peer->lnet->net;
 	struct sanx_rail_setting set;
 
 	if (rail_keeper(s) || from == RAILS_MAX)
@@ -689,20 +701,20 @@ static bool care_decides(const struct sanx_rails_seen *s,
 	       !sanx_addr_works(net, &link->local);
 }
 
-static void care_lane(struct sanx_group *g, unsigned long *wait)
+static void care_lane(struct sanx_lane *lane, unsigned long *wait)
 {
 	struct sanx_rails_seen s;
 	unsigned int from, to;
 	unsigned long until;
 
-	if (!g->out || !sanx_group_can_try(g))
+	if (!lane->out || !sanx_lane_can_try(lane))
 		return;
-	sanx_rails_look(g, &s);
-	from = sanx_rail_in(&s.peer, g->out);
-	to = rails_move(&g->first->rails, &s.view, from, jiffies, &until);
+	sanx_rails_look(lane->peer, lane, &s);
+	from = sanx_rail_in(&s.peer, lane->out);
+	to = rails_move(&lane->peer->rails, &s.view, from, jiffies, &until);
 	*wait = min(*wait, until);
-	if (to < RAILS_MAX && care_decides(&s, g->out, from) &&
-	    sanx_group_try_only(g, to))
+	if (to < RAILS_MAX && care_decides(&s, lane->out, from) &&
+	    sanx_lane_try_only(lane, to))
 		*wait = min_t(unsigned long, *wait, CARE_EVERY);
 }
 
@@ -712,9 +724,9 @@ static bool same_rail(const struct sanx_link *a, const struct sanx_link *b)
 	       ipv6_addr_equal(&a->remote, &b->remote);
 }
 
-static struct sanx_link *lane_link(const struct sanx_group *first, unsigned int lane)
+static struct sanx_link *lane_link(const struct sanx_peer *peer, unsigned int lane)
 {
-	struct sanx_link *link = first->lanes[lane] ? first->lanes[lane]->out : NULL;
+	struct sanx_link *link = peer->lanes[lane] ? peer->lanes[lane]->out : NULL;
 
 	return link && READ_ONCE(link->state) == SANX_LINK_UP ? link : NULL;
 }
@@ -723,17 +735,17 @@ static struct sanx_link *lane_link(const struct sanx_group *first, unsigned int 
  * Of the links of a rail, that of the first lane asks (beat.h).  When it is not answered, the
  * others do.  All do if the choice of a rail needs their round trips.
  */
-static void care_beat(const struct sanx_group *first, unsigned int lane)
+static void care_beat(const struct sanx_peer *peer, unsigned int lane)
 {
-	bool measures = READ_ONCE(sanx_net(first->lnet->net)->rail_policy) ==
+	bool measures = READ_ONCE(sanx_net(peer->lnet->net)->rail_policy) ==
 			SANX_RAIL_MIN_LATENCY;
-	struct sanx_link *link = lane_link(first, lane), *other;
+	struct sanx_link *link = lane_link(peer, lane), *other;
 	unsigned int i;
 
 	if (!link)
 		return;
 	for (i = 0; i < lane; i++) {
-		other = lane_link(first, i);
+		other = lane_link(peer, i);
 		if (other && same_rail(link, other))
 			break;
 	}
@@ -743,43 +755,40 @@ static void care_beat(const struct sanx_group *first, unsigned int lane)
 }
 
 /* The heartbeats of the links to a node: which of them ask, and when they are lost. */
-static void care_beats(const struct sanx_group *first, const struct sanx_rails_seen *s)
+static void care_beats(const struct sanx_peer *peer, const struct sanx_rails_seen *s)
 {
-	const struct sanx_group *g;
+	const struct sanx_lane *lane;
 	struct sanx_link *link;
 	unsigned int i;
 
-	for (i = 0; i < SANX_LANES_ALL; i++) {
-		g = first->lanes[i];
-		if (!g)
-			continue;
-		list_for_each_entry(link, &g->links, node)
+	for (i = 0; (lane = sanx_lane_next(peer, &i));) {
+		list_for_each_entry(link, &lane->links, node)
 			WRITE_ONCE(link->others, others_in(s, link));
-		care_beat(first, i);
+		care_beat(peer, lane->number);
 	}
 }
 
 /* Is there a lane that has, or had, a link? */
-static bool care_known(const struct sanx_group *first)
+static bool care_known(const struct sanx_peer *peer)
 {
 	unsigned int i;
 
 	for (i = 0; i < SANX_LANES_MAX; i++)
-		if (first->lanes[i] && first->lanes[i]->instance)
+		if (peer->lanes[i] && peer->lanes[i]->instance)
 			return true;
 	return false;
 }
 
-static void standby_end(struct sanx_group *standby)
+static void standby_end(struct sanx_lane *standby)
 {
 	if (standby && standby->out)
 		sanx_link_kill(standby->out, SANX_END_CONFIG);
 }
 
-static void care_standby(struct sanx_group *first, unsigned int i,
+static void care_standby(struct sanx_peer *peer, unsigned int i,
 			 const struct sanx_rails_seen *s, unsigned long *wait)
 {
-	struct sanx_group *standby = first->lanes[SANX_LANES_MAX + i];
+	struct sanx_lane *standby = peer->lanes[SANX_LANES_MAX + i];
 	u32 wanted = s->view.usable & ~s->view.drain & ~s->used;
 
 	if (!(wanted & BIT(i))) {
@@ -788,31 +797,31 @@ static void care_standby(struct sanx_group *first, unsigned int i,
 	}
 	if (s->view.well & BIT(i))
 		return;
-	if (rails_held(&first->rails, i, jiffies)) {
-		*wait = min(*wait, first->rails.rail[i].until - jiffies);
+	if (rails_held(&peer->rails, i, jiffies)) {
+		*wait = min(*wait, peer->rails.rail[i].until - jiffies);
 		return;
 	}
-	standby = sanx_group_lane(first, SANX_LANES_MAX + i);
+	standby = sanx_peer_lane(peer, SANX_LANES_MAX + i);
 	/* If that fails, the rail is not well, and care comes soon again. */
-	if (!IS_ERR(standby) && sanx_group_can_try(standby))
-		sanx_group_try_only(standby, i);
+	if (!IS_ERR(standby) && sanx_lane_can_try(standby))
+		sanx_lane_try_only(standby, i);
 }
 
-static noinline_for_stack void rail_care(struct sanx_group *first,
+static noinline_for_stack void rail_care(struct sanx_peer *peer,
 					 const struct sanx_rails_seen *s,
 					 unsigned long *wait)
 {
 	unsigned int i;
 
 	for (i = 0; i < SANX_LANES_MAX; i++)
-		if (first->lanes[i])
-			care_lane(first->lanes[i], wait);
+		if (peer->lanes[i])
+			care_lane(peer->lanes[i], wait);
 	if (s->view.spread && s->used)
-		sanx_group_widen(first, true);
-	if (!rail_keeper(s) || !care_known(first))
+		sanx_peer_widen(peer, true);
+	if (!rail_keeper(s) || !care_known(peer))
 		return;
 	for (i = 0; i < RAILS_MAX; i++)
-		care_standby(first, i, s, wait);
+		care_standby(peer, i, s, wait);
 }
 
 /*
@@ -828,35 +837,34 @@ static bool care_often(const struct sanx_rails_seen *s)
 
 /**
  * sanx_rails_care_work() - see to the rails of a node
- * @work: group.care of lane 0
+ * @work: peer.care
  *
  * Context: process, may sleep; takes lnet.lock.
  */
 void sanx_rails_care_work(struct work_struct *work)
 {
-	struct sanx_group *first = container_of(to_delayed_work(work),
-						struct sanx_group, care);
-	bool cov = sanx_cov_start(first->lnet->net);
+	struct sanx_peer *peer = container_of(to_delayed_work(work), struct sanx_peer, care);
+	bool cov = sanx_cov_start(peer->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 	unsigned long wait = CARE_SELDOM;
 	struct sanx_rails_seen s;
 
-	mutex_lock(&first->lnet->lock);
-	sanx_rails_look(first, &s);
-	care_beats(first, &s);
-	rails_forget(&first->rails, jiffies, rail_hold());
-	/* Not if sanx_group_revalidate() is about to free it. */
-	if (first->lnet->running && s.peer.n_rails > 1 && s.self.id != s.peer.id &&
-	    xa_load(&first->lnet->peers, s.peer.id) == first) {
+	mutex_lock(&peer->lnet->lock);
+	sanx_rails_look(peer, NULL, &s);
+	care_beats(peer, &s);
+	rails_forget(&peer->rails, jiffies, rail_hold());
+	/* Not if sanx_peers_revalidate() is about to free it. */
+	if (peer->lnet->running && s.peer.n_rails > 1 && s.self.id != s.peer.id &&
+	    xa_load(&peer->lnet->peers, s.peer.id) == peer) {
 		if (care_often(&s))
 			wait = CARE_EVERY;
-		rail_care(first, &s, &wait);
+		rail_care(peer, &s, &wait);
 		wait = max_t(unsigned long, wait, CARE_SOON);
 		/* It may be queued again already, to run sooner. */
-		if (queue_delayed_work(sanx_link_wq, &first->care, wait))
-			WRITE_ONCE(first->care_at, jiffies + wait);
+		if (queue_delayed_work(sanx_link_wq, &peer->care, wait))
+			WRITE_ONCE(peer->care_at, jiffies + wait);
 	}
-	mutex_unlock(&first->lnet->lock);
+	mutex_unlock(&peer->lnet->lock);
 	memalloc_noio_restore(noio);
 	sanx_cov_stop(cov);
 }

@@ -4,7 +4,7 @@
  *
  * Frames of a link are processed in softirq, one at a time and in order.
  * Nothing that arrives is trusted: sanx_frame_parse() has checked each value by
- * itself, and this file, conn.c, peer.c and their callees check it against the
+ * itself, and this file, conn.c, arrival.c and their callees check it against the
  * state of the connection.  A value that no correct peer sends is counted as a
  * protocol error and ends the link.
  */
@@ -25,7 +25,7 @@ static void recv_asked(struct sanx_link *link)
 static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
 			   bool imm)
 {
-	struct sanx_lconn *lc = sanx_lconn_find(link->group, f->conn);
+	struct sanx_lconn *lc = sanx_lconn_find(link->lane, f->conn);
 	int err;
 
 	if (!lc)
@@ -121,7 +121,7 @@ static bool recv_state_ok(const struct sanx_link *link)
 /* The peer's end has heard us if it asks for connections; else it answers perhaps nothing. */
 static bool recv_shows(const struct sanx_link *link, const struct sanx_frame *f)
 {
-	return link->active || sanx_group_standby(link->group) ||
+	return link->active || sanx_lane_standby(link->lane) ||
 	       f->type == SANX_FRAME_OPEN || f->type == SANX_FRAME_RESUME;
 }
 
@@ -140,7 +140,7 @@ static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
 	WRITE_ONCE(link->heard, jiffies);
 	if (unlikely(READ_ONCE(link->use) == SANX_LINK_TRIAL) &&
 	    recv_shows(link, &f))
-		sanx_group_heard(link);
+		sanx_lane_heard(link);
 	spin_lock_bh(&link->tx_lock);
 	err = link_credit_granted(&link->credit, f.grant);
 	spin_unlock_bh(&link->tx_lock);
@@ -170,8 +170,8 @@ static bool recv_done(struct sanx_link *link, int err)
 	if (!err)
 		return true;
 	if (err == -EPROTO) {
-		pr_debug("node %u sent what it must not\n", link->group->peer);
-		sanx_count_protocol_error(link->group->lnet->net);
+		pr_debug("node %u sent what it must not\n", link->peer->id);
+		sanx_count_protocol_error(link->peer->lnet->net);
 	}
 	sanx_link_kill(link, SANX_END_FAULT);
 	return false;
@@ -190,7 +190,7 @@ static bool recv_done(struct sanx_link *link, int err)
  */
 bool sanx_wire_arrived(struct sanx_link *link, const void *buf, u32 bytes)
 {
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	bool again = recv_done(link, recv_buf(link, buf, bytes));
 
 	sanx_cov_stop(cov);
@@ -209,7 +209,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_arrived);
  */
 bool sanx_wire_written(struct sanx_link *link, u32 imm, u32 bytes)
 {
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	bool again = recv_done(link, recv_imm(link, imm, bytes));
 
 	sanx_cov_stop(cov);
@@ -225,7 +225,7 @@ EXPORT_SYMBOL_GPL(sanx_wire_written);
  */
 void sanx_wire_received(struct sanx_link *link)
 {
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	LIST_HEAD(spent);
 
 	spin_lock_bh(&link->tx_lock);

@@ -83,10 +83,10 @@ static enum attached resume_join(struct sanx_lconn *lc, struct sanx_link *link)
  */
 static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_lane *lane = link->lane;
 	enum attached how;
 
-	lockdep_assert_held(&g->lnet->lock);
+	lockdep_assert_held(&lane->peer->lnet->lock);
 	if (!refcount_inc_not_zero(&link->users))
 		return ATTACH_NO_LINK;
 	/* Pages of programs for which there was no memory go only where they may be lent. */
@@ -103,7 +103,7 @@ static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link
 		return how;
 	}
 	list_del_init(&lc->wait);
-	g->n_suspended--;
+	lane->n_suspended--;
 	sanx_rings_resumed(lc);
 	return how;
 }
@@ -206,7 +206,7 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 	lc->unsignaled = 0;
 	if (err) {
 		pr_debug("node %u lacks what it had received of connection %u\n",
-			 lc->link->group->peer, lc->id);
+			 lc->link->peer->id, lc->id);
 		/*
 		 * In the present phase, CLOSE is not sent yet, so that the
 		 * acceptor's RESUME_ACK goes first.
@@ -413,8 +413,8 @@ static int serve_attach(struct sanx_lconn *lc, struct sanx_request *o)
 int sanx_resume_serve(struct sanx_request *o)
 {
 	struct sanx_link *link = o->link;
-	struct sanx_group *g = link->group;
-	struct sanx_lconn *lc = sanx_lconn_find(g, o->f.conn);
+	struct sanx_lane *lane = link->lane;
+	struct sanx_lconn *lc = sanx_lconn_find(lane, o->f.conn);
 	int err;
 
 	if (!lc)
@@ -424,18 +424,18 @@ int sanx_resume_serve(struct sanx_request *o)
 		sanx_conn_put(&lc->conn);
 		return SANX_REJECT_DENIED;
 	}
-	mutex_lock(&g->lnet->lock);
+	mutex_lock(&lane->peer->lnet->lock);
 	err = serve_check(lc, o);
 	if (!err)
 		err = serve_attach(lc, o);
 	if (!err)
-		g->resumed = jiffies;
-	mutex_unlock(&g->lnet->lock);
+		lane->resumed = jiffies;
+	mutex_unlock(&lane->peer->lnet->lock);
 	if (!err)
 		sanx_conn_confirmed(&lc->conn);
 	sanx_conn_put(&lc->conn);
 	if (err == -EPROTO) {
-		sanx_count_protocol_error(g->lnet->net);
+		sanx_count_protocol_error(lane->peer->lnet->net);
 		sanx_link_kill(link, SANX_END_FAULT);
 		err = 0;
 	}

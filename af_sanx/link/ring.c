@@ -68,17 +68,17 @@ int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 		     const struct sanx_lconn *lc, struct sanx_link *link,
 		     enum sanx_claim claim)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
 
 	if (!sanx_bounds_memory(link, pages, claim))
 		return -ENOMEM;
 	if (ring_alloc(ring, size, &lc->conn)) {
-		sanx_bounds_memory_put(g, pages);
+		sanx_bounds_memory_put(peer, pages);
 		return -ENOMEM;
 	}
-	kref_get(&g->refs);
-	ring->payer = g;
+	kref_get(&peer->refs);
+	ring->payer = peer;
 	return 0;
 }
 
@@ -109,7 +109,7 @@ void sanx_lring_free(struct sanx_lring *ring)
 	if (!ring->payer)
 		return;
 	sanx_bounds_memory_put(ring->payer, ring_pages(ring));
-	sanx_group_put(ring->payer);
+	sanx_peer_put(ring->payer);
 	ring->payer = NULL;
 }
 

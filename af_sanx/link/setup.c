@@ -37,10 +37,10 @@ static_assert(SANX_WIRE_FRAME_MAX <= SANX_WIRE_STRIDE);
 void sanx_wire_set_addrs(struct sanx_link *link, const struct in6_addr *local,
 			 const struct in6_addr *remote)
 {
-	mutex_lock(&link->group->lnet->lock);
+	mutex_lock(&link->peer->lnet->lock);
 	link->local = *local;
 	link->remote = *remote;
-	mutex_unlock(&link->group->lnet->lock);
+	mutex_unlock(&link->peer->lnet->lock);
 }
 EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
 
@@ -48,9 +48,9 @@ EXPORT_SYMBOL_GPL(sanx_wire_set_addrs);
  * What tells this boot of this node from earlier ones.  Each peer is told another
  * value, so that no peer can tell others what it was told, to pass for us.
  */
-static u64 setup_instance(const struct sanx_group *g)
+static u64 setup_instance(const struct sanx_peer *peer)
 {
-	return siphash_1u32(g->peer, &g->lnet->instance_key) ?: 1;
+	return siphash_1u32(peer->id, &peer->lnet->instance_key) ?: 1;
 }
 
 static void setup_text(struct sanx_auth_text *t, const struct in6_addr *active,
@@ -65,12 +65,12 @@ static void setup_text(struct sanx_auth_text *t, const struct in6_addr *active,
 /* Our hello in the request. */
 static int setup_ask(struct sanx_link *link, const struct sanx_hello *h)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	struct sanx_auth *auth = &link->auth;
 	struct sanx_keys keys;
 	int err;
 
-	err = sanx_keys_get(g->lnet->net, g->peer, &keys);
+	err = sanx_keys_get(peer->lnet->net, peer->id, &keys);
 	if (err)
 		return err;
 	setup_text(&auth->text, &link->local, &link->remote, link->wl->qpn, 0);
@@ -101,23 +101,23 @@ static int setup_answer(struct sanx_link *link, const struct sanx_hello *h)
  */
 int sanx_wire_hello(struct sanx_link *link, void *hello)
 {
-	bool trial = sanx_group_trial(link);
+	bool trial = sanx_lane_trial(link);
 	struct sanx_hello_info info = {
 		.from		= link->self,
-		.to		= link->group->peer,
+		.to		= link->peer->id,
 		.recvs		= SANX_WIRE_RECVS,
 		.inline_max	= SANX_INLINE_MAX,
-		.lane		= link->group->lane,
+		.lane		= link->lane->number,
 		.rail		= link->rail,
 		.features	= link->active && trial ? SANX_HELLO_F_TRIAL : 0,
-		.instance	= setup_instance(link->group),
+		.instance	= setup_instance(link->peer),
 		.nonce		= get_random_u64(),
 	};
 	const struct sanx_auth_text *t = &link->auth.text;
 	struct sanx_hello h;
 	int err;
 
-	if (trial && !sanx_group_fits(link)) {
+	if (trial && !sanx_lane_fits(link)) {
 		sanx_link_kill(link, SANX_END_UNFIT);
 		return -ENOSPC;
 	}
@@ -154,22 +154,22 @@ static enum sanx_cause setup_auth_fault(int err, const struct sanx_hello *h)
 
 /*
  * Checks what the reply proves.  A key that was removed meanwhile does not count:
- * sanx_group_revalidate() follows, or has seen link->auth.key.
+ * sanx_peers_revalidate() follows, or has seen link->auth.key.
  */
 static int setup_proven(struct sanx_link *link, const struct sanx_hello *reply)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	struct sanx_keys keys;
 	int err;
 
-	mutex_lock(&g->lnet->lock);
-	err = sanx_keys_get(g->lnet->net, g->peer, &keys);
+	mutex_lock(&peer->lnet->lock);
+	err = sanx_keys_get(peer->lnet->net, peer->id, &keys);
 	if (!err) {
 		link->auth.text.qpn[1] = cpu_to_le32(link->wl->peer_qpn);
 		err = sanx_auth_check_answer(&link->auth, &keys, reply);
 		sanx_keys_put(&keys);
 	}
-	mutex_unlock(&g->lnet->lock);
+	mutex_unlock(&peer->lnet->lock);
 	return err;
 }
 
@@ -184,8 +184,8 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
 		sanx_wire_cause(link, SANX_CAUSE_VERSION);
 	if (err)
 		return err;
-	if (info.from != link->group->peer || info.to != link->self ||
-	    info.lane != link->group->lane || info.rail != link->rail ||
+	if (info.from != link->peer->id || info.to != link->self ||
+	    info.lane != link->lane->number || info.rail != link->rail ||
 	    info.features)
 		return -EPROTO;
 	memcpy(&h, data, sizeof(h));
@@ -211,11 +211,11 @@ static int setup_reply(struct sanx_link *link, const void *data, size_t len)
  */
 void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 {
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	int err = setup_reply(link, data, len);
 
 	if (err == -EPROTO)
-		sanx_count_protocol_error(link->group->lnet->net);
+		sanx_count_protocol_error(link->peer->lnet->net);
 	if (err)
 		sanx_link_kill(link, SANX_END_FAULT);
 	sanx_cov_stop(cov);
@@ -223,13 +223,14 @@ void sanx_wire_connected(struct sanx_link *link, const void *data, size_t len)
 EXPORT_SYMBOL_GPL(sanx_wire_connected);
 
 /* Does a link show that the node is still the one that it was? */
-static bool setup_linked(const struct sanx_group *g)
+static bool setup_linked(const struct sanx_peer *peer)
 {
+	const struct sanx_lane *lane;
 	unsigned int i;
 
-	lockdep_assert_held(&g->lnet->lock);
-	for (i = 0; i < SANX_LANES_ALL; i++)
-		if (g->first->lanes[i] && g->first->lanes[i]->out)
+	lockdep_assert_held(&peer->lnet->lock);
+	for (i = 0; (lane = sanx_lane_next(peer, &i));)
+		if (lane->out)
 			return true;
 	return false;
 }
@@ -248,14 +249,14 @@ static bool setup_linked(const struct sanx_group *g)
  */
 void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_peer *peer = link->peer;
 	enum sanx_refusal how;
 	enum sanx_cause cause;
-	bool cov = sanx_cov_start(g->lnet->net);
+	bool cov = sanx_cov_start(peer->lnet->net);
 	bool doubt = false;
 
 	how = sanx_refusal_parse(data, len, &cause);
-	mutex_lock(&g->lnet->lock);
+	mutex_lock(&peer->lnet->lock);
 	sanx_wire_cause(link, cause);
 	switch (how) {
 	case SANX_REFUSED_TIE:
@@ -268,15 +269,15 @@ void sanx_wire_refused(struct sanx_link *link, const void *data, size_t len)
 		if (!link->active)
 			break;
 		/* It may be another node by now. */
-		doubt = !setup_linked(g);
-		sanx_group_refused(link, how == SANX_REFUSED_NEVER);
+		doubt = !setup_linked(peer);
+		sanx_lane_refused(link, how == SANX_REFUSED_NEVER);
 		break;
 	default:
 		break;
 	}
-	mutex_unlock(&g->lnet->lock);
+	mutex_unlock(&peer->lnet->lock);
 	if (doubt)
-		sanx_seek_again(g->lnet, g->peer);
+		sanx_seek_again(peer->lnet, peer->id);
 	sanx_link_kill(link, SANX_END_REFUSED);
 	sanx_cov_stop(cov);
 }
@@ -284,10 +285,10 @@ EXPORT_SYMBOL_GPL(sanx_wire_refused);
 
 static int setup_path(struct sanx_link *link, struct sanx_wire_path *path)
 {
-	struct net *net = link->group->lnet->net;
+	struct net *net = link->peer->lnet->net;
 	struct sanx_node_info info, self;
 
-	if (!sanx_node_by_id(net, link->group->peer, &info) ||
+	if (!sanx_node_by_id(net, link->peer->id, &info) ||
 	    !sanx_node_by_id(net, link->self, &self))
 		return -ENOENT;
 	/* Its number is that of a map which may have changed since. */
@@ -318,12 +319,12 @@ void sanx_setup_start(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(work, struct sanx_link, start);
 	unsigned int noio = memalloc_noio_save();
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	struct sanx_wire_path path;
 	struct sanx_wire_link *wl;
 	int err;
 
-	wl = link->wire->create(link, link->group->lnet->net);
+	wl = link->wire->create(link, link->peer->lnet->net);
 	err = PTR_ERR_OR_ZERO(wl);
 	if (!err) {
 		link->wl = wl;
@@ -423,11 +424,11 @@ static void setup_refused(struct sanx_lnet *lnet, const struct in6_addr *remote,
  */
 void sanx_setup_unproven(struct sanx_link *link)
 {
-	setup_refused(link->group->lnet, &link->remote,
+	setup_refused(link->peer->lnet, &link->remote,
 		      "its first frame does not prove that it has the key");
 }
 
-/* Decides on a request that makes sense; as sanx_group_accept(). */
+/* Decides on a request that makes sense; as sanx_lane_accept(). */
 static enum sanx_cause setup_accept(struct sanx_lnet *lnet,
 				    struct sanx_wire_link *wl,
 				    const struct sanx_wire_ask *ask,
@@ -439,7 +440,7 @@ static enum sanx_cause setup_accept(struct sanx_lnet *lnet,
 	why = setup_check_auth(lnet, &auth, ask, wl->peer_qpn, hello->from);
 	if (why)
 		return why;
-	why = sanx_group_accept(lnet, ask, hello, &auth, wl);
+	why = sanx_lane_accept(lnet, ask, hello, &auth, wl);
 	sanx_auth_end(&auth);
 	if (!why)
 		hello_take(wl->link, hello);

@@ -16,7 +16,7 @@
  * time, has no AF_SANX any more, does not know the connection, or has a link and does
  * not ask for a connection that it opened.
  *
- * lnet.lock guards group.suspended, .n_suspended, .tries, .resumed and
+ * lnet.lock guards lane.suspended, .n_suspended, .tries, .resumed and
  * .presence, and lconn.wait, .lost, .passed and .resume_req.
  */
 #include <linux/sched/mm.h>
@@ -173,7 +173,7 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
  * @lc: an open connection; the caller has a reference
  * @link: its link, drained and with its slots free
  *
- * The reference of the attachment becomes that of group.suspended, and @link
+ * The reference of the attachment becomes that of lane.suspended, and @link
  * loses a user.  Nothing happens if the connection was RELEASED or reset
  * meanwhile.
  *
@@ -181,10 +181,10 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
  */
 void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 {
-	struct sanx_group *g = link->group;
+	struct sanx_lane *lane = link->lane;
 	bool ours;
 
-	mutex_lock(&g->lnet->lock);
+	mutex_lock(&lane->peer->lnet->lock);
 	ours = suspend_detach(lc, link);
 	if (ours) {
 		sanx_long_save(lc);
@@ -192,17 +192,17 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_rings_drop(lc);
 		lc->lost = jiffies;
 		lc->passed = 0;
-		list_add_tail(&lc->wait, &g->suspended);
-		if (!g->n_suspended++) {
-			g->tries = 0;
-			presence_renew(&g->presence);
+		list_add_tail(&lc->wait, &lane->suspended);
+		if (!lane->n_suspended++) {
+			lane->tries = 0;
+			presence_renew(&lane->presence);
 		}
 		if (lc->resume_req)
 			sanx_request_queue(lc->resume_req);
 		lc->resume_req = NULL;
-		mod_delayed_work(sanx_link_wq, &g->retry, 0);
+		mod_delayed_work(sanx_link_wq, &lane->retry, 0);
 	}
-	mutex_unlock(&g->lnet->lock);
+	mutex_unlock(&lane->peer->lnet->lock);
 	if (ours) {
 		sanx_conn_suspended(&lc->conn);
 		sanx_conn_quiet(&lc->conn);
@@ -227,17 +227,17 @@ void sanx_suspend_serve(struct sanx_lconn *lc)
 }
 
 /**
- * sanx_suspend_serve_all() - likewise for all suspended connections of a group
- * @g: the group
+ * sanx_suspend_serve_all() - likewise for all suspended connections of a lane
+ * @lane: the lane
  *
  * Context: process, may sleep; lnet.lock held; takes tx_lock.
  */
-void sanx_suspend_serve_all(struct sanx_group *g)
+void sanx_suspend_serve_all(struct sanx_lane *lane)
 {
 	struct sanx_lconn *lc;
 
-	lockdep_assert_held(&g->lnet->lock);
-	list_for_each_entry(lc, &g->suspended, wait)
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	list_for_each_entry(lc, &lane->suspended, wait)
 		sanx_suspend_serve(lc);
 }
 
@@ -245,28 +245,28 @@ void sanx_suspend_serve_all(struct sanx_group *g)
  * sanx_suspend_release() - take a suspended connection off the list, for good
  * @lc: a connection that the caller has marked RELEASED
  *
- * Puts the reference of group.suspended.
+ * Puts the reference of lane.suspended.
  *
  * Context: process, may sleep; takes lnet.lock.
  */
 void sanx_suspend_release(struct sanx_lconn *lc)
 {
-	struct sanx_group *g = lc->link->group;
+	struct sanx_lane *lane = lc->link->lane;
 	struct sanx_link *link;
 
 	/*
 	 * resume_attach() fails for a RELEASED connection, and leaves it
 	 * unmapped.
 	 */
-	mutex_lock(&g->lnet->lock);
+	mutex_lock(&lane->peer->lnet->lock);
 	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 	list_del_init(&lc->wait);
-	g->n_suspended--;
+	lane->n_suspended--;
 	link = sanx_lconn_lock(lc);
 	sanx_chunks_over(lc);
 	spin_unlock_bh(&link->tx_lock);
 	sanx_suspend_serve(lc);
-	mutex_unlock(&g->lnet->lock);
+	mutex_unlock(&lane->peer->lnet->lock);
 	sanx_conn_put(&lc->conn);
 }
 
@@ -291,46 +291,46 @@ void sanx_suspend_reset(struct sanx_lconn *lc, int err)
 }
 
 /**
- * sanx_suspend_reset_all() - end all suspended connections of a group
- * @g: the group
+ * sanx_suspend_reset_all() - end all suspended connections of a lane
+ * @lane: the lane
  * @err: errno (positive) for their programs
  *
  * Context: process, lnet.lock held; takes tx_lock.
  */
-void sanx_suspend_reset_all(struct sanx_group *g, int err)
+void sanx_suspend_reset_all(struct sanx_lane *lane, int err)
 {
 	struct sanx_lconn *lc, *next;
 
-	lockdep_assert_held(&g->lnet->lock);
-	list_for_each_entry_safe(lc, next, &g->suspended, wait)
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	list_for_each_entry_safe(lc, next, &lane->suspended, wait)
 		sanx_suspend_reset(lc, err);
 }
 
 /**
  * sanx_suspend_refused() - the peer has rejected a link
- * @g: the group
+ * @lane: the lane
  * @never: the peer's AF_SANX has refused; else no AF_SANX answered, this time
  *
  * Context: process, lnet.lock held.
  */
-void sanx_suspend_refused(struct sanx_group *g, bool never)
+void sanx_suspend_refused(struct sanx_lane *lane, bool never)
 {
-	lockdep_assert_held(&g->lnet->lock);
-	if (presence_refused(&g->presence, jiffies, never ? DENIED_MAX : ABSENT_MAX))
-		sanx_suspend_reset_all(g, ECONNRESET);
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	if (presence_refused(&lane->presence, jiffies, never ? DENIED_MAX : ABSENT_MAX))
+		sanx_suspend_reset_all(lane, ECONNRESET);
 }
 
 /**
- * sanx_suspend_stop() - end a group's suspended connections, and wait for that
- * @g: a group without links, of a namespace that is not running
+ * sanx_suspend_stop() - end a lane's suspended connections, and wait for that
+ * @lane: a lane without links, of a namespace that is not running
  *
  * Context: process, may sleep; takes lnet.lock.
  */
-void sanx_suspend_stop(struct sanx_group *g)
+void sanx_suspend_stop(struct sanx_lane *lane)
 {
-	mutex_lock(&g->lnet->lock);
-	sanx_suspend_reset_all(g, ECONNRESET);
-	mutex_unlock(&g->lnet->lock);
+	mutex_lock(&lane->peer->lnet->lock);
+	sanx_suspend_reset_all(lane, ECONNRESET);
+	mutex_unlock(&lane->peer->lnet->lock);
 	flush_workqueue(sanx_lconn_wq);
 }
 
@@ -338,15 +338,15 @@ void sanx_suspend_stop(struct sanx_group *g)
  * Has the connector had its time to resume?  There is a link.  Its request may have to
  * wait behind others (sanx_bounds_request()), or has waited for memory (@asked).
  */
-static bool suspend_expired(const struct sanx_group *g,
+static bool suspend_expired(const struct sanx_lane *lane,
 			    const struct sanx_lconn *lc, bool asked)
 {
 	const struct sanx_patience p = {
 		.lost	= lc->lost,
-		.up	= g->resumed,
-		.heard	= READ_ONCE(g->out->heard),
+		.up	= lane->resumed,
+		.heard	= READ_ONCE(lane->out->heard),
 		.links	= lc->passed,
-		.asking	= asked || !list_empty_careful(&g->out->requests),
+		.asking	= asked || !list_empty_careful(&lane->out->requests),
 	};
 
 	return sanx_patience_over(&p, jiffies);
@@ -356,7 +356,7 @@ static bool suspend_expired(const struct sanx_group *g,
  * Asks for a connection that we opened if there is a link, and ends a
  * connection whose time is over.
  */
-static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
+static void suspend_look_after(struct sanx_lane *lane, struct sanx_lconn *lc)
 {
 	bool closed = sanx_lconn_is_closed(&lc->state);
 	bool asked = lc->resume_req;
@@ -371,73 +371,72 @@ static void suspend_look_after(struct sanx_group *g, struct sanx_lconn *lc)
 		sanx_conn_quiet(&lc->conn);
 	if (closed && time_after(jiffies, lc->lost + CLOSED_MAX))
 		sanx_suspend_reset(lc, ETIMEDOUT);
-	else if (g->out && !sanx_lconn_accepted(lc))
-		sanx_resume_ask(lc, g->out);
-	else if (g->out && suspend_expired(g, lc, asked))
+	else if (lane->out && !sanx_lconn_accepted(lc))
+		sanx_resume_ask(lc, lane->out);
+	else if (lane->out && suspend_expired(lane, lc, asked))
 		sanx_suspend_reset(lc, ECONNRESET);
 }
 
 /**
- * sanx_suspend_link_up() - a group has a link again
- * @g: a group
+ * sanx_suspend_link_up() - a lane has a link again
+ * @lane: a lane
  * @link: the link that takes its connections from now on
  *
  * Ends all suspended connections if the peer has started anew.
  *
  * Context: process, lnet.lock held.
  */
-void sanx_suspend_link_up(struct sanx_group *g, struct sanx_link *link)
+void sanx_suspend_link_up(struct sanx_lane *lane, struct sanx_link *link)
 {
 	struct sanx_lconn *lc;
 
-	lockdep_assert_held(&g->lnet->lock);
-	if (g->instance != link->instance)
-		sanx_suspend_reset_all(g, ECONNRESET);
-	list_for_each_entry(lc, &g->suspended, wait)
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	if (lane->instance != link->instance)
+		sanx_suspend_reset_all(lane, ECONNRESET);
+	list_for_each_entry(lc, &lane->suspended, wait)
 		lc->passed++;
-	g->instance = link->instance;
-	g->resumed = jiffies;
-	g->tries = 0;
-	presence_renew(&g->presence);
-	if (g->n_suspended)
-		mod_delayed_work(sanx_link_wq, &g->retry, 0);
+	lane->instance = link->instance;
+	lane->resumed = jiffies;
+	lane->tries = 0;
+	presence_renew(&lane->presence);
+	if (lane->n_suspended)
+		mod_delayed_work(sanx_link_wq, &lane->retry, 0);
 }
 
-static unsigned long suspend_delay(const struct sanx_group *g)
+static unsigned long suspend_delay(const struct sanx_lane *lane)
 {
-	if (g->out)
+	if (lane->out)
 		return HZ;
-	return min(TRY_FIRST << min(g->tries, 8U), TRY_MAX);
+	return min(TRY_FIRST << min(lane->tries, 8U), TRY_MAX);
 }
 
 /**
  * sanx_suspend_work() - look after suspended connections, and try for a link
- * @work: group.retry
+ * @work: lane.retry
  *
  * Context: process, may sleep; takes lnet.lock.
  */
 void sanx_suspend_work(struct work_struct *work)
 {
-	struct sanx_group *g = container_of(to_delayed_work(work),
-					    struct sanx_group, retry);
-	bool cov = sanx_cov_start(g->lnet->net);
+	struct sanx_lane *lane = container_of(to_delayed_work(work), struct sanx_lane, retry);
+	bool cov = sanx_cov_start(lane->peer->lnet->net);
 	unsigned int noio = memalloc_noio_save();
 	struct sanx_lconn *lc, *next;
 
-	mutex_lock(&g->lnet->lock);
+	mutex_lock(&lane->peer->lnet->lock);
 	/* suspend_expired() needs to know that the peer is there. */
-	if (g->n_suspended && g->out)
-		sanx_beat_stir(g->out);
-	list_for_each_entry_safe(lc, next, &g->suspended, wait)
-		suspend_look_after(g, lc);
-	if (g->n_suspended && g->lnet->running) {
-		if (!g->out) {
-			g->tries++;
-			sanx_group_try(g);
+	if (lane->n_suspended && lane->out)
+		sanx_beat_stir(lane->out);
+	list_for_each_entry_safe(lc, next, &lane->suspended, wait)
+		suspend_look_after(lane, lc);
+	if (lane->n_suspended && lane->peer->lnet->running) {
+		if (!lane->out) {
+			lane->tries++;
+			sanx_lane_try(lane);
 		}
-		queue_delayed_work(sanx_link_wq, &g->retry, suspend_delay(g));
+		queue_delayed_work(sanx_link_wq, &lane->retry, suspend_delay(lane));
 	}
-	mutex_unlock(&g->lnet->lock);
+	mutex_unlock(&lane->peer->lnet->lock);
 	memalloc_noio_restore(noio);
 	sanx_cov_stop(cov);
 }

@@ -18,7 +18,7 @@
 
 /**
  * struct sanx_user - a user with network namespaces of his own
- * @refs: each namespace and each group there has one
+ * @refs: each namespace and each peer there has one
  * @node: in users; users_lock
  * @uid: who has made the user namespace; constant
  * @ns: if that is root: the user namespace, which is then a user of its own; else NULL.

@@ -163,7 +163,7 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 	err = link->wire->post(link->wl, m);
 	if (!err)
 		return;
-	pr_debug("post to node %u failed: %d\n", link->group->peer, err);
+	pr_debug("post to node %u failed: %d\n", link->peer->id, err);
 	sanx_link_kill_locked(link, SANX_END_LOST);
 }
 
@@ -219,7 +219,7 @@ void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
 void sanx_wire_sent(struct sanx_link *link, u32 slot)
 {
 	struct sanx_slot *done = &link->slots[slot], *s, *next;
-	bool cov = sanx_cov_start(link->group->lnet->net);
+	bool cov = sanx_cov_start(link->peer->lnet->net);
 	LIST_HEAD(spent);
 
 	spin_lock_bh(&link->tx_lock);
