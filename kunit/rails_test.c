@@ -265,6 +265,33 @@ static void sure_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, NONE, HOLD, &wait));
 }
 
+/* Those who wait for a rail on which no link is up go where one is, and back for nothing. */
+static void leave_test(struct kunit *test)
+{
+	struct rails_view v = all;
+	struct rails r = {};
+
+	v.well = BIT(2);
+	KUNIT_EXPECT_TRUE(test, rails_leave(&r, &v, BIT(0), 0, 0));
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(2), 2, 0));
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(0), NONE, 0));
+	/* It was tried, in vain. */
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(0) | BIT(2), 0, 0));
+	/* What rails_choose() would not choose. */
+	rails_failed(&r, 2, 0, HOLD, 0);
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(0), 0, HOLD - 1));
+	KUNIT_EXPECT_TRUE(test, rails_leave(&r, &v, BIT(0), 0, HOLD));
+	v.drain = BIT(2);
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(0), 0, HOLD));
+	v.drain = 0;
+	v.usable = ALL & ~BIT(2);
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(0), 0, HOLD));
+	/* Nothing works. */
+	v.usable = ALL;
+	v.well = 0;
+	KUNIT_EXPECT_FALSE(test, rails_leave(&r, &v, BIT(0), 0, HOLD));
+}
+
 /* The tier is the first rail; or all of its kind; spares count when alone. */
 static void tier_test(struct kunit *test)
 {
@@ -443,6 +470,7 @@ static struct kunit_case rails_cases[] = {
 	KUNIT_CASE(usable_test),
 	KUNIT_CASE(drain_test),
 	KUNIT_CASE(sure_test),
+	KUNIT_CASE(leave_test),
 	KUNIT_CASE(tier_test),
 	KUNIT_CASE(settle_test),
 	KUNIT_CASE(rebalance_test),

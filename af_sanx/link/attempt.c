@@ -3,6 +3,8 @@
  * Attempts at a link: a lane tries its rails one after the other, as rail.c and rails.h
  * choose them, within one time limit.
  *
+ * A rail on which no link is up is left before its time is over if one is up on another.
+ *
  * If both nodes try to set up a link at once, the attempt of the node with the lower id wins:
  * that node rejects the request of the other, which then waits for the winner's link
  * (admit.c).
@@ -365,6 +367,43 @@ void sanx_attempt_work(struct work_struct *work)
 	}
 	mutex_unlock(&lane->peer->lnet->lock);
 	sanx_cov_stop(cov);
+}
+
+/* Does an attempt only wait for what follows its end, or its success? */
+static bool attempt_decided(const struct sanx_lane *lane)
+{
+	const struct sanx_link *link = lane->trying;
+
+	return READ_ONCE(link->state) != SANX_LINK_CONNECTING || link->yields ||
+	       lane->refused & BIT(lane->rail);
+}
+
+/**
+ * sanx_attempt_look() - do connections wait for a rail while another works?
+ * @lane: a lane
+ * @v: the rails to its node
+ *
+ * A link that is up on a rail, such as a standby link, shows that it works.  A rail on which
+ * none is up may not answer for all the time that it has.  What is known of that rail stays
+ * as it is, and it is tried again if need be.
+ *
+ * Context: process, lnet.lock held; takes tx_lock.
+ */
+void sanx_attempt_look(struct sanx_lane *lane, const struct rails_view *v)
+{
+	struct sanx_link *link = lane->trying;
+
+	lockdep_assert_held(&lane->peer->lnet->lock);
+	if (!link || lane->out || lane_unwanted(lane) || lane_accepting(lane) ||
+	    attempt_decided(lane) ||
+	    !rails_leave(&lane->peer->rails, v, lane->tried, lane->rail, jiffies))
+		return;
+	sanx_link_kill(link, SANX_END_LOST);
+	lane->tried &= ~BIT(lane->rail);
+	attempt_failed(lane, SANX_CAUSE_NONE);
+	/* If there is no memory for a link now, it goes on when the time of this one is over. */
+	if (!attempt_begin(lane, true))
+		attempt_set_limit(lane);
 }
 
 /**

@@ -962,6 +962,7 @@ int sanx_lane_try_only(struct sanx_lane *lane, unsigned int rail);
 void sanx_lane_try(struct sanx_lane *lane);
 int sanx_attempt_wanted(struct sanx_lane *lane);
 void sanx_attempt_broaden(struct sanx_lane *lane);
+void sanx_attempt_look(struct sanx_lane *lane, const struct rails_view *v);
 void sanx_attempt_instead(struct sanx_lane *lane);
 void sanx_attempt_ends(struct sanx_lane *lane);
 void sanx_attempt_work(struct work_struct *work);

@@ -40,7 +40,8 @@ enum lane_state {
 /**
  * enum lane_event - what happens to the links of a lane
  * @LANE_ATTEMPT: an attempt of ours begins
- * @LANE_FAILED: it has failed, run out of time, or given way to the peer's
+ * @LANE_FAILED: it has failed, run out of time, or given way to the peer's, or to one on a
+ *	rail that works
  * @LANE_LINK: a link, of either node, takes the connections from here on
  * @LANE_LOST: the link that took them does not any more
  * @LANE_STOPS: nothing is to be left

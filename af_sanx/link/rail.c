@@ -813,9 +813,12 @@ static noinline_for_stack void rail_care(struct sanx_peer *peer,
 {
 	unsigned int i;
 
-	for (i = 0; i < SANX_LANES_MAX; i++)
-		if (peer->lanes[i])
-			care_lane(peer->lanes[i], wait);
+	for (i = 0; i < SANX_LANES_MAX; i++) {
+		if (!peer->lanes[i])
+			continue;
+		sanx_attempt_look(peer->lanes[i], &s->view);
+		care_lane(peer->lanes[i], wait);
+	}
 	if (s->view.spread && s->used)
 		sanx_peer_widen(peer, true);
 	if (!rail_keeper(s) || !care_known(peer))

@@ -175,6 +175,26 @@ static inline unsigned int rails_choose(const struct rails *r,
 }
 
 /**
+ * rails_leave() - should a lane for which connections wait leave the rail that it tries?
+ * @r: the rails
+ * @v: the same, as the lane sees them
+ * @tried: set of those that it has tried, with the one that it tries
+ * @rail: that one
+ * @now: the time
+ *
+ * Return: true if no link is up on that rail, and one is on another that it would try next.
+ */
+static inline bool rails_leave(const struct rails *r, const struct rails_view *v,
+			       u32 tried, unsigned int rail, unsigned long now)
+{
+	u32 next = v->usable & ~v->drain & ~tried;
+
+	if (rail >= RAILS_MAX || v->well & BIT(rail))
+		return false;
+	return rails_not_held(r, next, now) & v->well;
+}
+
+/**
  * rails_failed() - an attempt on a rail has failed, or its link was lost
  * @r: the rails
  * @i: number of the rail

@@ -13,7 +13,8 @@ LINK_TIMEOUT_MS=$((30000 * SLOW))
 clean_up() {
 	stop_all
 	lab wire mend
-	takes_requests 2>/dev/null || true
+	rm -f "$LAB_RUN/share/attempts-on"
+	nodes "nft delete table ip attempts" 2>/dev/null || true
 }
 
 # anew: no links, no attempts, and nothing that is remembered of any.
@@ -103,9 +104,64 @@ gives_way() {
 	check "over the link" moves 2 conns_verbs=1
 }
 
-plan 9
+# deaf: RDMA and links over TCP are silent.  hears_rdma: RDMA is not any more.
+deaf() {
+	nodes "nft -f - <<-END
+		table ip attempts {
+			chain by_rdma {
+				type filter hook input priority 0
+				udp dport 4791 drop
+			}
+			chain by_tcp {
+				type filter hook input priority 0
+				tcp dport 658 drop
+			}
+		}
+		END"
+}
+
+hears_rdma() {
+	nodes "nft flush chain ip attempts by_rdma"
+}
+
+# rail_is STATE KIND: of node 2's rails.
+rail_is() {
+	lab run 2 "sanxctl -j rail" </dev/null |
+		jq -e ".[] | select(.transport == \"$2\" and .state == \"$1\")" >/dev/null
+}
+
+# Both rails are lost.  A lane tries one while the other is heard again: a standby link shows
+# that it works, and nobody waits until the time of the first, half a minute, is over.
+another_works() {
+	local log
+	# shellcheck disable=SC2016
+	nodes 'for i in 1 2; do
+		echo 10.77.0.$i $i 10.77.0.$i tcp:10.77.0.$i; done | sanxctl nodemap load -'
+	from 2
+	check "RDMA and TCP rails: connected" comes "$LAST_LOG"
+	background 2 "$PEER" -T $((300 * SLOW)) connect 10.77.0.1 5080 await /share/attempts-on \
+		ping 3 shut end
+	log=$LAST_LOG
+	check "both rails have a link" eventually 30 "rail_is up verbs && rail_is up tcp-rail"
+	deaf
+	check "both are lost" eventually 60 "! rail_is up verbs && ! rail_is up tcp-rail"
+	hears_rdma
+	touch "$LAB_RUN/share/attempts-on"
+	took_ms comes "$log" || MS=""
+	below "one is heard again: it goes on" "$MS" $((10000 * SLOW))
+	echo "# after $MS ms"
+	rm -f "$LAB_RUN/share/attempts-on"
+	nodes "nft delete table ip attempts"
+}
+
+PLAN=9
+[ -n "$RAIL" ] || PLAN=13
+plan "$PLAN"
 at_exit clean_up
 anew
 nobody_there
 anew
 gives_way
+if [ -n "$RAIL" ]; then exit; fi
+anew
+another_works

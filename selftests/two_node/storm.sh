@@ -23,6 +23,9 @@ mkdir -p "$OUT"
 # shellcheck source=SCRIPTDIR/cable_events.sh
 . "$(dirname "$0")/cable_events.sh"
 
+# The peer that does not answer is what this is about.
+LINK_TIMEOUT_MS=$((3000 * SLOW))
+
 BOUND=$((30 * SLOW))
 CHANCES=${STORM_EVENTS:-1000}
 RANDOM=${EVENT_SEED:-1}
