@@ -681,6 +681,9 @@ static void service_idle(struct net *net)
 	struct hlist_node *next;
 	int i;
 
+	/* Most namespaces have never had a datagram socket, and a grace period takes its time. */
+	if (!READ_ONCE(all->serves))
+		return;
 	flush(all);
 	spin_lock_bh(&all->lock);
 	all->serves = false;
