@@ -83,6 +83,23 @@ SANX_TEST_OF("loop loop4 loop6", unread_is_counted)
 	EXPECT_GT(before + PAGES, pages());
 }
 
+/* Where there is not enough for all, none gets it all: the last has a page, too. */
+SANX_TEST_OF("loop loop4 loop6", each_gets_some)
+{
+	char buf[8192] = { 0 }, mem[64];
+	int end[N][2], i;
+
+	for (i = 0; i < N; i++)
+		connect_pair(_metadata, self, variant, &end[i][0], &end[i][1]);
+	snprintf(mem, sizeof(mem), "0 %ld 1000000", pages() + N * PAGES);
+	ASSERT_EQ(0, write_file(TCP_MEM, mem));
+	for (i = 0; i < N; i++)
+		EXPECT_LE(4096, send(end[i][0], buf, sizeof(buf), MSG_DONTWAIT));
+	ASSERT_EQ(0, set_pressure(false));
+	for (i = 0; i < 2 * N; i++)
+		close(end[i / 2][i % 2]);
+}
+
 #define BYTES	100000
 
 static long task_fill(struct task *t)

@@ -30,6 +30,7 @@
  * conn->promised and conn->short_until have no lock: they are accessed with
  * READ_ONCE() and WRITE_ONCE().
  */
+#include <linux/log2.h>
 #include <linux/sizes.h>
 #include <net/tcp.h>
 
@@ -41,6 +42,8 @@
 #define SPARE_MAX	((u32)SZ_512M)
 /* Most pages that are charged at once. */
 #define SPARE_PAGES	(SANX_RING_MAX / PAGE_SIZE)
+/* A ring takes at most one part in so many of what is left, once half of tcp_mem is used. */
+#define MEM_SHARES	1024U
 /* Jiffies until an allocation is tried again. */
 #define SHORT_TIME	(HZ / 10)
 
@@ -153,6 +156,31 @@ bool sanx_mem_pressure(const struct sanx_conn *conn, const struct sock *sk)
 {
 	return mem_pressure(DIV_ROUND_UP(READ_ONCE(conn->rx_max), PAGE_SIZE)) ||
 	       tcp_under_memory_pressure(sk);
+}
+
+/**
+ * sanx_mem_share() - how large a ring may be now
+ * @size: bytes that are wanted, a power of two
+ *
+ * When many want rings at once, each gets a smaller one, and not the first ones the largest
+ * and the others none: a connection that has no ring gets far less through.
+ *
+ * Context: any.
+ * Return: @size; or if more than half of tcp_mem is used, a smaller power of two, of a page at
+ * least.
+ */
+u32 sanx_mem_share(u32 size)
+{
+	long most = READ_ONCE(tcp_prot.sysctl_mem[1]);
+	long left = most - atomic_long_read(tcp_prot.memory_allocated);
+	u64 share;
+
+	if (left > most / 2)
+		return size;
+	share = (u64)max(left, 0L) * PAGE_SIZE / MEM_SHARES;
+	if (share < PAGE_SIZE)
+		return min_t(u32, size, PAGE_SIZE);
+	return min_t(u64, size, rounddown_pow_of_two(share));
 }
 
 /**

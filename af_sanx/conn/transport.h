@@ -644,6 +644,7 @@ void sanx_conn_set_short(struct sanx_conn *conn);
 bool sanx_conn_short(struct sanx_conn *conn);
 bool sanx_conn_reserves(struct sanx_conn *conn);
 bool sanx_mem_pressure(const struct sanx_conn *conn, const struct sock *sk);
+u32 sanx_mem_share(u32 size);
 bool sanx_mem_charge(u32 pages);
 void sanx_mem_uncharge(u32 pages);
 

@@ -253,7 +253,7 @@ static struct loop_ring *ring_alloc_own(struct sanx_conn *conn, u32 n)
 	struct loop_ring *ring = NULL;
 
 	if (!first || n > SANX_RING_FIRST)
-		ring = ring_alloc(peer->rx_max, peer->memcg);
+		ring = ring_alloc(sanx_mem_share(peer->rx_max), peer->memcg);
 	if (!ring && first)
 		ring = ring_alloc(SANX_RING_FIRST, peer->memcg);
 	return ring;
