@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sockets: the calls of af_sanx/socket/ as far as they concern a connection,
- * with the same order of loads, locks and wake-ups.
+ * with the same order of loads, locks and wake-ups.  sock.follows has the functions there
+ * that these follow; a gate fails when one of them has changed.
  */
 #include <stdlib.h>
 

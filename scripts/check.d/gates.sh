@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Gates: what can be said about the sources without running them.
 
-GATES="warnings-6.12 checkpatch shellcheck warnings-6.1 packages install layers warnings-um generated-code options sizes figures version kernel-doc"
+GATES="warnings-6.12 checkpatch shellcheck warnings-6.1 packages install layers warnings-um generated-code options sizes figures version kernel-doc follows"
 
 # our_sources: the C files that people write here.
 our_sources() {
@@ -79,6 +79,11 @@ gate_figures() {
 
 gate_packages() {
 	"$SCRIPTS/check.d/packages.sh"
+}
+
+# What the simulator has of the calls of a socket.
+gate_follows() {
+	"$SCRIPTS/check.d/follows.sh"
 }
 
 gate_version() {
