@@ -20,7 +20,7 @@ MODULE_PARM_DESC(link_timeout_ms, "how long a connect waits for a link before it
 
 unsigned int link_hold_ms = 10000;
 module_param(link_hold_ms, uint, 0644);
-MODULE_PARM_DESC(link_hold_ms, "how long a node without a link is taken to be without, in ms (default: 10000)");
+MODULE_PARM_DESC(link_hold_ms, "how long connects to a node are TCP at once after a link to it has failed, in ms (default: 10000)");
 
 unsigned int heartbeat_ms = 1000;
 module_param(heartbeat_ms, uint, 0644);

@@ -28,7 +28,10 @@
 #define RAILS_MAX	4U
 /* Most doublings of the time for which a rail is held. */
 #define RAILS_DOUBLE	4U
-/* Times for which a rail is held first that make a link on it a success. */
+/*
+ * A link that has been up for so many times as long as a rail is held first is a success: the
+ * failures before it are forgotten.
+ */
 #define RAILS_STABLE	16U
 
 /**

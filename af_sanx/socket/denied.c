@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that a port rule denies which was made after them.  Rules decide when
- * a connection is made.  The administrator can see those that would not be made now,
- * and end them.
+ * Connections that are older than the port rule that denies them.  Rules decide when a
+ * connection is made, so a new rule ends none.  The administrator can see the connections
+ * that would not be made now, and end them.
  *
  * None is missed.  Each connection is in a list from before its rules are checked for
  * the last time, or from the same critical section on, until it is closed:

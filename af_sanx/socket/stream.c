@@ -73,7 +73,7 @@ struct sanx_conn *sanx_sock_conn(const struct sanx_sock *ss)
 }
 
 /**
- * sanx_sock_connecting() - is it still open what a socket becomes?
+ * sanx_sock_connecting() - may a socket still become either AF_SANX's or TCP?
  * @ss: the socket's AF_SANX part
  * @conn: its connection
  *
