@@ -128,13 +128,7 @@ static unsigned int mem_default(void)
 	return max(totalram_pages() / MEM_PART / (SZ_1M / PAGE_SIZE), MEM_MIN_MB);
 }
 
-/**
- * sanx_sysctl_net_init() - register the sysctls of a namespace
- * @sn: AF_SANX's part of the namespace; the sysctls get their defaults
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Register the sysctls of a namespace.  Return: 0 or -ENOMEM. */
 int sanx_sysctl_net_init(struct sanx_net *sn)
 {
 	struct ctl_table *table;
@@ -202,12 +196,7 @@ int sanx_sysctl_net_init(struct sanx_net *sn)
 	return IS_ENABLED(CONFIG_SYSCTL) ? -ENOMEM : 0;
 }
 
-/**
- * sanx_sysctl_net_exit() - undo sanx_sysctl_net_init()
- * @sn: AF_SANX's part of a namespace
- *
- * Context: process, may sleep.
- */
+/* Undo sanx_sysctl_net_init(). */
 void sanx_sysctl_net_exit(struct sanx_net *sn)
 {
 	const struct ctl_table *table;

@@ -487,12 +487,7 @@ bool sanx_conn_over(struct sanx_conn *conn)
 	       (!conn->ops->drained || conn->ops->drained(conn));
 }
 
-/**
- * sanx_conn_count() - count a connection that begins
- * @conn: the connection, which has a link if it is between nodes
- *
- * Context: any.
- */
+/* Count a connection that begins. */
 void sanx_conn_count(const struct sanx_conn *conn)
 {
 	struct sanx_via via;

@@ -386,12 +386,8 @@ static struct sanx_feed *feed_of(struct sanx_conn *conn, const struct sock *sk)
 	return feed;
 }
 
-/**
- * sanx_feed_arrived() - bytes have arrived for a sock whose sk_data_ready() was replaced
- * @conn: the connection
- * @sk: its sock
- *
- * Context: any.
+/*
+ * Bytes have arrived for a sock whose sk_data_ready() was replaced.
  * Return: true if the owner is told later; false if the caller is to do so.
  */
 bool sanx_feed_arrived(struct sanx_conn *conn, const struct sock *sk)
@@ -404,11 +400,8 @@ bool sanx_feed_arrived(struct sanx_conn *conn, const struct sock *sk)
 	return true;
 }
 
-/**
- * sanx_feed_changed() - a direction has ended, or the connection
- * @conn: the connection; the caller has stored what tells so
- *
- * Context: any.
+/*
+ * A direction has ended, or the connection.
  * Return: true if the owner is told later; false if the caller is to do so.
  */
 bool sanx_feed_changed(struct sanx_conn *conn)

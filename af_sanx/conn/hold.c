@@ -109,11 +109,8 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/**
- * sanx_hold_expire() - announce corked bytes whose time is over
- * @conn: the connection
- *
- * Context: softirq: conn->tx_timer, after a full barrier.
+/*
+ * Announce corked bytes whose time is over.
  * Return: the rest of the time of bytes that stay corked, in jiffies, or 0.
  */
 unsigned long sanx_hold_expire(struct sanx_conn *conn)
@@ -339,10 +336,7 @@ void sanx_hold_pull(struct sanx_conn *conn)
 	mutex_unlock(&conn->tx_mutex);
 }
 
-/**
- * sanx_hold_init() - initialise a new connection's part
- * @conn: the connection
- */
+/* Initialise a new connection's part. */
 void sanx_hold_init(struct sanx_conn *conn)
 {
 	struct sanx_hold *hold = &conn->hold;
@@ -354,27 +348,19 @@ void sanx_hold_init(struct sanx_conn *conn)
 	hold->timer.function = hold_timer;
 }
 
-/**
- * sanx_hold_fin() - the stream ends: the transport announces all bytes itself
- * @conn: the connection
- *
- * Context: process, tx_mutex held.
- */
+/* The stream ends: the transport announces all bytes itself.  tx_mutex held. */
 void sanx_hold_fin(struct sanx_conn *conn)
 {
 	lockdep_assert_held(&conn->tx_mutex);
 	WRITE_ONCE(conn->hold.state, SANX_HELD_NONE);
 }
 
-/**
- * sanx_hold_stop() - the socket was closed
- * @conn: a connection that is not open any more
+/*
+ * The socket was closed.  Takes tx_mutex.
  *
  * Senders that found it open have returned after this, and the timer of
  * coalesced bytes does not run any more.  The transport then announces bytes
  * that are held back, or drops them.
- *
- * Context: process, may sleep: takes tx_mutex.
  */
 void sanx_hold_stop(struct sanx_conn *conn)
 {

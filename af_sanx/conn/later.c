@@ -13,17 +13,11 @@
 #include "config/config.h"
 #include "internal.h"
 
-/**
- * sanx_conn_later() - queue delayed work of a connection
- * @conn: the connection; the caller has a reference
- * @work: work in @conn, which ends with sanx_conn_later_done(); not changed if
- *	it is queued already
- * @delay: in jiffies
+/*
+ * Queue delayed work of a connection, of which the caller has a reference.
  *
  * Cancels the work again if @conn is not open, because close() may have looked
  * for it already.
- *
- * Context: any.
  */
 void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 		     unsigned long delay)
@@ -37,15 +31,7 @@ void sanx_conn_later(struct sanx_conn *conn, struct delayed_work *work,
 		sanx_conn_later_stop(conn, work);
 }
 
-/**
- * sanx_conn_sooner() - as sanx_conn_later(), and move queued work forward
- * @conn: as for sanx_conn_later()
- * @work: as for sanx_conn_later(); if it is queued, it runs after @delay if
- *	that is sooner
- * @delay: in jiffies
- *
- * Context: any.
- */
+/* As sanx_conn_later(), and move queued work forward. */
 void sanx_conn_sooner(struct sanx_conn *conn, struct delayed_work *work,
 		      unsigned long delay)
 {

@@ -376,13 +376,7 @@ static void defer_over(struct kthread_work *work)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_listener_news() - data, their end, or a reset came to a connection without a
- * sock
- * @conn: a connection for which conn->deferred was set; checked again here
- *
- * Context: any; no lock of the core held.
- */
+/* Data, their end, or a reset came to a connection without a sock. */
 void sanx_listener_news(struct sanx_conn *conn)
 {
 	/* A dead connection that waits for data does so until its time is over. */

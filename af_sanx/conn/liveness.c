@@ -98,13 +98,11 @@ static unsigned long user_timeout(const struct sock *sk)
 	return msecs_to_jiffies(READ_ONCE(inet_csk(sk)->icsk_user_timeout));
 }
 
-/**
- * sanx_liveness_connects() - how long TCP's connect() repeats its SYN
- * @sk: the socket
+/*
+ * How long TCP's connect() repeats its SYN.
  *
  * By TCP_USER_TIMEOUT, TCP_SYNCNT or tcp_syn_retries, as tcp_write_timeout() has it.
  *
- * Context: any.
  * Return: jiffies; then it fails with ETIMEDOUT.
  */
 unsigned long sanx_liveness_connects(const struct sock *sk)
@@ -299,10 +297,7 @@ static void liveness_timer(struct timer_list *t)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_liveness_init() - initialise the liveness of a new connection
- * @conn: the connection
- */
+/* Initialise the liveness of a new connection. */
 void sanx_liveness_init(struct sanx_conn *conn)
 {
 	timer_setup(&conn->liveness.timer, liveness_timer, 0);
@@ -374,14 +369,11 @@ void sanx_conn_quiet(struct sanx_conn *conn)
 	liveness_arm(conn, 1);
 }
 
-/**
- * sanx_liveness_stop() - the socket was closed
- * @conn: a connection that is not open any more
+/*
+ * The socket was closed.
  *
  * The timer does not run any more after this.  liveness_arm() on another CPU
  * may still set it, but then cancels it again.
- *
- * Context: process, may sleep; no lock of @conn held.
  */
 void sanx_liveness_stop(struct sanx_conn *conn)
 {

@@ -19,13 +19,7 @@
 
 #include "internal.h"
 
-/**
- * sanx_memalloc_needed() - may memory reclaim wait for a socket?
- * @sk: the sock
- *
- * Context: any.
- * Return: true if its owner has said so.
- */
+/* May memory reclaim wait for a socket?  Return: true if its owner has said so. */
 bool sanx_memalloc_needed(const struct sock *sk)
 {
 	const gfp_t all = __GFP_IO | __GFP_FS | __GFP_DIRECT_RECLAIM;

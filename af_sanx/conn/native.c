@@ -13,17 +13,12 @@
 
 #include "internal.h"
 
-/**
- * sanx_native_listener() - the listening sock that TCP would give a connection to
- * @net: the namespace
- * @local: where its SYN would go to
- * @remote: where it would come from, of the same address family
- * @by: where it would arrive
+/*
+ * The listening sock that TCP would give a connection to.  Under RCU, which keeps it.
  *
  * A BPF program of the sock's SO_REUSEPORT group is not asked, as it looks at packets:
  * sanx_needs_stack() is true of all socks in that group.
  *
- * Context: under RCU, which keeps the sock.
  * Return: the sock, which may be any program's, or NULL.
  */
 struct sock *sanx_native_listener(struct net *net, const struct sanx_endpoint *local,

@@ -109,21 +109,13 @@ static void reclaim_work(struct work_struct *work)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_reclaim_init() - initialise reclaim for a new connection
- * @conn: the connection
- */
+/* Initialise reclaim for a new connection. */
 void sanx_reclaim_init(struct sanx_conn *conn)
 {
 	INIT_DELAYED_WORK(&conn->reclaim.work, reclaim_work);
 }
 
-/**
- * sanx_reclaim_stop() - the socket was closed
- * @conn: a connection that is not open any more
- *
- * Context: any.
- */
+/* The socket was closed. */
 void sanx_reclaim_stop(struct sanx_conn *conn)
 {
 	sanx_conn_later_stop(conn, &conn->reclaim.work);

@@ -61,23 +61,17 @@ static void tx_timer_expired(struct timer_list *timer)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_tx_timer_init() - initialise the timer of a new connection
- * @conn: the connection
- */
+/* Initialise the timer of a new connection. */
 void sanx_tx_timer_init(struct sanx_conn *conn)
 {
 	timer_setup(&conn->tx_timer, tx_timer_expired, 0);
 }
 
-/**
- * sanx_tx_timer_stop() - the socket was closed
- * @conn: a connection that is not open any more
+/*
+ * The socket was closed.
  *
  * The timer does not run any more after this.  sanx_tx_timer_arm() on another
  * CPU may still set it, but then cancels it again.
- *
- * Context: process, may sleep; no lock of @conn held.
  */
 void sanx_tx_timer_stop(struct sanx_conn *conn)
 {

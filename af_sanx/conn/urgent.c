@@ -19,10 +19,7 @@
  */
 #include "internal.h"
 
-/**
- * sanx_urg_init() - initialise urgent data of a new connection
- * @urg: urgent data of the connection
- */
+/* Initialise urgent data of a new connection. */
 void sanx_urg_init(struct sanx_urg *urg)
 {
 	urg->state = SANX_URG_NONE;

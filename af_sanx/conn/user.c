@@ -24,11 +24,8 @@ void __init sanx_conn_serve(const struct sanx_conn_service *s)
 	service = s;
 }
 
-/**
- * sanx_service_ring_size() - ring size of a connection that a peer's kernel asks for
- * @net: the namespace
- *
- * Context: any.
+/*
+ * Ring size of a connection that a peer's kernel asks for.
  * Return: bytes, or 0 if there are to be none.
  */
 u32 sanx_service_ring_size(struct net *net)
@@ -36,13 +33,7 @@ u32 sanx_service_ring_size(struct net *net)
 	return service ? service->ring_size(net) : 0;
 }
 
-/**
- * sanx_service_take() - as sanx_conn_incoming(), for a connection to port 0
- * @conn: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* As sanx_conn_incoming(), for a connection to port 0. */
 int sanx_service_take(struct sanx_conn *conn)
 {
 	return service ? service->take(conn) : -ECONNREFUSED;

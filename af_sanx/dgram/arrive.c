@@ -227,14 +227,7 @@ static void receive(struct net *net, const struct sanx_dgram *d,
 		to_stack(net, d, by, &list);
 }
 
-/**
- * sanx_dgram_arrive() - receive a datagram
- * @c: the implicit connection that it came by
- * @skb: the packet, from its IP header on, which is taken over
- * @gso_size: as in &struct dgram_record
- *
- * Context: the work of @c.
- */
+/* Receive a datagram.  @skb: the packet, from its IP header on, which is taken over. */
 void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size)
 {
 	struct sanx_arrival by;

@@ -79,12 +79,7 @@ static struct carriers *carriers_of(const struct net *net)
 	return net_generic(net, carriers_id);
 }
 
-/**
- * sanx_carrier_put() - put a reference
- * @c: a carrier, not to be used any more
- *
- * Context: any.
- */
+/* Put a reference. */
 void sanx_carrier_put(struct sanx_carrier *c)
 {
 	if (!refcount_dec_and_test(&c->refs))
@@ -105,12 +100,7 @@ static bool is_ours(const struct sanx_carrier *c)
 	return c->local.port;
 }
 
-/**
- * sanx_carrier_kick() - have the work look at what there is to do
- * @c: the carrier
- *
- * Context: any; the caller has a reference, or RCU.
- */
+/* Have the work look at what there is to do. */
 void sanx_carrier_kick(struct sanx_carrier *c)
 {
 	if (!refcount_inc_not_zero(&c->refs))
@@ -456,12 +446,7 @@ static void carriers_sweep(struct work_struct *work)
 	spin_unlock_bh(&all->lock);
 }
 
-/**
- * sanx_carrier_waits() - there is no room for a datagram
- * @c: the carrier, whose queue has it, or which is writing it
- *
- * Context: process.
- */
+/* There is no room for a datagram. */
 void sanx_carrier_waits(struct sanx_carrier *c)
 {
 	struct carriers *all = carriers_of(c->net);
@@ -538,14 +523,11 @@ static struct sanx_carrier *carrier_taking(struct net *net, const struct sanx_dg
 	return c && atomic_read(&c->queued) <= QUEUE_MOST ? c : NULL;
 }
 
-/**
- * sanx_carrier_there() - is there an implicit connection for a datagram?
- * @net: the namespace
- * @d: the datagram, with its route
+/*
+ * Is there an implicit connection for a datagram?
  *
  * If there is none, one is asked for.
  *
- * Context: process, may sleep.
  * Return: true if so; a hint.
  */
 bool sanx_carrier_there(struct net *net, const struct sanx_dgram *d)
@@ -561,12 +543,8 @@ bool sanx_carrier_there(struct net *net, const struct sanx_dgram *d)
 	return there;
 }
 
-/**
- * sanx_carrier_get() - find the implicit connection for a datagram
- * @net: the namespace
- * @d: the datagram, with its route
- *
- * Context: any.
+/*
+ * Find the implicit connection for a datagram.
  * Return: it, with a reference for sanx_carrier_put(); or NULL, and UDP has to send the
  * datagram.
  */
@@ -583,13 +561,7 @@ struct sanx_carrier *sanx_carrier_get(struct net *net, const struct sanx_dgram *
 	return c;
 }
 
-/**
- * sanx_carrier_send() - send a datagram
- * @c: an implicit connection
- * @skb: the packet, from its IP header on, which is taken over
- *
- * Context: process, may sleep.
- */
+/* Send a datagram.  @skb: the packet, from its IP header on, which is taken over. */
 void sanx_carrier_send(struct sanx_carrier *c, struct sk_buff *skb)
 {
 	static const enum sanx_stat stat[] = {
@@ -704,12 +676,7 @@ static const struct sanx_conn_service carrier_service = {
 	.idle		= service_idle,
 };
 
-/**
- * sanx_carriers_serve() - a namespace has a datagram socket
- * @net: the namespace, for which sanx_netuse_get() was called
- *
- * Context: process.
- */
+/* A namespace has a datagram socket. */
 void sanx_carriers_serve(struct net *net)
 {
 	struct carriers *all = carriers_of(net);

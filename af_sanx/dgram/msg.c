@@ -275,16 +275,7 @@ static bool gso_plain(struct sock *sk, size_t len, const struct sanx_dgram *d)
 		!sk->sk_no_check_tx);
 }
 
-/**
- * sanx_dgram_parse() - read what a program asks for
- * @sk: the sock
- * @msg: the message; is not changed
- * @len: bytes of its payload
- * @d: set on success, but for @d->route
- *
- * Context: process.
- * Return: true, or false if UDP has to send it.
- */
+/* Read what a program asks for.  Return: true, or false if UDP has to send it. */
 bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 		      struct sanx_dgram *d)
 {

@@ -33,15 +33,11 @@ static DEFINE_MUTEX(ops_mutex); /* guards: writes of the tables below */
 static struct proto_ops dgram_ops;
 static struct proto_ops dgram6_ops;
 
-/**
- * sanx_dgram_is_ours() - is it a datagram socket of this family?
- * @sk: a UDP sock
+/*
+ * Is it a datagram socket of this family?  Under RCU, which keeps the inode of the socket.
  *
  * A datagram that passes by the IP stack also passes by its packet filters.  So only
  * sockets that have asked for it get one.
- *
- * Context: under RCU, which the inode of the socket is freed after.
- * Return: true if so.
  */
 bool sanx_dgram_is_ours(const struct sock *sk)
 {

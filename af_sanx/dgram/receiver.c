@@ -87,14 +87,7 @@ bool sanx_dgram_takes(const struct sanx_dgram *d, struct net *net, bool *gro)
 	return rsk;
 }
 
-/**
- * sanx_dgram_count() - count as UDP does, which has counters for each version of IP
- * @d: a datagram
- * @net: the namespace
- * @field: the counter
- *
- * Context: any.
- */
+/* Count as UDP does, which has counters for each version of IP. */
 void sanx_dgram_count(const struct sanx_dgram *d, struct net *net, int field)
 {
 	if (d->v4)

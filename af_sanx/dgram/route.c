@@ -25,14 +25,10 @@ static bool by_lo(const struct net *net, const struct dst_entry *dst)
 	return dst->dev == net->loopback_dev && dst->dev->flags & IFF_UP;
 }
 
-/**
- * sanx_dgram_policies() - is there an IPsec policy?
- * @net: the namespace
+/*
+ * Is there an IPsec policy?
  *
  * Which packets one applies to, and whether to those over lo, is left to the IP stack.
- *
- * Context: any.
- * Return: true if so.
  */
 bool sanx_dgram_policies(const struct net *net)
 {
@@ -194,16 +190,7 @@ static bool fits(const struct sanx_dgram *d, size_t len)
 	return sanx_dgram_header_size(d) + len <= d->route.mtu;
 }
 
-/**
- * sanx_dgram_route() - find out where a datagram goes
- * @ds: the AF_SANX part of the socket
- * @sk: its sock
- * @d: the datagram; d->route is set
- * @len: bytes of its payload
- *
- * Context: process, may sleep.
- * Return: where to.
- */
+/* Find out where a datagram goes.  Return: where to. */
 enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk,
 				     struct sanx_dgram *d, size_t len)
 {

@@ -65,13 +65,7 @@ static void put_udp(struct sk_buff *skb, const struct sanx_dgram *d, size_t len)
 	uh->check = 0;
 }
 
-/**
- * sanx_dgram_set_cb() - set what a socket finds beside the headers
- * @skb: a packet; its control buffer is zero
- * @d: the datagram
- *
- * Context: any.
- */
+/* Set what a socket finds beside the headers. */
 void sanx_dgram_set_cb(struct sk_buff *skb, const struct sanx_dgram *d)
 {
 	/* It never was on a wire. */
@@ -176,13 +170,7 @@ static struct sk_buff *make_one(struct sock *sk, const struct sanx_dgram *d,
 	return skb;
 }
 
-/**
- * sanx_dgram_set_gso() - UDP_GRO: the receiver takes many datagrams at once
- * @skb: their packet
- * @size: bytes of each of them but the last one
- *
- * Context: any.
- */
+/* UDP_GRO: the receiver takes many datagrams at once. */
 void sanx_dgram_set_gso(struct sk_buff *skb, u16 size)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
@@ -193,15 +181,8 @@ void sanx_dgram_set_gso(struct sk_buff *skb, u16 size)
 	shinfo->gso_type = SKB_GSO_UDP_L4;
 }
 
-/**
- * sanx_dgram_make_charged() - make the packet of a message to another node
- * @sk: the sender, to whose send buffer it is charged; waits for room there as UDP does
- * @d: the datagram
- * @msg: its payload is consumed, in part on failure
- * @len: bytes of the payload
- * @err: set on failure to -errno
- *
- * Context: process, may sleep.
+/*
+ * Make the packet of a message to another node.
  * Return: the packet, from its IP header on, with UDP_SEGMENT's size if it has one; or NULL.
  */
 struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram *d,
@@ -228,18 +209,7 @@ struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram
 	return skb;
 }
 
-/**
- * sanx_dgram_make() - make the packets of a message
- * @sk: the sender
- * @d: the datagram
- * @gro: make one packet of datagrams that UDP_SEGMENT would cut
- * @msg: its payload is consumed, in part on failure
- * @len: bytes of the payload
- * @list: gets the packets; unchanged on failure
- *
- * Context: process, may sleep.
- * Return: 0, -ENOBUFS or -EFAULT.
- */
+/* Make the packets of a message.  Return: 0, -ENOBUFS or -EFAULT. */
 int sanx_dgram_make(struct sock *sk, const struct sanx_dgram *d, bool gro,
 		    struct msghdr *msg, size_t len, struct sk_buff_head *list)
 {

@@ -177,14 +177,7 @@ static enum write_end write_some(struct sanx_carrier *c)
 	return WRITE_TURN;
 }
 
-/**
- * sanx_carrier_write() - write queued datagrams
- * @c: a carrier that was open a moment ago
- * @wait: wait for tx_mutex: the caller is the work.  Else the work writes them if somebody
- *	has it.
- *
- * Context: process, may sleep; no lock held.
- */
+/* Write queued datagrams. */
 void sanx_carrier_write(struct sanx_carrier *c, bool wait)
 {
 	struct sanx_conn *conn = c->conn;
@@ -225,9 +218,8 @@ static void drop_waiting(struct sanx_carrier *c, enum sanx_stat why)
 		sanx_stat_add(c->net, why, n);
 }
 
-/**
- * sanx_carrier_moves() - does a carrier that stalls take datagrams again?
- * @c: the carrier
+/*
+ * Does a carrier that stalls take datagrams again?
  *
  * It does once the peer has all that was written: room alone may be that of a buffer of this
  * node, which has some whether the peer lives or not.
@@ -235,7 +227,6 @@ static void drop_waiting(struct sanx_carrier *c, enum sanx_stat why)
  * What waits is dropped, so that no program waits for it.  One that is in the stream in part
  * is written in full, and is not charged to its sender any more.
  *
- * Context: its work.
  * Return: true if so, else the work is told when it does.
  */
 bool sanx_carrier_moves(struct sanx_carrier *c)
@@ -253,12 +244,7 @@ bool sanx_carrier_moves(struct sanx_carrier *c)
 	return moves;
 }
 
-/**
- * sanx_carrier_drop() - drop what is not written, and have no user any more
- * @c: a carrier with a connection, that is over
- *
- * Context: its work.
- */
+/* Drop what is not written, and have no user any more. */
 void sanx_carrier_drop(struct sanx_carrier *c)
 {
 	/* Who writes looks at conn->user under the mutex. */
@@ -357,11 +343,8 @@ static int read_one(struct sanx_carrier *c)
 	return (c->in ? c->came < c->in->len : c->skip) ? -EAGAIN : 0;
 }
 
-/**
- * sanx_carrier_read() - take the datagrams that have come
- * @c: a carrier whose connection is set up
- *
- * Context: its work.
+/*
+ * Take the datagrams that have come.
  * Return: what that has come to; after CARRIER_READ_BROKEN it must not be called again.
  */
 enum carrier_read sanx_carrier_read(struct sanx_carrier *c)

@@ -177,11 +177,7 @@ static const struct sanx_watch watch = {
 	.on_rail	= on_rail,
 };
 
-/**
- * sanx_monitor_init() - begin to tell events
- *
- * Context: init of the module, after the family is registered.
- */
+/* Begin to tell events. */
 void __init sanx_monitor_init(void)
 {
 	skb_queue_head_init(&queue);
@@ -189,11 +185,7 @@ void __init sanx_monitor_init(void)
 	sanx_watch_set(&watch);
 }
 
-/**
- * sanx_monitor_exit() - tell no more
- *
- * Context: exit of the module, before the family goes.
- */
+/* Tell no more. */
 void sanx_monitor_exit(void)
 {
 	sanx_watch_set(NULL);

@@ -198,13 +198,10 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/**
- * sanx_nl_map_changed() - have the engine apply a changed node map, or keys
- * @net: the namespace
+/*
+ * Have the engine apply a changed node map, or keys.  config_mutex held.
  *
  * What was no node by the map and the keys of before may be one now.
- *
- * Context: process, may sleep, config_mutex held.
  */
 void sanx_nl_map_changed(struct net *net)
 {
@@ -601,14 +598,7 @@ static int link_put_moves(struct sk_buff *skb, const struct sanx_link_info *info
 	       nla_put_u32(skb, SANX_A_LINK_MOVED_SECS, info->moved_secs);
 }
 
-/**
- * sanx_nl_put_link_attrs() - put a link into a message
- * @skb: the message
- * @info: the link
- *
- * Context: any.
- * Return: 0, or not 0 if there is no room.
- */
+/* Put a link into a message.  Return: 0, or not 0 if there is no room. */
 int sanx_nl_put_link_attrs(struct sk_buff *skb, const struct sanx_link_info *info)
 {
 	return nla_put_u32(skb, SANX_A_LINK_NODE, info->node) ||

@@ -36,14 +36,7 @@ static int put_counts(struct sk_buff *skb, const struct sanx_rail_info *info)
 	       (info->cause && nla_put_string(skb, SANX_A_RAIL_CAUSE, info->cause));
 }
 
-/**
- * sanx_nl_put_rail_attrs() - put a rail into a message
- * @skb: the message
- * @info: the rail
- *
- * Context: any.
- * Return: 0, or not 0 if there is no room.
- */
+/* Put a rail into a message.  Return: 0, or not 0 if there is no room. */
 int sanx_nl_put_rail_attrs(struct sk_buff *skb, const struct sanx_rail_info *info)
 {
 	return put_what(skb, info) || put_counts(skb, info);

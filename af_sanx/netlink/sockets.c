@@ -44,11 +44,7 @@ struct sock_view {
 	u32			tx;
 };
 
-/**
- * sanx_nl_tcp_state() - name of a state of TCP, as ss(8) has it
- * @state: TCP_ESTABLISHED and so on
- * Return: a constant string.
- */
+/* Name of a state of TCP, as ss(8) has it.  Return: a constant string. */
 const char *sanx_nl_tcp_state(int state)
 {
 	static const char * const names[] = {

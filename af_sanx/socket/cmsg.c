@@ -69,15 +69,7 @@ static int inq_hint(const struct sanx_conn *conn)
 	return !n && sanx_conn_fin_rcvd(conn) ? 1 : n;
 }
 
-/**
- * sanx_recv_cmsg() - add control messages to a recvmsg() that succeeded
- * @conn: the connection
- * @sk: its sock
- * @msg: takes them
- * @n: bytes received
- *
- * Context: process.
- */
+/* Add control messages to a recvmsg() that succeeded. */
 void sanx_recv_cmsg(const struct sanx_conn *conn, const struct sock *sk,
 		    struct msghdr *msg, ssize_t n)
 {

@@ -40,14 +40,11 @@ static enum sanx_fallback seek(struct net *net, const struct in6_addr *addr)
 	return SANX_FALLBACK_ASKED;
 }
 
-/**
- * sanx_target_pick() - choose the transport of a connect()
- * @ss: the socket
- * @t: has @t->remote; its port may be 0 for no port.  @t->ops is set
+/*
+ * Choose the transport of a connect().  lock_sock() held.
  *
  * The order of the checks decides which reason is counted, not whether TCP is used.
  *
- * Context: process, lock_sock() held.
  * Return: false for TCP, with @t->why set.
  */
 bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t)

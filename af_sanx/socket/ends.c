@@ -135,15 +135,10 @@ static int hash_connect(struct sock *sk, bool v6)
 	return err;
 }
 
-/**
- * sanx_ends_connect() - enter the ends of a connect()
- * @ss: the socket's AF_SANX part
- * @local: our end; its port is set, to a new one if the sock is not bound
- * @remote: the peer
- *
- * Context: process, may sleep; lock_sock() held.
- * Return: 0, or -errno as in connect(2): -EADDRNOTAVAIL if there is such a connection, or
- * no free port.
+/*
+ * Enter the ends of a connect().  lock_sock() held.
+ * Return: 0, or -errno as in connect(2): -EADDRNOTAVAIL if there is such a connection, or no
+ * free port.
  */
 int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote)
@@ -167,13 +162,8 @@ int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 	return 0;
 }
 
-/**
- * sanx_ends_accept() - enter the ends of an accepted connection
- * @ss: the AF_SANX part of a new socket that no one else uses yet
- * @lsk: the listener, whose port it holds, too
- * @conn: the connection
- *
- * Context: process, may sleep; takes lock_sock(@lsk).
+/*
+ * Enter the ends of an accepted connection.
  * Return: 0, -ENOMEM, or -EINVAL if the listener gives its port back at this moment.
  */
 int sanx_ends_accept(struct sanx_sock *ss, struct sock *lsk,
@@ -201,12 +191,7 @@ int sanx_ends_accept(struct sanx_sock *ss, struct sock *lsk,
 	return 0;
 }
 
-/**
- * sanx_ends_show() - enter an accepted connection into the table of connections
- * @ss: the socket's AF_SANX part, after sanx_ends_accept(), with its connection
- *
- * Context: process, may sleep; no call on the socket can have been made yet.
- */
+/* Enter an accepted connection into the table of connections. */
 void sanx_ends_show(struct sanx_sock *ss)
 {
 	struct sock *sk = ss->sk;

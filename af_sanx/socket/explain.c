@@ -96,15 +96,8 @@ static int explain(struct socket *sock, struct sanx_sock *ss, struct sanx_explai
 	return 0;
 }
 
-/**
- * sanx_explain() - getsockopt(SOL_SANX, SANX_EXPLAIN)
- * @sock: the socket
- * @ss: our part of it
- * @optval: struct sanx_explain
- * @optlen: bytes of it
- *
- * Context: process, may sleep; takes lock_sock(), and does not hold it while it waits for the
- * peer.
+/*
+ * getsockopt(SOL_SANX, SANX_EXPLAIN).  Takes lock_sock().
  * Return: 0; -EINVAL for an address that AF_SANX does not support, or that the socket's
  * connect() would not take; -EFAULT; -EISCONN; -EACCES; -ENOPROTOOPT if it is TCP; -ENOMEM;
  * -EINTR.

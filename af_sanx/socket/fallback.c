@@ -215,9 +215,8 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 	leave_to_reaper(sock, ss, why);
 }
 
-/**
- * sanx_fallback_adopt() - give a TCP socket TCP's ops in place of ours
- * @sock: a socket that is TCP according to sanx_sk()
+/*
+ * Give a TCP socket TCP's ops in place of ours.
  *
  * kernel_accept() gives its listener's ops to each socket that accept()
  * returned, also to a TCP socket.  Before TCP looks at the ops of such a
@@ -226,7 +225,6 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
  * On success, the reaper owns the new struct sanx_sock and one reference of
  * this module.
  *
- * Context: process, may sleep; a call on the open socket.  Takes lock_sock().
  * Return: 0, or -ENOMEM.
  */
 int sanx_fallback_adopt(struct socket *sock)
@@ -425,14 +423,12 @@ static void news_of_tcp(struct sock *sk)
 	sk->sk_state_change(sk);
 }
 
-/**
- * sanx_fallback_work() - make the socket of a refused connection TCP
- * @work: &sanx_conn.work, with a reference of the connection
+/*
+ * Make the socket of a refused connection TCP.  @work: &sanx_conn.work, with a reference of the
+ * connection.
  *
  * Puts that reference, or passes it to sanx_conn_refused_later() if the socket
  * is locked.
- *
- * Context: the connect thread; no lock held.
  */
 void sanx_fallback_work(struct kthread_work *work)
 {

@@ -84,17 +84,11 @@ void sanx_sock_free(struct sanx_sock *ss)
 	kfree_rcu(ss, rcu);
 }
 
-/**
- * sanx_native_graft() - move a native socket's sock into another socket
- * @native: the native socket; afterwards an empty shell without ops, which the
- *	caller releases
- * @sock: takes the sock and @ss
- * @ss: its AF_SANX part
+/*
+ * Move a native socket's sock into another socket.
  *
  * sock_orphan() would mark the sock as dead and stop wake-ups, so it is not
  * used.
- *
- * Context: process.
  */
 void sanx_native_graft(struct socket *native, struct socket *sock,
 		       struct sanx_sock *ss)

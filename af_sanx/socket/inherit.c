@@ -135,13 +135,7 @@ static void inherit_inet6(struct sock *child, struct sock *sk)
 #endif
 }
 
-/**
- * sanx_inherit_options() - give an accepted sock its listener's options
- * @child: a new sock that no one else uses yet
- * @sk: the listener
- *
- * Context: process, may sleep.
- */
+/* Give an accepted sock its listener's options. */
 void sanx_inherit_options(struct sock *child, struct sock *sk)
 {
 	inherit_flags(child, sk);

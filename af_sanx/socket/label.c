@@ -33,16 +33,14 @@
  */
 static struct socket *stream_donor, *dgram_donor;
 
-/**
- * sanx_label_due() - does the security module label by class?
- * @sk: a sock
+/*
+ * Does the security module label by class?
  *
  * SELinux rejects an address that is too short.  Without SELinux, this hook
  * does not check it.  SELinux does not check it either if its policy lacks the
  * classes of 2017 (extended_socket_class).  sanx_label_connect() cannot check
  * then.
  *
- * Context: process.
  * Return: true if the sock must be labelled.
  */
 bool sanx_label_due(struct sock *sk)
@@ -53,26 +51,17 @@ bool sanx_label_due(struct sock *sk)
 					  sizeof(addr.sa_family));
 }
 
-/**
- * sanx_label() - label a sock as TCP's or UDP's
- * @sk: the sock, with a reference
- *
- * Context: process.
- */
+/* Label a sock as TCP's or UDP's.  @sk: the sock, with a reference. */
 void sanx_label(struct sock *sk)
 {
 	security_sock_graft(sk, sk->sk_type == SOCK_DGRAM ? dgram_donor :
 							    stream_donor);
 }
 
-/**
- * sanx_label_child() - label an accepted sock as TCP would
- * @sk: the sock, not visible to others yet
- * @lsk: the listener's sock
+/*
+ * Label an accepted sock as TCP would.
  *
  * TCP clones the listener's label (sk_clone_lock()), whichever task accepts.
- *
- * Context: process.
  */
 void sanx_label_child(struct sock *sk, const struct sock *lsk)
 {
@@ -95,13 +84,9 @@ static const struct proto_ops label_ops = {
 	.release = label_release,
 };
 
-/**
- * sanx_label_later() - label a sock when socket(2) returns
- * @shell: the empty native socket, with a file and without ops; labels @sk when
- *	the file is released
- * @sk: the sock; @shell takes a reference, and one of the module
- *
- * Context: process.
+/*
+ * Label a sock when socket(2) returns.  @sk: the sock; @shell takes a reference, and one of the
+ * module.
  */
 void sanx_label_later(struct socket *shell, struct sock *sk)
 {
@@ -124,18 +109,14 @@ static int address_size(const struct sockaddr *uaddr, int len)
 	return 0;
 }
 
-/**
- * sanx_label_connect() - check whether the security module permits a connection
- * @sk: the sock
- * @uaddr: the peer's address
- * @len: bytes of @uaddr, enough for the family
+/*
+ * Check whether the security module permits a connection.  lock_sock() held.
  *
  * The kernel checks before it calls connect().  But a task that guesses the
  * number of a file that is being made, or a chain of io_uring, can connect
  * before the sock was labelled.  So label it here and check again, by the only
  * such hook that modules may call.
  *
- * Context: process, lock_sock() held.
  * Return: 0, or -EACCES.
  */
 int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len)
@@ -145,16 +126,12 @@ int sanx_label_connect(struct sock *sk, const struct sockaddr *uaddr, int len)
 	return sanx_label_may_connect(sk, uaddr, len);
 }
 
-/**
- * sanx_label_may_connect() - does the security module permit a connection?
- * @sk: the sock
- * @uaddr: the peer's address
- * @len: bytes of @uaddr, enough for the family
+/*
+ * Does the security module permit a connection?  lock_sock() held.
  *
  * For what is no connect(), and which the kernel has not checked.  By the only such hook
  * that modules may call.
  *
- * Context: process, lock_sock() held.
  * Return: 0, or -EACCES.
  */
 int sanx_label_may_connect(struct sock *sk, const struct sockaddr *uaddr, int len)

@@ -46,14 +46,7 @@ static void listen_end(struct sanx_sock *ss)
 	release_sock(sk);
 }
 
-/**
- * sanx_listen() - proto_ops.listen
- * @sock: the socket
- * @backlog: most connections that may wait, for TCP and AF_SANX each
- *
- * Context: process, may sleep; takes lock_sock().
- * Return: 0, or -errno as in listen(2).
- */
+/* proto_ops.listen.  Takes lock_sock().  Return: 0, or -errno as in listen(2). */
 int sanx_listen(struct socket *sock, int backlog)
 {
 	struct sanx_sock *ss = sanx_sk(sock);

@@ -85,12 +85,7 @@ static void prot_make(unsigned int i, struct proto *tcp)
 	mutex_unlock(&prot_mutex);
 }
 
-/**
- * sanx_prot_set() - let the stack find AF_SANX's functions at a sock
- * @sk: the sock; nothing is done if something else has replaced its proto
- *
- * Context: process, may sleep; lock_sock() held, or no one else uses the sock yet.
- */
+/* Let the stack find AF_SANX's functions at a sock.  lock_sock() held. */
 void sanx_prot_set(struct sock *sk)
 {
 	unsigned int i = prot_index(sk);
@@ -102,12 +97,7 @@ void sanx_prot_set(struct sock *sk)
 		WRITE_ONCE(sk->sk_prot, &prots[i]);
 }
 
-/**
- * sanx_prot_reset() - undo sanx_prot_set()
- * @sk: the sock
- *
- * Context: lock_sock() held.
- */
+/* Undo sanx_prot_set().  lock_sock() held. */
 void sanx_prot_reset(struct sock *sk)
 {
 	unsigned int i = prot_index(sk);

@@ -332,14 +332,8 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 	return done;
 }
 
-/**
- * sanx_recvmsg() - proto_ops.recvmsg
- * @sock: the socket
- * @msg: takes the bytes and the control messages
- * @len: most bytes to read
- * @flags: MSG_*
- *
- * Context: process, may sleep.  Takes rx_mutex, and waits without it.
+/*
+ * proto_ops.recvmsg.
  * Return: bytes, 0 at the end of the stream, or -errno as in tcp(7).
  */
 int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)

@@ -12,12 +12,7 @@ static void set_v4(struct sanx_endpoint *ep, __be32 addr)
 	ipv6_addr_set_v4mapped(addr, &ep->addr);
 }
 
-/**
- * sanx_endpoint_here() - have the unspecified address mean loopback, as in connect()
- * @ep: the address
- *
- * Context: any.
- */
+/* Have the unspecified address mean loopback, as in connect(). */
 void sanx_endpoint_here(struct sanx_endpoint *ep)
 {
 	if (ipv6_addr_any(&ep->addr))
@@ -26,14 +21,7 @@ void sanx_endpoint_here(struct sanx_endpoint *ep)
 		set_v4(ep, htonl(INADDR_LOOPBACK));
 }
 
-/**
- * sanx_endpoint_takes() - can AF_SANX connect a socket to an address?
- * @ep: the address
- * @sk: the socket, for its family
- *
- * Context: any.
- * Return: false if the result is TCP's.
- */
+/* Can AF_SANX connect a socket to an address?  Return: false if the result is TCP's. */
 bool sanx_endpoint_takes(const struct sanx_endpoint *ep, const struct sock *sk)
 {
 	if (ipv6_addr_v4mapped(&ep->addr))
@@ -42,18 +30,12 @@ bool sanx_endpoint_takes(const struct sanx_endpoint *ep, const struct sock *sk)
 	       !(ipv6_addr_type(&ep->addr) & (IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MULTICAST));
 }
 
-/**
- * sanx_endpoint_parse() - read a peer's address from a connect()
- * @ep: filled on success
- * @sk: the socket, for its family
- * @uaddr: the address
- * @len: bytes of @uaddr
+/*
+ * Read a peer's address from a connect().
  *
  * As in TCP's connect(), the unspecified address means loopback.
  *
- * Context: any.
- * Return: 0, or -EINVAL if AF_SANX does not support the address; TCP then
- * returns the result.
+ * Return: 0, or -EINVAL if AF_SANX does not support the address; TCP then returns the result.
  */
 int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 			const struct sockaddr *uaddr, int len)
@@ -203,12 +185,8 @@ int sanx_route(struct sock *sk, const struct sanx_endpoint *remote,
 	return err;
 }
 
-/**
- * sanx_route_mtu() - IP_MTU of a connection
- * @sk: the socket
- * @conn: its connection
- *
- * Context: process.
+/*
+ * IP_MTU of a connection.
  * Return: bytes, the MTU of TCP's path to the peer; or 0 without a route.
  */
 u32 sanx_route_mtu(struct sock *sk, const struct sanx_conn *conn)

@@ -17,14 +17,11 @@
 /* Most bytes that are a few: send_row(). */
 #define SEND_FEW	4096
 
-/**
- * sanx_want_room() - request a wake-up when there is room to send
- * @sk: the sock of an open socket
+/*
+ * Request a wake-up when there is room to send.
  *
  * Call this before looking for room.  Then either the caller sees the room, or
  * sanx_conn_tx_ready() sees SOCK_NOSPACE.
- *
- * Context: a call on the socket.
  */
 void sanx_want_room(struct sock *sk)
 {
@@ -313,16 +310,7 @@ static bool wants_tcp(struct socket *sock, const struct msghdr *msg)
 	       READ_ONCE(sock->state) == SS_UNCONNECTED;
 }
 
-/**
- * sanx_sendmsg() - proto_ops.sendmsg
- * @sock: the socket
- * @msg: what to send; an address in it is ignored, as by TCP
- * @len: bytes in @msg
- *
- * Context: process, may sleep.  Takes tx_mutex for each attempt to send, and
- * waits for room without it.
- * Return: bytes taken, or -errno as in tcp(7).
- */
+/* proto_ops.sendmsg.  Return: bytes taken, or -errno as in tcp(7). */
 int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sanx_sock *ss = sanx_sk(sock);

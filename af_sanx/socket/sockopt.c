@@ -61,14 +61,7 @@ static bool needs_tcp(int level, int optname)
 	}
 }
 
-/**
- * sanx_set_rcvlowat() - proto_ops.set_rcvlowat
- * @sk: the sock
- * @val: SO_RCVLOWAT, in bytes
- *
- * Context: process, lock_sock() held.
- * Return: 0.
- */
+/* proto_ops.set_rcvlowat.  lock_sock() held. */
 int sanx_set_rcvlowat(struct sock *sk, int val)
 {
 	int err = sanx_native_ops(sk->sk_socket)->set_rcvlowat(sk, val);
@@ -233,15 +226,8 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 	sanx_liveness_options(conn, sk);
 }
 
-/**
- * sanx_setsockopt() - proto_ops.setsockopt, for all levels but SOL_SOCKET
- * @sock: the socket
- * @level: SOL_TCP, SOL_IP, SOL_IPV6 ..., or SOL_SANX
- * @optname: the option
- * @optval: its value
- * @optlen: bytes of @optval
- *
- * Context: process, may sleep; takes lock_sock().
+/*
+ * proto_ops.setsockopt, for all levels but SOL_SOCKET.  Takes lock_sock().
  * Return: 0, or -errno as in setsockopt(2).
  */
 int sanx_setsockopt(struct socket *sock, int level, int optname,
@@ -346,15 +332,8 @@ static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
 	return get_mtu(sk, conn, level, optname, optval, optlen);
 }
 
-/**
- * sanx_getsockopt() - proto_ops.getsockopt, for all levels but SOL_SOCKET
- * @sock: the socket
- * @level: SOL_TCP, SOL_IP, SOL_IPV6 ..., or SOL_SANX
- * @optname: the option
- * @optval: room for its value
- * @optlen: bytes of room; set to the bytes of the value
- *
- * Context: process, may sleep.
+/*
+ * proto_ops.getsockopt, for all levels but SOL_SOCKET.
  * Return: 0, or -errno as in getsockopt(2).
  */
 int sanx_getsockopt(struct socket *sock, int level, int optname,

@@ -94,15 +94,11 @@ bool sanx_sock_connecting(const struct sanx_sock *ss,
 	}
 }
 
-/**
- * sanx_sock_forget() - drop a socket's connection, so that it can connect again
- * @sock: the socket
- * @ss: its AF_SANX part, with a connection
+/*
+ * Drop a socket's connection, so that it can connect again.  lock_sock() held.
  *
  * For a failed connect() and for connect(AF_UNSPEC).  Other calls may still use
  * the dead connection, so its reference moves to @ss->old and is put with @ss.
- *
- * Context: process, may sleep; lock_sock() held.
  */
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss)
 {
@@ -254,13 +250,8 @@ static __poll_t sanx_poll(struct file *file, struct socket *sock,
 	return mask;
 }
 
-/**
- * sanx_sock_ask() - what ioctl() and io_uring ask about a connection
- * @ss: the socket's AF_SANX part
- * @cmd: SIOCINQ, SIOCOUTQ, SIOCOUTQNSD or SIOCATMARK
- * @answer: set to bytes, or to 0 or 1 for SIOCATMARK
- *
- * Context: a call on the socket.
+/*
+ * What ioctl() and io_uring ask about a connection.
  * Return: 0, or -ENOIOCTLCMD if TCP has the answer.
  */
 int sanx_sock_ask(struct sanx_sock *ss, unsigned int cmd, int *answer)

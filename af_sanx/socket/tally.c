@@ -129,12 +129,7 @@ static struct tally *tally_of(const struct sanx_sock *ss)
 	return smp_load_acquire(&ss->tally);
 }
 
-/**
- * sanx_tally_leave() - a socket is freed
- * @ss: the socket
- *
- * Context: process.
- */
+/* A socket is freed. */
 void sanx_tally_leave(struct sanx_sock *ss)
 {
 	struct tally *tally = ss->tally;
@@ -231,13 +226,7 @@ void sanx_tally_fallback(const struct sanx_sock *ss, const struct sock *sk,
 	row_count(tally, &row);
 }
 
-/**
- * sanx_tally_child() - have a socket counted with that which accepted it
- * @ss: the new socket, which nobody else knows
- * @listener: the other one, which the call holds
- *
- * Context: process.
- */
+/* Have a socket counted with that which accepted it. */
 void sanx_tally_child(struct sanx_sock *ss, const struct sanx_sock *listener)
 {
 	ss->tally = tally_of(listener);
@@ -245,13 +234,8 @@ void sanx_tally_child(struct sanx_sock *ss, const struct sanx_sock *listener)
 		kref_get(&ss->tally->refs);
 }
 
-/**
- * sanx_tally_join() - setsockopt(SOL_SANX, SANX_TALLY)
- * @ss: the socket
- * @optval: struct sanx_tally
- * @optlen: bytes of it
- *
- * Context: process, may sleep; takes lock_sock().
+/*
+ * setsockopt(SOL_SANX, SANX_TALLY).  Takes lock_sock().
  * Return: 0; -EINVAL; -EFAULT; -ENOMEM; -EISCONN; -EALREADY if it is counted already.
  */
 int sanx_tally_join(struct sanx_sock *ss, sockptr_t optval, unsigned int optlen)
@@ -321,14 +305,8 @@ static int conns_put(struct tally *tally, char __user *to, int room)
 	return n * sizeof(*tally->conns);
 }
 
-/**
- * sanx_tally_read() - getsockopt(SOL_SANX, SANX_TALLY and SANX_TALLY_EACH)
- * @ss: the socket that made the tally
- * @each: connections, and not the sums
- * @optval: array of struct sanx_tally_row
- * @optlen: bytes of it; set to those that are used
- *
- * Context: process, may sleep.
+/*
+ * getsockopt(SOL_SANX, SANX_TALLY and SANX_TALLY_EACH).
  * Return: 0; -EINVAL; -EFAULT; -ENOENT if the socket is in none; -EPERM if another one made it.
  */
 int sanx_tally_read(const struct sanx_sock *ss, bool each, char __user *optval,

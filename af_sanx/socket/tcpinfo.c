@@ -11,13 +11,7 @@
 /* Most bytes reported as an MSS; small enough for any program's arithmetic. */
 #define MSS_MAX	32768U
 
-/**
- * sanx_conn_tcp_state() - the TCP state that corresponds to a connection's
- * @conn: the connection
- *
- * Context: any; no lock of @conn held.
- * Return: TCP_ESTABLISHED ...
- */
+/* The TCP state that corresponds to a connection's. */
 u8 sanx_conn_tcp_state(struct sanx_conn *conn)
 {
 	switch (READ_ONCE(conn->state)) {
@@ -37,12 +31,8 @@ u8 sanx_conn_tcp_state(struct sanx_conn *conn)
 	}
 }
 
-/**
- * sanx_conn_mss() - TCP_MAXSEG of a connection
- * @conn: the connection
- * @sk: its sock
- *
- * Context: any.
+/*
+ * TCP_MAXSEG of a connection.
  * Return: most bytes in one piece, limited by TCP_MAXSEG of the program.
  */
 u32 sanx_conn_mss(const struct sanx_conn *conn, const struct sock *sk)
@@ -119,15 +109,7 @@ static void info_conn(struct sanx_conn *conn, const struct sock *sk,
 	info_windows(conn, info, outq);
 }
 
-/**
- * sanx_tcp_info() - getsockopt(TCP_INFO)
- * @ss: the socket's AF_SANX part
- * @optval: room for a struct tcp_info or its first bytes
- * @optlen: bytes of room; set to the bytes filled
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
+/* getsockopt(TCP_INFO). */
 int sanx_tcp_info(const struct sanx_sock *ss, char __user *optval,
 		  int __user *optlen)
 {

@@ -362,15 +362,7 @@ static void listen_end(struct tlink_listener *l, int i)
 	l->sock[i] = NULL;
 }
 
-/**
- * tlink_listen() - sanx_wire_ops.listen
- * @net: as there
- * @lnet: as there
- * @listener: as there
- *
- * Context: process, may sleep; calls for one namespace are serialised.
- * Return: as there.
- */
+/* sanx_wire_ops.listen. */
 int tlink_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 {
 	static const int family[] = { AF_INET, AF_INET6 };
@@ -403,12 +395,7 @@ int tlink_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 	return l->sock[0] || l->sock[1] ? 0 : err;
 }
 
-/**
- * tlink_unlisten() - sanx_wire_ops.unlisten
- * @listener: as there
- *
- * Context: process, may sleep.
- */
+/* sanx_wire_ops.unlisten. */
 void tlink_unlisten(void *listener)
 {
 	struct tlink_listener *l = listener;

@@ -25,17 +25,7 @@ static int map_publish(struct tlink_map *m)
 	return err;
 }
 
-/**
- * tlink_map() - sanx_wire_ops.map
- * @wl: as there
- * @map: as there
- * @buf: as there
- * @size: as there
- * @addr: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* sanx_wire_ops.map. */
 int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	      u32 size, u64 addr)
 {
@@ -60,12 +50,7 @@ int tlink_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	return 0;
 }
 
-/**
- * tlink_unmap() - sanx_wire_ops.unmap
- * @map: as there
- *
- * Context: process, may sleep; takes the lock of the sock.
- */
+/* sanx_wire_ops.unmap.  Takes the lock of the sock. */
 void tlink_unmap(struct sanx_wire_map *map)
 {
 	struct tlink_map *m = map->priv;
@@ -79,12 +64,7 @@ void tlink_unmap(struct sanx_wire_map *map)
 	kfree(m);
 }
 
-/**
- * tlink_enable() - let the peer write mapped memory
- * @map: the mapping
- *
- * Context: any.
- */
+/* Let the peer write mapped memory. */
 void tlink_enable(const struct sanx_wire_map *map)
 {
 	struct tlink_map *m = map->priv;
@@ -92,14 +72,9 @@ void tlink_enable(const struct sanx_wire_map *map)
 	WRITE_ONCE(m->enabled, true);
 }
 
-/**
- * tlink_target() - where a write of the peer goes
- * @map: the memory of its key, or NULL
- * @w: the write
- *
- * Context: the lock of the sock held.
- * Return: the first byte, of as many as the write has; NULL if the peer must not write
- * there.
+/*
+ * Where a write of the peer goes.  The lock of the sock held.
+ * Return: the first byte, of as many as the write has; NULL if the peer must not write there.
  */
 u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w)
 {

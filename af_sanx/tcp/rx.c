@@ -167,12 +167,7 @@ fault:
 	return len;
 }
 
-/**
- * tlink_rx_run() - process what has arrived
- * @tl: a link that is TLINK_UP
- *
- * Context: the lock of the sock held, by a softirq or a process.
- */
+/* Process what has arrived.  The lock of the sock held. */
 void tlink_rx_run(struct tlink *tl)
 {
 	read_descriptor_t desc = { .arg.data = tl, .count = 1 };

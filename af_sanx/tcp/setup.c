@@ -41,13 +41,7 @@ u16 tlink_addrs(const struct sock *sk, struct in6_addr *local,
 	return ntohs(inet->inet_dport);
 }
 
-/**
- * tlink_alloc() - allocate a link
- * @active: our attempt, not the peer's
- *
- * Context: process, may sleep.
- * Return: the link, without a TCP connection, or NULL.
- */
+/* Allocate a link.  Return: the link, without a TCP connection, or NULL. */
 struct tlink *tlink_alloc(bool active)
 {
 	struct tlink *tl = kvzalloc(sizeof(*tl), GFP_KERNEL);
@@ -97,14 +91,12 @@ static void tlink_state_change(struct sock *sk)
 		sanx_wire_failed(tl->wl.link, SANX_WIRE_LOST);
 }
 
-/**
- * tlink_use_reserves() - let TCP use the memory reserves if memory reclaim waits for a link
- * @tl: the link
+/*
+ * Let TCP use the memory reserves if memory reclaim waits for a link.  The lock of the sock
+ * held.
  *
  * Without SOCK_MEMALLOC, the TCP connection would drop packets that came while there was
  * no memory but the reserves, and memory reclaim may wait for these very packets.
- *
- * Context: process, may sleep; the lock of the sock held.
  */
 void tlink_use_reserves(struct tlink *tl)
 {
@@ -116,14 +108,11 @@ void tlink_use_reserves(struct tlink *tl)
 	sk_set_memalloc(sk);
 }
 
-/**
- * tlink_watch() - let TCP call us about a link
- * @tl: the link
+/*
+ * Let TCP call us about a link.  Takes the lock of the sock.
  *
  * SOCK_NOSPACE makes TCP call sk_write_space for each acknowledgment, and not only
  * when a sender waits.
- *
- * Context: process, may sleep; takes the lock of the sock.
  */
 void tlink_watch(struct tlink *tl)
 {
@@ -143,12 +132,7 @@ static void tlink_no_call(struct sock *sk)
 {
 }
 
-/**
- * tlink_ignore() - let TCP not call us any more
- * @tl: the link; it is TLINK_STOPPED afterwards
- *
- * Context: process, may sleep; takes the lock of the sock.
- */
+/* Let TCP not call us any more.  Takes the lock of the sock. */
 void tlink_ignore(struct tlink *tl)
 {
 	struct sock *sk = tl->sock->sk;
@@ -162,15 +146,12 @@ void tlink_ignore(struct tlink *tl)
 	release_sock(sk);
 }
 
-/**
- * tlink_tune() - set what links need of TCP
- * @sk: the sock of a TCP connection
+/*
+ * Set what links need of TCP.  Takes the lock of the sock.
  *
  * Frames are small and must not wait for one another.  Memory reclaim may wait for a
  * link; and a process that sends on it may be in reclaim in the middle of sending for
  * itself, so its page fragment is not ours.
- *
- * Context: process, may sleep; takes the lock of the sock.
  */
 void tlink_tune(struct sock *sk)
 {
@@ -193,13 +174,7 @@ static void tlink_name_device(struct tlink *tl)
 	rcu_read_unlock();
 }
 
-/**
- * tlink_prepare() - get the engine's part of a link
- * @tl: a link with a TCP connection and an engine's link
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Get the engine's part of a link.  Return: 0 or -ENOMEM. */
 int tlink_prepare(struct tlink *tl)
 {
 	struct sanx_wire_caps caps = {
@@ -248,12 +223,7 @@ int tlink_send_setup(struct socket *sock, enum tlink_setup_type type, u32 qpn,
 	return n < 0 ? n : -EPIPE;
 }
 
-/**
- * tlink_setup_ok() - is a message of the set-up well-formed?
- * @s: the message
- *
- * Return: true if so.
- */
+/* Is a message of the set-up well-formed? */
 bool tlink_setup_ok(const struct tlink_setup *s)
 {
 	return le32_to_cpu(s->magic) == TLINK_MAGIC &&
@@ -261,13 +231,9 @@ bool tlink_setup_ok(const struct tlink_setup *s)
 	       le16_to_cpu(s->len) <= sizeof(s->body);
 }
 
-/**
- * tlink_read_setup() - read what has arrived of a message of the set-up
- * @tl: the link; fills tlink.hello
- *
- * Context: process, may sleep; takes the lock of the sock.
- * Return: 1 if the message is there, and well-formed; 0 if more has to come; or
- * -errno.
+/*
+ * Read what has arrived of a message of the set-up.  Takes the lock of the sock.
+ * Return: 1 if the message is there, and well-formed; 0 if more has to come; or -errno.
  */
 int tlink_read_setup(struct tlink *tl)
 {
@@ -385,14 +351,7 @@ static void tlink_setup_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/**
- * tlink_create() - sanx_wire_ops.create
- * @link: as there
- * @net: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* sanx_wire_ops.create. */
 struct sanx_wire_link *tlink_create(struct sanx_link *link, struct net *net)
 {
 	struct tlink *tl = tlink_alloc(true);
@@ -438,18 +397,11 @@ static int dial_connect(struct socket *sock, const struct in6_addr *dst,
 	return timeo && err == -EINPROGRESS ? -ETIMEDOUT : err;
 }
 
-/**
- * tlink_dial() - connect from a reserved port
- * @net: the namespace
- * @src: our address, or the unspecified one of the family of @dst
- * @dst: the peer's
- * @timeo: how long to wait for the peer's TCP, and what is sent and received then, in
- *	jiffies; 0 for not at all
- * @res: set to the socket, which the caller releases; or to NULL
+/*
+ * Connect from a reserved port.
  *
  * Each time the next port, and one that is taken is passed over.
  *
- * Context: process, may sleep.
  * Return: 0; -EINPROGRESS, for a @timeo of 0; or -errno.
  */
 int tlink_dial(struct net *net, const struct in6_addr *src,
@@ -476,14 +428,7 @@ int tlink_dial(struct net *net, const struct in6_addr *src,
 	return err;
 }
 
-/**
- * tlink_connect() - sanx_wire_ops.connect
- * @wl: as there
- * @path: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* sanx_wire_ops.connect. */
 int tlink_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 {
 	struct tlink *tl = tlink_of(wl);
@@ -497,12 +442,7 @@ int tlink_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 	return 0;
 }
 
-/**
- * tlink_quiesce() - sanx_wire_ops.quiesce
- * @wl: as there
- *
- * Context: process, may sleep.
- */
+/* sanx_wire_ops.quiesce. */
 void tlink_quiesce(struct sanx_wire_link *wl)
 {
 	struct tlink *tl = tlink_of(wl);
@@ -513,14 +453,11 @@ void tlink_quiesce(struct sanx_wire_link *wl)
 		wait_for_completion(&tl->settled);
 }
 
-/**
- * tlink_stop() - sanx_wire_ops.stop
- * @wl: as there
+/*
+ * sanx_wire_ops.stop.
  *
  * Disconnecting purges TCP's queues.  What network devices still have is of send
  * buffers, whose bytes do not change: see tx.c.
- *
- * Context: process, may sleep.
  */
 void tlink_stop(struct sanx_wire_link *wl)
 {

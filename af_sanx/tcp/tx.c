@@ -219,11 +219,8 @@ static int tx_run(struct tlink *tl, bool more)
 	return rc;
 }
 
-/**
- * tlink_tx_begin() - from here on what is posted is left to the caller
- * @tl: a link
- *
- * Context: the lock of the sock held until tlink_tx_end().
+/*
+ * From here on what is posted is left to the caller.  The lock of the sock held.
  * Return: false if the caller's caller sends already.
  */
 bool tlink_tx_begin(struct tlink *tl)
@@ -255,12 +252,7 @@ static void tx_end(struct tlink *tl, bool more)
 		queue_work(tlink_wq, &tl->tx);
 }
 
-/**
- * tlink_tx_end() - send what was posted, in a callback of TCP
- * @tl: a link, after tlink_tx_begin()
- *
- * Context: the lock of the sock held, by a softirq or a process.
- */
+/* Send what was posted, in a callback of TCP.  The lock of the sock held. */
 void tlink_tx_end(struct tlink *tl)
 {
 	struct sock *sk = tl->sock->sk;
@@ -271,12 +263,7 @@ void tlink_tx_end(struct tlink *tl)
 	sk->sk_allocation = gfp;
 }
 
-/**
- * tlink_tx_space() - the peer has acknowledged something
- * @tl: a link that is TLINK_UP
- *
- * Context: the lock of the sock held, by a softirq or a process.
- */
+/* The peer has acknowledged something.  The lock of the sock held. */
 void tlink_tx_space(struct tlink *tl)
 {
 	/* TCP also calls from where it is given something to send. */
@@ -319,12 +306,7 @@ static void tx_locked(struct tlink *tl, bool more)
 	memalloc_noio_restore(noio);
 }
 
-/**
- * tlink_tx_work() - send what was posted
- * @work: tlink.tx
- *
- * Context: process, may sleep; takes the lock of the sock.
- */
+/* Send what was posted.  Takes the lock of the sock. */
 void tlink_tx_work(struct work_struct *work)
 {
 	tx_locked(container_of(work, struct tlink, tx), false);
@@ -338,13 +320,7 @@ static bool tx_unattended(const struct tlink *tl)
 	return !READ_ONCE(tl->sending);
 }
 
-/**
- * tlink_push() - sanx_wire_ops.push
- * @wl: as there
- * @more: as there
- *
- * Context: process, may sleep; takes the lock of the sock.
- */
+/* sanx_wire_ops.push.  Takes the lock of the sock. */
 void tlink_push(struct sanx_wire_link *wl, bool more)
 {
 	struct tlink *tl = tlink_of(wl);
@@ -353,14 +329,7 @@ void tlink_push(struct sanx_wire_link *wl, bool more)
 		tx_locked(tl, more);
 }
 
-/**
- * tlink_post() - sanx_wire_ops.post
- * @wl: as there
- * @m: as there
- *
- * Context: any; calls for one link are serialised.
- * Return: 0.
- */
+/* sanx_wire_ops.post.  Return: 0. */
 int tlink_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 {
 	struct tlink *tl = tlink_of(wl);

@@ -45,15 +45,7 @@ static int who_exchange(struct socket *sock, struct sanx_seek *s)
 	       who_answered(sock, s);
 }
 
-/**
- * tlink_who() - sanx_wire_ops.who
- * @net: as there
- * @addr: as there
- * @s: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* sanx_wire_ops.who. */
 int tlink_who(struct net *net, const struct in6_addr *addr, struct sanx_seek *s)
 {
 	unsigned int noio = memalloc_noio_save();

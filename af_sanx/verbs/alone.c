@@ -126,12 +126,9 @@ static void fence_done(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_wc_error(e->vl, wc, "fence");
 }
 
-/**
- * verbs_alone_alloc() - have registrations on a queue pair go alone
- * @vl: the link, without a queue pair yet
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.  verbs_alone_free() frees it.
+/*
+ * Have registrations on a queue pair go alone, until verbs_alone_free().
+ * Return: 0 or -ENOMEM.
  */
 int verbs_alone_alloc(struct verbs_link *vl)
 {
@@ -146,25 +143,13 @@ int verbs_alone_alloc(struct verbs_link *vl)
 	return 0;
 }
 
-/**
- * verbs_alone_free() - free what verbs_alone_alloc() has allocated, if it has
- * @vl: the link, without a queue pair
- *
- * Context: process, may sleep.
- */
+/* Free what verbs_alone_alloc() has allocated, if it has. */
 void verbs_alone_free(struct verbs_link *vl)
 {
 	kvfree(vl->alone);
 }
 
-/**
- * verbs_alone_post() - post a message, or have it wait
- * @vl: the link
- * @m: as of sanx_wire_ops.post
- *
- * Context: as there.
- * Return: as there.
- */
+/* Post a message, or have it wait. */
 int verbs_alone_post(struct verbs_link *vl, const struct sanx_wire_msg *m)
 {
 	struct verbs_alone *a = vl->alone;
@@ -185,24 +170,13 @@ int verbs_alone_post(struct verbs_link *vl, const struct sanx_wire_msg *m)
 	return err;
 }
 
-/**
- * verbs_alone_sent() - a message is complete
- * @vl: the link
- * @slot: number of its slot
- *
- * Context: completion; before sanx_wire_sent(), behind which the slot has another message.
- */
+/* A message is complete. */
 void verbs_alone_sent(struct verbs_link *vl, u32 slot)
 {
 	alone_done(vl, vl->alone->number[slot]);
 }
 
-/**
- * verbs_alone_stop() - post nothing any more
- * @vl: the link, of which no message comes any more
- *
- * Context: process.
- */
+/* Post nothing any more. */
 void verbs_alone_stop(struct verbs_link *vl)
 {
 	spin_lock_bh(&vl->alone->lock);

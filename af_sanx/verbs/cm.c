@@ -45,11 +45,7 @@ struct verbs_listener {
 	struct rdma_cm_id	*id[2];
 };
 
-/**
- * verbs_addr() - the address in a socket address
- * @addr: set to it, IPv4 as v4-mapped
- * @ss: the socket address
- */
+/* The address in a socket address. */
 void verbs_addr(struct in6_addr *addr, const struct sockaddr_storage *ss)
 {
 	if (ss->ss_family == AF_INET)
@@ -190,16 +186,12 @@ static int cm_link_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	return 0;
 }
 
-/**
- * verbs_create_id() - make an id of the connection manager
- * @net: the namespace, which may have no user any more
- * @handler: for its events
- * @context: for the handler
+/*
+ * Make an id of the connection manager.
  *
  * The connection manager takes a reference of the namespace, and expects that there is
  * one.
  *
- * Context: process, may sleep.
  * Return: the id, or an error pointer.
  */
 struct rdma_cm_id *verbs_create_id(struct net *net, rdma_cm_event_handler handler,
@@ -214,14 +206,7 @@ struct rdma_cm_id *verbs_create_id(struct net *net, rdma_cm_event_handler handle
 	return id;
 }
 
-/**
- * verbs_create() - sanx_wire_ops.create
- * @link: as there
- * @net: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* sanx_wire_ops.create. */
 struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 {
 	struct verbs_link *vl = kzalloc(sizeof(*vl), GFP_KERNEL);
@@ -240,16 +225,11 @@ struct sanx_wire_link *verbs_create(struct sanx_link *link, struct net *net)
 	return &vl->wl;
 }
 
-/**
- * verbs_bind() - take a reserved port
- * @id: a new id
- * @src: our address, or the unspecified one of its family
+/*
+ * Take a reserved port.
  *
  * cma_use_port() of drivers/infiniband/core/cma.c asks programs for the capability, and
  * iWARP has TIME_WAIT (sanx_wire_next_port()).
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
  */
 int verbs_bind(struct rdma_cm_id *id, const struct in6_addr *src)
 {
@@ -264,16 +244,11 @@ int verbs_bind(struct rdma_cm_id *id, const struct in6_addr *src)
 	return err;
 }
 
-/**
- * verbs_connect() - sanx_wire_ops.connect
- * @wl: as there
- * @path: as there
+/*
+ * sanx_wire_ops.connect.
  *
  * If the notification of a neighbour update is lost, address resolution finds
  * the neighbour when the time limit of the step expires.
- *
- * Context: process, may sleep.
- * Return: as there.
  */
 int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 {
@@ -290,13 +265,10 @@ int verbs_connect(struct sanx_wire_link *wl, const struct sanx_wire_path *path)
 					path->addr_ms);
 }
 
-/**
- * verbs_quiesce() - sanx_wire_ops.quiesce
- * @wl: as there
+/*
+ * sanx_wire_ops.quiesce.
  *
  * Locking the mutex of the event handler waits for a handler that runs now.
- *
- * Context: process, may sleep.
  */
 void verbs_quiesce(struct sanx_wire_link *wl)
 {
@@ -469,20 +441,14 @@ static int cm_listen_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
  */
 static const struct cred *cm_cred;
 
-/**
- * verbs_cm_init() - set up what verbs_listen() needs
- *
- * Return: 0 or -ENOMEM.
- */
+/* Set up what verbs_listen() needs.  Return: 0 or -ENOMEM. */
 int verbs_cm_init(void)
 {
 	cm_cred = prepare_kernel_cred(&init_task);
 	return cm_cred ? 0 : -ENOMEM;
 }
 
-/**
- * verbs_cm_exit() - undo verbs_cm_init()
- */
+/* Undo verbs_cm_init(). */
 void verbs_cm_exit(void)
 {
 	put_cred(cm_cred);
@@ -523,16 +489,10 @@ static struct rdma_cm_id *cm_listen(struct net *net, struct verbs_listener *l,
 	return ERR_PTR(err);
 }
 
-/**
- * verbs_listen() - sanx_wire_ops.listen
- * @net: as there
- * @lnet: as there
- * @listener: as there
+/*
+ * sanx_wire_ops.listen.
  *
  * A listener is bound to no device: it listens on all present and future ones.
- *
- * Context: process, may sleep; calls for one namespace are serialised.
- * Return: as there.
  */
 int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 {
@@ -562,12 +522,7 @@ int verbs_listen(struct net *net, struct sanx_lnet *lnet, void **listener)
 	return l->id[0] || l->id[1] ? 0 : err;
 }
 
-/**
- * verbs_unlisten() - sanx_wire_ops.unlisten
- * @listener: as there
- *
- * Context: process, may sleep.
- */
+/* sanx_wire_ops.unlisten. */
 void verbs_unlisten(void *listener)
 {
 	struct verbs_listener *l = listener;

@@ -156,18 +156,10 @@ static struct verbs_mr *mr_alloc(struct verbs_link *vl, void *buf, u32 size)
 	return ERR_PTR(err);
 }
 
-/**
- * verbs_map() - sanx_wire_ops.map
- * @wl: as there
- * @map: as there
- * @buf: as there
- * @size: as there
- * @addr: as there
+/*
+ * sanx_wire_ops.map.
  *
  * The registration takes effect with the work request of verbs_reg_wr().
- *
- * Context: process, may sleep.
- * Return: as there.
  */
 int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 	      u32 size, u64 addr)
@@ -190,24 +182,13 @@ int verbs_map(struct sanx_wire_link *wl, struct sanx_wire_map *map, void *buf,
 }
 ALLOW_ERROR_INJECTION(verbs_map, ERRNO);
 
-/**
- * verbs_unmap() - sanx_wire_ops.unmap
- * @map: as there
- *
- * Context: process, may sleep.
- */
+/* sanx_wire_ops.unmap. */
 void verbs_unmap(struct sanx_wire_map *map)
 {
 	mr_free(map->priv);
 }
 
-/**
- * verbs_reg_wr() - fill the work request that registers a memory region
- * @map: the mapping
- * @wr: filled, except its cqe; the device copies it when it is posted
- *
- * Context: any.
- */
+/* Fill the work request that registers a memory region. */
 void verbs_reg_wr(const struct sanx_wire_map *map, struct ib_reg_wr *wr)
 {
 	const struct verbs_mr *m = map->priv;
@@ -220,14 +201,7 @@ void verbs_reg_wr(const struct sanx_wire_map *map, struct ib_reg_wr *wr)
 	};
 }
 
-/**
- * verbs_sync() - sanx_wire_ops.sync
- * @map: as there
- * @pos: as there
- * @len: as there
- *
- * Context: any.
- */
+/* sanx_wire_ops.sync. */
 void verbs_sync(const struct sanx_wire_map *map, u32 pos, u32 len)
 {
 	const struct verbs_mr *m = map->priv;
@@ -242,15 +216,7 @@ void verbs_sync(const struct sanx_wire_map *map, u32 pos, u32 len)
 	}
 }
 
-/**
- * verbs_map_page() - sanx_wire_ops.map_page
- * @wl: as there
- * @page: as there
- * @order: as there
- *
- * Context: any.
- * Return: as there.
- */
+/* sanx_wire_ops.map_page. */
 int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
 		   unsigned int order)
 {
@@ -262,14 +228,7 @@ int verbs_map_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
 }
 ALLOW_ERROR_INJECTION(verbs_map_page, ERRNO);
 
-/**
- * verbs_unmap_page() - sanx_wire_ops.unmap_page
- * @wl: as there
- * @page: as there
- * @order: as there
- *
- * Context: any.
- */
+/* sanx_wire_ops.unmap_page. */
 void verbs_unmap_page(struct sanx_wire_link *wl, struct sanx_wire_page *page,
 		      unsigned int order)
 {

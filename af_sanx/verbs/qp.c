@@ -118,14 +118,7 @@ static struct ib_send_wr *chain_imm(struct verbs_chain *c,
 	return wr;
 }
 
-/**
- * verbs_post_chain() - post a message to the device
- * @vl: the link
- * @m: as of sanx_wire_ops.post
- *
- * Context: as there.
- * Return: as there.
- */
+/* Post a message to the device. */
 int verbs_post_chain(struct verbs_link *vl, const struct sanx_wire_msg *m)
 {
 	struct ib_send_wr *last;
@@ -144,14 +137,7 @@ int verbs_post_chain(struct verbs_link *vl, const struct sanx_wire_msg *m)
 	return ib_post_send(vl->qp, c.first, NULL);
 }
 
-/**
- * verbs_post() - sanx_wire_ops.post
- * @wl: as there
- * @m: as there
- *
- * Context: any; calls for one link are serialised.
- * Return: as there.
- */
+/* sanx_wire_ops.post. */
 int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 {
 	struct verbs_link *vl = verbs_link_of(wl);
@@ -160,14 +146,7 @@ int verbs_post(struct sanx_wire_link *wl, const struct sanx_wire_msg *m)
 }
 ALLOW_ERROR_INJECTION(verbs_post, ERRNO);
 
-/**
- * verbs_post_reg() - post a registration to the device
- * @vl: the link
- * @map: what is registered
- *
- * Context: as sanx_wire_ops.post.
- * Return: as there.
- */
+/* Post a registration to the device. */
 int verbs_post_reg(struct verbs_link *vl, const struct sanx_wire_map *map)
 {
 	struct ib_reg_wr wr;
@@ -194,14 +173,7 @@ static void debug_status(struct ib_wc *wc)
 }
 #endif
 
-/**
- * verbs_wc_error() - work has failed
- * @vl: the link
- * @wc: the completion
- * @what: the work, for people
- *
- * Context: completion.
- */
+/* Work has failed. */
 void verbs_wc_error(struct verbs_link *vl, const struct ib_wc *wc, const char *what)
 {
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
@@ -412,14 +384,11 @@ static int setup_engine(struct verbs_link *vl, struct ib_device *dev)
 				 DMA_TO_DEVICE);
 }
 
-/**
- * verbs_setup() - allocate the device resources of a link, and post its
- * receives
- * @vl: a link whose id is bound to a device
+/*
+ * Allocate the device resources of a link, and post its receives.
  *
  * After a failure verbs_free() frees what was allocated.
  *
- * Context: process, may sleep; in an event handler of the link's id.
  * Return: 0 or -errno; -EOPNOTSUPP if the device lacks fast registration.
  */
 int verbs_setup(struct verbs_link *vl)
@@ -436,12 +405,7 @@ int verbs_setup(struct verbs_link *vl)
 }
 ALLOW_ERROR_INJECTION(verbs_setup, ERRNO);
 
-/**
- * verbs_stop() - sanx_wire_ops.stop
- * @wl: as there
- *
- * Context: process, may sleep.
- */
+/* sanx_wire_ops.stop. */
 void verbs_stop(struct sanx_wire_link *wl)
 {
 	struct verbs_link *vl = verbs_link_of(wl);
@@ -454,12 +418,7 @@ void verbs_stop(struct sanx_wire_link *wl)
 	ib_drain_qp(vl->qp);
 }
 
-/**
- * verbs_free() - sanx_wire_ops.free
- * @wl: as there
- *
- * Context: process, may sleep.
- */
+/* sanx_wire_ops.free. */
 void verbs_free(struct sanx_wire_link *wl)
 {
 	struct verbs_link *vl = verbs_link_of(wl);

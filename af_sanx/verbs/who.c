@@ -108,15 +108,7 @@ static int who_start(struct rdma_cm_id *id, const struct in6_addr *addr)
 	       rdma_resolve_addr(id, NULL, (struct sockaddr *)&dst, STEP_MS);
 }
 
-/**
- * verbs_who() - sanx_wire_ops.who
- * @net: as there
- * @addr: as there
- * @s: as there
- *
- * Context: process, may sleep.
- * Return: as there.
- */
+/* sanx_wire_ops.who. */
 int verbs_who(struct net *net, const struct in6_addr *addr, struct sanx_seek *s)
 {
 	struct verbs_who w = { .s = s, .err = -ETIMEDOUT };
