@@ -23,12 +23,24 @@ enum {
 	SANX_NLGRP_EVENTS,
 };
 
+/* For callers that hold config_mutex. */
+#define config_dereference(sn, p) \
+	rcu_dereference_protected(p, lockdep_is_held(&(sn)->config_mutex))
+
 /* netlink.c */
 extern struct genl_family sanx_nl_family;
+int sanx_nl_attr_count(struct genl_info *info, int type);
+struct nlattr *sanx_nl_attr_nth(struct genl_info *info, int type, int i);
 int sanx_nl_fail(struct genl_info *info, const char *why, int err);
+int sanx_nl_fail_attr(struct genl_info *info, int type, int i, const char *why, int err);
 void *sanx_nl_dump_start(struct sk_buff *skb, struct netlink_callback *cb,
 			 u8 cmd);
+struct sk_buff *sanx_nl_reply_u32(struct genl_info *info, u8 cmd, int attr, u32 **number);
+
+/* nodemap.c */
 void sanx_nl_map_changed(struct net *net);
+
+/* links.c */
 int sanx_nl_put_link_attrs(struct sk_buff *skb, const struct sanx_link_info *info);
 
 /* rails.c */
