@@ -4,7 +4,7 @@
  * sockopt.c): what looks at a socket's ops when TCP_ULP is set finds TCP's.  A
  * ULP of this suite's own is who looks, as the kernel's keep what they see.
  *
- * And the trylock of a socket (af_sanx/conn/conn.c), and memory for one that reclaim waits
+ * And the trylock of a socket (af_sanx/conn/begin.c), and memory for one that reclaim waits
  * for (memalloc.c).
  */
 #include <kunit/test.h>

@@ -185,7 +185,7 @@ static void end_failed(struct sim_end *e, int err)
 	/* The link was lost before the answer came, and the client uses TCP. */
 	if (e->side && !p->connected)
 		excuse_pair(p, "the client had no answer");
-	/* HALF_END of conn/listener.c: no link has lived long enough to say it. */
+	/* HALF_END of conn/backlog.c: no link has lived long enough to say it. */
 	if (p->connected && !p->accepted && sim_now - p->since > 60 * NSEC_PER_SEC)
 		excuse_pair(p, "it was half-open for too long");
 	/* CLOSED_MAX of link/suspend.c: likewise. */

@@ -85,29 +85,35 @@ struct sanx_listener {
 };
 
 /* conn.c */
-int sanx_conn_init(void);
 void sanx_conn_exit(void);
 void sanx_conn_attach(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_detach(struct sanx_conn *conn);
+bool sanx_conn_open(const struct sanx_conn *conn);
+u32 sanx_conn_rcvmost(struct sanx_conn *conn);
+bool sanx_conn_fin_rcvd(const struct sanx_conn *conn);
+bool sanx_conn_over(struct sanx_conn *conn);
+struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
+
+/* begin.c */
 int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
 int sanx_conn_give_up(struct sanx_conn *conn);
 void sanx_conn_deny(struct sanx_conn *conn);
-void sanx_conn_pass(struct sanx_conn *conn, u32 n);
-void sanx_conn_tell_reader(struct sanx_conn *conn, struct sock *sk);
 void sanx_conn_abort(struct sanx_conn *conn, int err);
 enum sanx_fallback sanx_conn_reason(struct sanx_conn *conn);
 bool sanx_conn_was_open(const struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);
 struct sock *sanx_conn_sk_get(struct sanx_conn *conn);
 bool sanx_lock_sock_soon(struct sock *sk);
+
+/* wake.c */
+int sanx_conn_init(void);
+void sanx_conn_pass(struct sanx_conn *conn, u32 n);
+void sanx_conn_tell_reader(struct sanx_conn *conn, struct sock *sk);
+
+/* end.c */
 void sanx_conn_stop(struct sanx_conn *conn);
 void sanx_conn_close(struct sanx_conn *conn, bool reset);
 int sanx_conn_shutdown(struct sanx_conn *conn, int how);
-bool sanx_conn_open(const struct sanx_conn *conn);
-u32 sanx_conn_rcvmost(struct sanx_conn *conn);
-bool sanx_conn_fin_rcvd(const struct sanx_conn *conn);
-bool sanx_conn_over(struct sanx_conn *conn);
-struct mem_cgroup *sanx_memcg_get(const struct sock *sk);
 
 /**
  * struct sanx_conn_service - what takes connections that the kernels of peers ask for
@@ -148,13 +154,15 @@ void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon);
 void sanx_listener_watch(struct sanx_listener *lsk);
 void sanx_listener_pause(struct sanx_listener *lsk);
 void sanx_listener_stop(struct sanx_listener *lsk);
+void sanx_listener_each(const struct net *net,
+			bool (*fn)(struct sanx_conn *conn, void *arg),
+			void *arg);
+
+/* backlog.c */
 struct sanx_conn *sanx_listener_take(struct sanx_listener *lsk);
 void sanx_listener_native_taken(struct sanx_listener *lsk);
 void sanx_listener_taken(struct sanx_listener *lsk, struct sanx_conn *conn);
 unsigned int sanx_listener_waiting(const struct sanx_listener *lsk);
-void sanx_listener_each(const struct net *net,
-			bool (*fn)(struct sanx_conn *conn, void *arg),
-			void *arg);
 
 /* feed.c */
 void sanx_feed_called(struct sanx_conn *conn, struct sock *sk);

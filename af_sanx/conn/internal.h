@@ -5,12 +5,6 @@
 
 #include "conn.h"
 
-/* conn.c */
-int sanx_conn_accept(struct sanx_conn *conn);
-void sanx_conn_count(const struct sanx_conn *conn);
-struct sock *sanx_conn_sk(struct sanx_conn *conn);
-void sanx_conn_tx_look(struct sanx_conn *conn);
-
 /**
  * enum sanx_conn_event - event that changes the state of a connection
  * @SANX_EV_CONNECT: the peer was asked
@@ -31,6 +25,23 @@ enum sanx_conn_event {
 	__SANX_EVS
 };
 
+/* conn.c */
+struct sock *sanx_conn_sk(struct sanx_conn *conn);
+void sanx_conn_start_clocks(struct sanx_conn *conn);
+void sanx_conn_tell_user(struct sanx_conn *conn);
+void sanx_conn_tell(struct sanx_conn *conn);
+int sanx_conn_event(struct sanx_conn *conn, enum sanx_conn_event ev);
+int sanx_conn_event_locked(struct sanx_conn *conn, enum sanx_conn_event ev);
+void sanx_conn_set_shutdown(struct sanx_conn *conn, u8 how);
+
+/* begin.c */
+int sanx_conn_accept(struct sanx_conn *conn);
+void sanx_conn_count(const struct sanx_conn *conn);
+void sanx_conn_retry_work(struct kthread_work *work);
+
+/* wake.c */
+void sanx_conn_tx_look(struct sanx_conn *conn);
+
 /* state.c */
 int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 
@@ -38,7 +49,7 @@ int sanx_state_next(enum sanx_conn_state state, enum sanx_conn_event ev);
 u32 sanx_service_ring_size(struct net *net);
 int sanx_service_take(struct sanx_conn *conn);
 
-/* listener.c */
+/* backlog.c */
 void sanx_listener_news(struct sanx_conn *conn);
 
 /* feed.c */

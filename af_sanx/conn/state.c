@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The state table of connections: the next state for each state and event.
- * Pure; conn_event() in conn.c applies it, under conn->lock.
+ * Pure; sanx_conn_event() applies it, under conn->lock.
  */
 #include <linux/errno.h>
 #include <linux/export.h>
