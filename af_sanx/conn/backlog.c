@@ -234,7 +234,7 @@ static void defer_over(struct kthread_work *work)
 	sanx_cov_stop(cov);
 }
 
-/* Data, their end, or a reset came to a connection without a sock. */
+/* Data, their end, or a reset came to a connection without a sock.  No lock of the core held. */
 void sanx_listener_news(struct sanx_conn *conn)
 {
 	/* A dead connection that waits for data does so until its time is over. */

@@ -401,7 +401,7 @@ bool sanx_feed_arrived(struct sanx_conn *conn, const struct sock *sk)
 }
 
 /*
- * A direction has ended, or the connection.
+ * A direction has ended, or the connection; the caller has stored what tells so.
  * Return: true if the owner is told later; false if the caller is to do so.
  */
 bool sanx_feed_changed(struct sanx_conn *conn)

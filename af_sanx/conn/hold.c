@@ -110,7 +110,7 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 }
 
 /*
- * Announce corked bytes whose time is over.
+ * Announce corked bytes whose time is over.  From conn->tx_timer, after a full barrier.
  * Return: the rest of the time of bytes that stay corked, in jiffies, or 0.
  */
 unsigned long sanx_hold_expire(struct sanx_conn *conn)
@@ -336,7 +336,7 @@ void sanx_hold_pull(struct sanx_conn *conn)
 	mutex_unlock(&conn->tx_mutex);
 }
 
-/* Initialise a new connection's part. */
+/* Initialise what a new connection holds back. */
 void sanx_hold_init(struct sanx_conn *conn)
 {
 	struct sanx_hold *hold = &conn->hold;

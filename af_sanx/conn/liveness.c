@@ -370,7 +370,7 @@ void sanx_conn_quiet(struct sanx_conn *conn)
 }
 
 /*
- * The socket was closed.
+ * The socket was closed.  May sleep: no lock of @conn is held.
  *
  * The timer does not run any more after this.  liveness_arm() on another CPU
  * may still set it, but then cancels it again.

@@ -68,7 +68,7 @@ void sanx_tx_timer_init(struct sanx_conn *conn)
 }
 
 /*
- * The socket was closed.
+ * The socket was closed.  May sleep: no lock of @conn is held.
  *
  * The timer does not run any more after this.  sanx_tx_timer_arm() on another
  * CPU may still set it, but then cancels it again.

@@ -227,7 +227,7 @@ static void receive(struct net *net, const struct sanx_dgram *d,
 		to_stack(net, d, by, &list);
 }
 
-/* Receive a datagram.  @skb: the packet, from its IP header on, which is taken over. */
+/* The work of @c: receive a packet, from its IP header on, which is taken over. */
 void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size)
 {
 	struct sanx_arrival by;

@@ -100,7 +100,7 @@ static bool is_ours(const struct sanx_carrier *c)
 	return c->local.port;
 }
 
-/* Have the work look at what there is to do. */
+/* Have the work look at what there is to do.  The caller has a reference, or RCU. */
 void sanx_carrier_kick(struct sanx_carrier *c)
 {
 	if (!refcount_inc_not_zero(&c->refs))
@@ -446,7 +446,7 @@ static void carriers_sweep(struct work_struct *work)
 	spin_unlock_bh(&all->lock);
 }
 
-/* There is no room for a datagram. */
+/* There is no room for a datagram of the queue, or for one that is being written. */
 void sanx_carrier_waits(struct sanx_carrier *c)
 {
 	struct carriers *all = carriers_of(c->net);

@@ -151,7 +151,7 @@ bool sanx_bounds_memory(struct sanx_link *link, u32 pages, enum sanx_claim what)
 {
 	struct sanx_peer *peer = link->peer;
 
-	if (what <= SANX_CLAIM_LEAST) {
+	if (what == SANX_CLAIM_SAVED || what == SANX_CLAIM_LEAST) {
 		count(peer, pages);
 		return true;
 	}

@@ -248,7 +248,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 /**
  * sanx_payload_long() - send payload from a program's pages, at once
  * @lc: the connection
- * @link: the link that @l is mapped for; nothing is sent if @lc has left it
+ * @link: the link that @c is mapped for; nothing is sent if @lc has left it
  * @c: pages of the program, mapped; if anything is sent, they belong to
  *	lc->chunks afterwards, else to the caller
  * @len: bytes to send, at least 1
