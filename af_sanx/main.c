@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "conn/conn.h"
 #include "dgram/dgram.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 #include "netlink/netlink.h"
 #include "socket/socket.h"
 #include "tcp/tcp.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generations of rings (af_sanx/link/ringgen.c) against a peer that says anything.
+ * Generations of rings (af_sanx/link/frame/ringgen.c) against a peer that says anything.
  *
  * The input is a list of events of one connection: a byte that says which, and what
  * belongs to it.  Frames of the peer have any values, mostly near those that are
@@ -13,7 +13,7 @@
  */
 #include "conn/msgq.h"
 #include "fuzz/fuzz.h"
-#include "link/ringgen.h"
+#include "link/frame/ringgen.h"
 #include "sim/shim/report.h"
 
 /* Our memory in the places that @rx has; 0 is the start memory, or none. */

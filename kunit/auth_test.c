@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Keys (af_sanx/config/keys.c), and the set-up of a link between two ends that
- * have some (af_sanx/link/auth.c): who has the key gets in, who has not does not,
+ * have some (af_sanx/link/peer/auth.c): who has the key gets in, who has not does not,
  * and nothing that one end said can be said by another, or to another, or again.
  */
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "link/auth.h"
+#include "link/peer/auth.h"
 
 /* The ends of a link, and the keys that each has. */
 struct ends {

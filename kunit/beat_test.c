@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The heartbeat of links (af_sanx/link/beat.h): each case from several times on, so that the
+ * The heartbeat of links (af_sanx/link/frame/beat.h): each case from several times on, so that the
  * clock wraps in some; and a peer that goes silent, with all links of a rail.
  */
 #include <kunit/test.h>
@@ -8,7 +8,7 @@
 #include <linux/limits.h>
 #include <linux/module.h>
 
-#include "link/beat.h"
+#include "link/frame/beat.h"
 
 /* In jiffies, or in any other unit. */
 #define EVERY		250

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Refusals (af_sanx/link/cause.c): who asks reads what who is asked has said, also if that
+ * Refusals (af_sanx/link/peer/cause.c): who asks reads what who is asked has said, also if that
  * is of another version, or makes no sense.
  */
 #include <kunit/test.h>
 #include <linux/string.h>
 
-#include "link/cause.h"
+#include "link/peer/cause.h"
 
 #define TIE	0x534e5854
 #define LATER	0x534e584c

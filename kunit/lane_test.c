@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The links of a lane (af_sanx/link/lane.h): each state against each event; and what
+ * The links of a lane (af_sanx/link/peer/lane.h): each state against each event; and what
  * follows a failed attempt, for everything that may be seen, against rules in words.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "link/lane.h"
+#include "link/peer/lane.h"
 
 /* A state is two answers. */
 static bool has_link(enum lane_state s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of a connection in the engine (af_sanx/link/lconn_state.h): each
+ * The state of a connection in the engine (af_sanx/link/frame/lconn_state.h): each
  * table, written down a second time; and what follows from the state, for every
  * combination of its four parts.
  */
@@ -8,7 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "link/lconn_state.h"
+#include "link/frame/lconn_next.h"
 
 #define ALL	BIT(__SANX_LCONN_PHASES)
 

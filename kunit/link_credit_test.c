@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link credits (af_sanx/link/link_credit.h): each rule from both sides, grants that
+ * Link credits (af_sanx/link/frame/link_credit.h): each rule from both sides, grants that
  * cross sends, counters that wrap, peers that lie; and two ends of a link with a
  * channel between them.
  *
@@ -21,7 +21,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "link/link_credit.h"
+#include "link/frame/link_credit.h"
 
 /* Written down a second time, as the protocol has it. */
 #define RESERVE		4

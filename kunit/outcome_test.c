@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of a connection after an error (af_sanx/link/outcome.h): every error
+ * What becomes of a connection after an error (af_sanx/link/frame/outcome.h): every error
  * against every state that a connection may be in, and every link that could be there.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "link/outcome.h"
+#include "link/frame/lconn_next.h"
+#include "link/frame/outcome.h"
 
 static void check_end(struct kunit *test, enum sanx_link_end why,
 		      const struct sanx_lconn_state *s, u32 asks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How long an acceptor waits for the connector to resume a connection
- * (af_sanx/link/patience.h): each case from several times on, so that the clock wraps
+ * (af_sanx/link/peer/patience.h): each case from several times on, so that the clock wraps
  * in some.
  */
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <linux/limits.h>
 #include <linux/module.h>
 
-#include "link/patience.h"
+#include "link/peer/patience.h"
 
 #define MINUTES	(60 * HZ)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When a peer that refuses links is given up (af_sanx/link/presence.h): stories of
+ * When a peer that refuses links is given up (af_sanx/link/peer/presence.h): stories of
  * refusals and links, each told from several times on, so that the clock wraps in
  * some; and all short ones, against the rule written down a second time.
  */
@@ -9,7 +9,7 @@
 #include <linux/limits.h>
 #include <linux/module.h>
 
-#include "link/presence.h"
+#include "link/peer/presence.h"
 
 #define LIMIT		100UL
 #define DENIED_LIMIT	1000UL

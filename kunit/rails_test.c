@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which rail is tried (af_sanx/link/rails.h): stories of rails that fail and come up,
+ * Which rail is tried (af_sanx/link/peer/rails.h): stories of rails that fail and come up,
  * each told from several times on, so that the clock wraps in some.
  */
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "link/rails.h"
+#include "link/peer/rails.h"
 
 #define HOLD	100UL
 #define ALL	GENMASK(RAILS_MAX - 1, 0)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A limit on events per second (af_sanx/link/rate.h). */
+/* A limit on events per second (af_sanx/link/frame/rate.h). */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 
-#include "link/rate.h"
+#include "link/frame/rate.h"
 
 struct rate_case {
 	const char *desc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generations of rings (af_sanx/link/ringgen.h): each rule by itself, and then a
+ * Generations of rings (af_sanx/link/frame/ringgen.h): each rule by itself, and then a
  * receiver and a sender with a channel between them, together with the queue's
  * cursors and credits (msgq.h).
  *
@@ -25,7 +25,7 @@
 #include <linux/vmalloc.h>
 
 #include "conn/msgq.h"
-#include "link/ringgen.h"
+#include "link/frame/ringgen.h"
 
 /* What may be sent without a window, and the size of all payload here. */
 #define UNIT		1024U

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The question who is there, and its answer (af_sanx/link/who.c): who has the key is
+ * The question who is there, and its answer (af_sanx/link/peer/who.c): who has the key is
  * answered and believed, who has not is not, and nothing that was changed on the way.
  */
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <linux/string.h>
 #include <net/ipv6.h>
 
-#include "link/who.h"
+#include "link/peer/who.h"
 
 struct ends {
 	struct sanx_keys asker, asked;

@@ -6,7 +6,7 @@
  * link.tx_lock guards most of it, so nothing is checked while a task holds that
  * lock.  Plain accesses: nobody else runs.
  */
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "program.h"
 #include "wire.h"
 

@@ -16,11 +16,12 @@ make -s -j"$(nproc)" -C "$here" O="$out" SANITIZE=--coverage
 find "$out" -name '*.gcda' -delete
 "$out/sim" -s "${2:-1}" -n "$1" -S 10000
 
-cd "$out/engine/link"
-gcov -o . ./*.gcda >/dev/null 2>&1 || true
+rm -rf "$out/gcov"
 mkdir -p "$out/gcov"
-mv ./*.gcov "$out/gcov/"
 cd "$out/gcov"
+for folder in "$out"/engine/link/*/; do
+	gcov -o "$folder" "$folder"*.gcda >/dev/null 2>&1 || true
+done
 awk -F: '
 FNR == 1 { name = FILENAME; sub(/\.gcov$/, "", name) }
 FILENAME !~ /\.(c|h)\.gcov$/ { next }

@@ -10,7 +10,7 @@
 #include "dgram/carrier.h"
 #include "dgram/internal.h"
 #include "dgram/record.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 #include "sim.h"
 
 /* Datagrams of a world; the rest of them are for the end. */

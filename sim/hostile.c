@@ -4,7 +4,7 @@
  * up, its writes go elsewhere, and its hello is not true.  The worst that this
  * may do is to end its own links.
  */
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "wire.h"
 
 /* Frames that hostile nodes have sent. */
@@ -230,7 +230,7 @@ static void prove(struct sanx_link *link, u8 *hello)
 	struct sanx_keys keys;
 
 	memcpy(h, hello, sizeof(*h));
-	sim_assert(!sanx_keys_get(link->peer->lnet->net, link->peer->id,
+	sim_assert(!sanx_keys_get(link->payer->net, link->payer->id,
 				  &keys));
 	sim_assert(!(link->active ? sanx_auth_ask(&link->auth, &keys) :
 				    sanx_auth_answer(&link->auth)));

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "program.h"
 
 /**

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "program.h"
 
 LIST_HEAD(sim_pairs);
@@ -188,7 +188,7 @@ static void end_failed(struct sim_end *e, int err)
 	/* HALF_END of conn/backlog.c: no link has lived long enough to say it. */
 	if (p->connected && !p->accepted && sim_now - p->since > 60 * NSEC_PER_SEC)
 		excuse_pair(p, "it was half-open for too long");
-	/* CLOSED_MAX of link/suspend.c: likewise. */
+	/* CLOSED_MAX of link/peer/retry.c: likewise. */
 	if (sim_plan.death && other(e)->closed &&
 	    sim_now - other(e)->closed > 60 * NSEC_PER_SEC)
 		excuse_pair(p, "the other end was closed too long ago");

@@ -9,7 +9,7 @@
  * connection may end with an error there, or wait for long.  In the end all rails are
  * well for some time: then connections have to be on the best one, and to stay there.
  */
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "program.h"
 
 /* Cuts that are not over, and a change of what all nodes have. */
@@ -511,7 +511,7 @@ static bool hold_ok(struct sim_node *n, const struct sanx_lane *lane)
 		if (peer->rails.rail[r].fails &&
 		    (long)(peer->rails.rail[r].until - jiffies - hold - hold / 4) > 0)
 			sim_fail("node %d holds rail %u to node %u for %ld jiffies",
-				 n->id, r, peer->id,
+				 n->id, r, peer->payer.id,
 				 (long)(peer->rails.rail[r].until - jiffies));
 	return true;
 }
@@ -566,12 +566,12 @@ static u32 count_lanes(const struct sanx_peer *peer, unsigned int *load)
  */
 static bool on_best(struct sim_node *n, const struct sanx_lane *lane)
 {
-	const struct sanx_node_info *info = info_of(n, lane->peer->id);
+	const struct sanx_node_info *info = info_of(n, lane->peer->payer.id);
 	unsigned int load[RAILS_MAX] = {}, least = UINT_MAX, most = 0, i;
 	bool spread = sim_plan.policy != SANX_RAIL_IN_ORDER;
 	u32 well;
 
-	if (!lane->out || (u32)n->id > lane->peer->id || sanx_lane_standby(lane))
+	if (!lane->out || (u32)n->id > lane->peer->payer.id || sanx_lane_standby(lane))
 		return true;
 	/* Users may have no memory for as many links. */
 	if (sim_plan.mem_mb)
@@ -606,7 +606,7 @@ static bool is_settled(struct sim_node *n, const struct sanx_lane *lane)
 
 	if (lane->peer->lnet->lock.l.owner)
 		return tries;
-	if (lane->n_suspended || !on_best(n, lane))
+	if (lane->streams.n_suspended || !on_best(n, lane))
 		return false;
 	if (tries)
 		return true;
@@ -638,9 +638,9 @@ static void check_half_open(int node)
 					return;
 				n += !link->active && link->state != SANX_LINK_UP;
 			}
-	if (lnet->half_open.v != n)
+	if (sanx_net(lnet->net)->n_half_open.v != n)
 		sim_fail("node %d counts %d links that are not up, and has %d",
-			 node, lnet->half_open.v, n);
+			 node, sanx_net(lnet->net)->n_half_open.v, n);
 }
 
 static u64 total_moves, total_lanes;
@@ -664,8 +664,8 @@ static bool show(struct sim_node *n, const struct sanx_lane *lane)
 {
 	const struct sanx_link *link;
 
-	sim_note("lane to a node: node, lane", lane->peer->id, lane->number);
-	sim_note("suspended, settled", lane->n_suspended, is_settled(n, lane));
+	sim_note("lane to a node: node, lane", lane->peer->payer.id, lane->number);
+	sim_note("suspended, settled", lane->streams.n_suspended, is_settled(n, lane));
 	list_for_each_entry(link, &lane->links, node)
 		sim_note("link: state, rail", link->state, link->rail);
 	return true;
@@ -692,7 +692,7 @@ static void step(void)
 	sim_check();
 }
 
-/* Nodes look at what has come about once more, after CARE_SOON (link/rail.c). */
+/* Nodes look at what has come about once more, after SANX_CARE_SOON (link/peer/rail.h). */
 #define SETTLED_FOR	ms(250)
 
 static void until_settled(void)

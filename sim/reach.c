@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Routes and network devices of a node, in place of af_sanx/config/reach.c and
- * af_sanx/link/netdev.c: there is always a route, and devices work.
+ * af_sanx/link/peer/netdev.c: there is always a route, and devices work.
  */
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "sim.h"
 
 void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,

@@ -8,7 +8,7 @@
 
 #include "config/config.h"
 #include "conn/internal.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 #include "loop/loop.h"
 #include "program.h"
 #include "socket/socket.h"

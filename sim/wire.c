@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "wire.h"
 
 /* Within this time push() follows, however slow the process is. */
@@ -588,7 +588,7 @@ static bool is_slow(const struct wire_end *e)
 /* Is there a link on a better rail, or one that the peer has preferred? */
 static bool is_replaced(const struct sanx_link *link)
 {
-	return link->lane->out && link->lane->out != link;
+	return sanx_lane_of(link)->out && sanx_lane_of(link)->out != link;
 }
 
 static void wire_stop(struct sanx_wire_link *wl)

@@ -8,7 +8,7 @@
 
 #include "config/config.h"
 #include "dgram/internal.h"
-#include "link/internal.h"
+#include "link/peer/peer.h"
 #include "program.h"
 #include "wire.h"
 
@@ -107,7 +107,7 @@ static void plan_deaths(struct sim_plan *p)
 static const char *plan_slow(void)
 {
 	static const char *const names[] = { "link_up_work", "link_end",
-		"sanx_request_work", "sanx_suspend_work", "sanx_rings_work",
+		"sanx_request_work", "sanx_retry_work", "sanx_rings_work",
 		"arrival", "completion" };
 	u32 n = sim_rnd(2 * ARRAY_SIZE(names));
 

@@ -161,6 +161,9 @@ struct sanx_stats {
  *	connections with one peer may have
  * @max_orphans: sysctl net.sanx.max_orphans: most connections that were closed
  *	and that a peer has not let go
+ * @n_orphans: how many there are; no lock
+ * @n_half_open: links that peers have asked for and that are not up, or not any more;
+ *	no lock
  * @rail_policy: sysctl net.sanx.rail_policy: enum sanx_rail_policy
  * @dgram: sysctl net.sanx.dgram, which is for the preload library: UDP sockets of
  *	programs are to be AF_SANX's
@@ -194,6 +197,8 @@ struct sanx_net {
 	unsigned int			conns_peer;
 	unsigned int			mem_peer_percent;
 	unsigned int			max_orphans;
+	atomic_t			n_orphans;
+	atomic_t			n_half_open;
 	unsigned int			rail_policy;
 	unsigned int			dgram;
 	unsigned int			dgram_conns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Keys: secrets that this node shares with its peers, for the set-up of links
- * (af_sanx/link/auth.c).
+ * (af_sanx/link/peer/auth.c).
  *
  * A peer has one key, or two while the administrator replaces one by another: both
  * are accepted, so that the nodes need not change at the same moment.  A key

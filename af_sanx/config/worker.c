@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The kernel thread of connect() (sci-socket.txt 5.1.4, "dedicated kernel thread"),
- * and the workqueue.  Incoming requests are served per link (link/open.c).
+ * and the workqueue.  Incoming requests are served per link (link/peer/serve.c).
  *
  * - sanx_connect does the work that a connect() leaves for later: fallback
  *   after a refusal, and repeated requests.  It also ends the wait of

@@ -12,7 +12,7 @@
 #include "config/config.h"
 #include "internal.h"
 
-/* As ASKS_MAX of link/outcome.h. */
+/* As ASKS_MAX of link/frame/outcome.h. */
 #define QUESTION_TRIES	8U
 
 /**

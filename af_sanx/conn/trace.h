@@ -80,6 +80,28 @@ TRACE_EVENT(sanx_protocol_error,
 	    TP_printk("netns=%u", __entry->netns)
 );
 
+/*
+ * A connection between two nodes changes its state; @part, @from and @to are
+ * constant strings of link/frame/lconn_state.c.
+ */
+TRACE_EVENT(sanx_lconn_state,
+	    TP_PROTO(u32 peer, u32 id, const char *part, const char *from,
+		     const char *to),
+	    TP_ARGS(peer, id, part, from, to),
+	    TP_STRUCT__entry(__field(u32, peer)
+			     __field(u32, id)
+			     __field(const char *, part)
+			     __field(const char *, from)
+			     __field(const char *, to)),
+	    TP_fast_assign(__entry->peer = peer;
+			   __entry->id = id;
+			   __entry->part = part;
+			   __entry->from = from;
+			   __entry->to = to;),
+	    TP_printk("node=%u id=%u %s: %s -> %s", __entry->peer, __entry->id,
+		      __entry->part, __entry->from, __entry->to)
+);
+
 #endif /* _SANX_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

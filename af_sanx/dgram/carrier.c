@@ -29,7 +29,7 @@
 #include "config/config.h"
 #include "carrier.h"
 #include "internal.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 
 /* Connections to a node that it asks for: they take some lanes each. */
 #define CARRIERS	4U

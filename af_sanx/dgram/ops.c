@@ -27,7 +27,7 @@
 #include "config/config.h"
 #include "conn/conn.h"
 #include "internal.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 
 static DEFINE_MUTEX(ops_mutex); /* guards: writes of the tables below */
 static struct proto_ops dgram_ops;

@@ -6,7 +6,7 @@
 #include <net/genetlink.h>
 
 #include "conn/transport.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 
 /**
  * struct sanx_nl_dump - a dump of what lower layers report

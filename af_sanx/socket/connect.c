@@ -10,7 +10,7 @@
  * waits.
  */
 #include "internal.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 #include "loop/loop.h"
 
 /* A socket that has dropped this many connections becomes TCP. */

@@ -4,7 +4,7 @@
 #include <net/netns/generic.h>
 
 #include "internal.h"
-#include "link/link.h"
+#include "link/peer/engine.h"
 
 /**
  * struct socks - the sockets of a namespace

@@ -3,7 +3,7 @@
  * Connection manager: set-up of links over RDMA.
  *
  * The engine decides who may have a link, and what the private data of request,
- * reply and rejection say (af_sanx/link/setup.c).
+ * reply and rejection say (af_sanx/link/peer/setup.c).
  */
 #include <linux/cred.h>
 #include <linux/in.h>

@@ -497,7 +497,7 @@ enum sanx_wire_origin {
  *
  * Named where it arises.  Those up to MUTE are told to the peer: their numbers are part of
  * the protocol, and new ones get the next number before @__SANX_CAUSES_TOLD.  The others
- * are those of who asks.  link/cause.c has what follows from each, and the words.
+ * are those of who asks.  link/peer/cause.c has what follows from each, and the words.
  */
 enum sanx_cause {
 	SANX_CAUSE_NONE,

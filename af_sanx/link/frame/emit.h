@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The sending side of a link: declarations that its files share.  From the
+ * bottom up:
+ *
+ *	wr.c		messages to the wire: slots, completions
+ *	emit.c	contents of the frames of the protocol
+ *	payload.c	payload: the bytes of the next frame, and how they are
+ *			sent
+ *	xmit.c		the order in which pending frames are sent
+ *
+ * link->tx_lock guards all of it.
+ */
+#ifndef _SANX_EMIT_H
+#define _SANX_EMIT_H
+
+#include "frames.h"
+
+/**
+ * sanx_msg_init() - start a message
+ * @m: the message; empty on return
+ */
+static inline void sanx_msg_init(struct sanx_wire_msg *m)
+{
+	m->enable = NULL;
+	m->n_writes = 0;
+}
+
+/* wr.c */
+struct sanx_slot *sanx_msg_slot(struct sanx_link *link);
+void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring);
+void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		    const struct sanx_chunk *c, u64 offset, u32 len);
+void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
+			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
+			 const struct sanx_frame *f, u32 bytes);
+void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
+		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		       const struct sanx_frame *f);
+
+/* emit.c */
+void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,
+		     struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		     struct sanx_frame *f);
+void sanx_emit_open(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_open_ack(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_ring(struct sanx_link *link, struct sanx_lconn *lc);
+void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type);
+void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
+		    u8 flags);
+void sanx_emit_reject(struct sanx_link *link, const struct sanx_request *o);
+void sanx_emit_ping(struct sanx_link *link);
+void sanx_emit_pong(struct sanx_link *link);
+
+/* payload.c */
+void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc);
+
+/* offer.c */
+struct sanx_lring *sanx_offer_ring(struct sanx_lconn *lc);
+
+#endif /* _SANX_EMIT_H */

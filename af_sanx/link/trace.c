@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0
-/* The bodies of the engine's tracepoints. */
-#define CREATE_TRACE_POINTS
-#include "trace.h"
