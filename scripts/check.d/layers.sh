@@ -9,6 +9,7 @@ cd "$SANX_TREE"
 export LC_ALL=C
 
 KVER=${KVER:-6.12}
+CIRCLE_MOST=8
 table=Documentation/layers.rst
 declare -A rank headers
 rc=0
@@ -97,11 +98,46 @@ upward() {
 	}'
 }
 
+# circles: of symbols(), the files of a folder of link/ that use each other in a circle, if
+# they are more than CIRCLE_MOST.
+circles() {
+	awk -v most="$CIRCLE_MOST" '
+	function folder(object) { sub(/\/[^\/]*$/, "", object); return object }
+	# What a file reaches by calls within its folder.
+	function reach(from, to,   next_) {
+		for (next_ in calls_to) {
+			if (!((to, next_) in call) || (from, next_) in reached) continue
+			reached[from, next_] = 1
+			reach(from, next_)
+		}
+	}
+	$1 !~ /af_sanx\/link\// { next }
+	$2 == "U" { user[++uses] = $1; used[uses] = $3; next }
+	$2 ~ /[A-TV-Z]/ { has[$3] = $1 }
+	END {
+		for (i = 1; i <= uses; i++) {
+			if (!(used[i] in has)) continue
+			to = has[used[i]]
+			if (to == user[i] || folder(to) != folder(user[i])) continue
+			call[user[i], to] = 1; calls_to[to] = 1; file[user[i]] = 1
+		}
+		for (f in file) reach(f, f)
+		for (f in file) {
+			n = 0; names = ""
+			for (g in file)
+				if ((f, g) in reached && (g, f) in reached) { n++; names = names " " g }
+			if (n > most) print f ": is one of " n " that use each other in a circle:" names
+		}
+	}'
+}
+
 check_calls() {
 	local dir found
 	dir=build/$(scripts/kernel/resolve.sh "$KVER" release)
 	scripts/build-modules.sh "$KVER"
 	found=$(symbols "$dir" | upward)
+	[ -z "$found" ] || wrong "$found"
+	found=$(symbols "$dir" | circles)
 	[ -z "$found" ] || wrong "$found"
 }
 
