@@ -102,3 +102,19 @@ void sanx_bounds_unreachable(struct sanx_peer *peer, const struct in6_addr *addr
 	pr_notice_ratelimited("node %u asks for a connection to %pI6c, to which it has no route here\n",
 			      peer->payer.id, addr);
 }
+
+/**
+ * sanx_bounds_user() - may a user have memory for links, lanes or peers?
+ * @user: the user, or NULL
+ * @pages: number of pages
+ *
+ * Context: any.
+ * Return: true if so, and they count until sanx_user_unclaim().
+ */
+bool sanx_bounds_user(struct sanx_user *user, u32 pages)
+{
+	if (sanx_user_claim(user, pages, 4))
+		return true;
+	pr_notice_ratelimited("no memory for a link in a namespace of a user: net.sanx.mem_mb or mem_peer_percent is reached\n");
+	return false;
+}

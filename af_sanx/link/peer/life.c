@@ -99,10 +99,7 @@ static bool link_claim(struct sanx_lane *lane)
 		sanx_user_take(lane->peer->payer.user, LINK_PAGES);
 		return true;
 	}
-	if (sanx_user_claim(lane->peer->payer.user, LINK_PAGES, 4))
-		return true;
-	pr_notice_ratelimited("no memory for a link in a namespace of a user: net.sanx.mem_mb or mem_peer_percent is reached\n");
-	return false;
+	return sanx_bounds_user(lane->peer->payer.user, LINK_PAGES);
 }
 
 /**

@@ -32,7 +32,7 @@ static void *peer_alloc(struct sanx_lnet *lnet, size_t size, u32 pages)
 	void *p;
 
 	lockdep_assert_held(&lnet->lock);
-	if (!sanx_user_claim(lnet->user, pages, 4))
+	if (!sanx_bounds_user(lnet->user, pages))
 		return ERR_PTR(-EDQUOT);
 	p = kzalloc(size, GFP_NOIO);
 	if (p)

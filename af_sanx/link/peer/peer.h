@@ -272,6 +272,7 @@ static inline struct sanx_lane *sanx_lane_next(const struct sanx_peer *peer, uns
 bool sanx_bounds_link(struct sanx_peer *peer);
 unsigned long sanx_bounds_request(struct sanx_peer *peer);
 bool sanx_bounds_conn(struct sanx_link *link);
+bool sanx_bounds_user(struct sanx_user *user, u32 pages);
 void sanx_bounds_unreachable(struct sanx_peer *peer, const struct in6_addr *addr);
 
 /* lane.c */
