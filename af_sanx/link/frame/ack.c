@@ -29,7 +29,7 @@
 #include <linux/export.h>
 
 #include "config/cov.h"
-#include "frames.h"
+#include "parts.h"
 
 /*
  * How long a sender waits for what the peer sends by itself, in jiffies: a
@@ -100,7 +100,7 @@ static void ack_slot(struct sanx_link *link, struct sanx_slot *slot,
 }
 
 /**
- * sanx_ack_completed() - the device does not read a frame any more
+ * ack_completed() - the device does not read a frame any more
  * @link: the link
  * @slot: its slot, the first of link->posted
  *
@@ -108,7 +108,7 @@ static void ack_slot(struct sanx_link *link, struct sanx_slot *slot,
  *
  * Context: tx_lock held.
  */
-void sanx_ack_completed(struct sanx_link *link, struct sanx_slot *slot)
+static void ack_completed(struct sanx_link *link, struct sanx_slot *slot)
 {
 	struct sanx_lconn *lc = slot->lc;
 
@@ -327,7 +327,7 @@ void sanx_wire_sent(struct sanx_link *link, u32 slot)
 	list_for_each_entry_safe(s, next, &link->posted, node) {
 		if (!done->posted)
 			break;
-		sanx_ack_completed(link, s);
+		ack_completed(link, s);
 	}
 	sanx_ack_run(link, &spent);
 	sanx_xmit_run(link);

@@ -35,7 +35,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "frames.h"
+#include "parts.h"
 
 /*
  * Most bytes of memory of ours in one piece.  A stream has few messages of which a part is

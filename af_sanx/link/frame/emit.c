@@ -12,7 +12,7 @@
  * (sanx_xmit_ok()), and clears the bit in lc->pending.  For RING,
  * sanx_offer_ring() clears it.
  */
-#include "emit.h"
+#include "parts.h"
 
 /**
  * sanx_emit_frame() - finish a frame, and post the message that ends with it

@@ -81,7 +81,6 @@ void sanx_link_user_put(struct sanx_link *link);
 struct beat sanx_link_beat(const struct sanx_link *link, unsigned int times);
 void sanx_link_beat_in(struct sanx_link *link, unsigned long wait);
 void sanx_link_wake(struct sanx_link *link);
-void sanx_link_doubt(struct sanx_link *link);
 void sanx_link_ask(struct sanx_link *link);
 bool sanx_link_quiet(const struct sanx_link *link);
 unsigned long sanx_link_heard(const struct sanx_link *link);
@@ -127,12 +126,9 @@ void sanx_emit_leave(struct sanx_link *link, struct sanx_lconn *lc);
 
 /* ack.c */
 void sanx_slot_free(struct sanx_link *link, struct sanx_slot *slot);
-void sanx_ack_completed(struct sanx_link *link, struct sanx_slot *slot);
 void sanx_ack_run(struct sanx_link *link, struct list_head *spent);
 void sanx_ack_forget(struct sanx_lconn *lc);
 void sanx_ack_ask(struct sanx_lconn *lc);
-bool sanx_ack_wanted(const struct sanx_lconn *lc);
-bool sanx_ack_last(const struct sanx_lconn *lc);
 void sanx_ack_fin(struct sanx_lconn *lc);
 void sanx_ack_await(struct sanx_lconn *lc);
 void sanx_ack_work(struct work_struct *work);
@@ -158,8 +154,6 @@ int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 		     enum sanx_claim claim);
 void sanx_lring_free(struct sanx_lring *ring);
 bool sanx_lring_free_sleeps(const struct sanx_lring *ring);
-bool sanx_lring_mapped(const struct sanx_lring *ring);
-bool sanx_lring_disabled(const struct sanx_lring *ring);
 int sanx_lring_map(struct sanx_lring *ring, struct sanx_link *link, u64 iova);
 void sanx_lring_unmap(struct sanx_lring *ring);
 void sanx_lring_sync(const struct sanx_lring *ring, u64 offset, u32 len);
@@ -174,7 +168,6 @@ void sanx_chunk_free(struct sanx_chunk *c);
 void sanx_chunk_put(struct sanx_chunk *c);
 int sanx_chunk_map(struct sanx_chunk *c, struct sanx_link *link);
 void sanx_chunk_unmap(struct sanx_chunk *c, struct sanx_link *link);
-void sanx_chunk_add(struct sanx_lconn *lc, struct sanx_chunk *c);
 void sanx_chunk_drop(struct sanx_lconn *lc, struct sanx_chunk *c);
 struct sanx_chunk *sanx_chunk_at(struct sanx_lconn *lc, u64 offset);
 const void *sanx_chunk_bytes(const struct sanx_chunk *c, u64 offset, u32 *len);
@@ -192,11 +185,8 @@ bool sanx_chunks_reclaim(struct sanx_lconn *lc);
 void sanx_chunks_free(struct sanx_lconn *lc);
 
 /* sndbuf.c */
-u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
 void sanx_sndbuf_set_max(struct sanx_lconn *lc);
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
 u32 sanx_sndbuf_spare(struct sanx_lconn *lc);
-bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
-bool sanx_sndbuf_share(const struct sanx_lconn *lc, u32 bytes, u32 share);
 
 #endif /* _SANX_FRAMES_H */

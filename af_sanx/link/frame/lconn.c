@@ -85,7 +85,7 @@ static bool conn_over(const struct sanx_lconn *lc)
 
 /**
  * sanx_lconn_set_released() - a connection is over
- * @lc: an attached or suspended connection; the caller arranges for sanx_lconn_release()
+ * @lc: an attached or suspended connection; the caller arranges for lconn_release()
  *
  * One that was closed before is not counted any more; one that is closed later never is
  * (close_attached()).

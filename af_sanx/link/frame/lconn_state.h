@@ -58,7 +58,7 @@
  * @SANX_LCONN_RESUMED: RESUME_ACK is pending
  * @SANX_LCONN_OVER: no further frame is sent or received; posted ones may not
  *	have completed
- * @SANX_LCONN_RELEASED: sanx_lconn_release() will run, or has run
+ * @SANX_LCONN_RELEASED: lconn_release() will run, or has run
  */
 enum sanx_lconn_phase {
 	SANX_LCONN_NEW,

@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 
 #include "conn/watch.h"
-#include "frames.h"
+#include "parts.h"
 #include "info.h"
 
 static const char *const state_names[__SANX_LINK_STATES] = {

@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "frames.h"
+#include "parts.h"
 
 static u32 ring_pages(const struct sanx_lring *ring)
 {

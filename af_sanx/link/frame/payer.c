@@ -7,7 +7,7 @@
 #include <linux/math64.h>
 #include <linux/sizes.h>
 
-#include "frames.h"
+#include "parts.h"
 
 /**
  * sanx_payer_put() - put a reference

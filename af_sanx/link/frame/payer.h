@@ -60,8 +60,6 @@ enum sanx_claim {
 
 /* payer.c */
 void sanx_payer_put(struct sanx_payer *payer);
-bool sanx_payer_claim(struct sanx_link *link, u32 pages, enum sanx_claim what);
-void sanx_payer_unclaim(struct sanx_payer *payer, u32 pages);
 bool sanx_payer_full(const struct sanx_link *link);
 void sanx_payer_conn_add(struct sanx_payer *payer);
 void sanx_payer_conn_del(struct sanx_payer *payer);
@@ -71,11 +69,9 @@ void sanx_payer_half_open(struct sanx_payer *payer, int n);
 struct sanx_user *sanx_user_find(const struct net *net);
 struct sanx_user *sanx_user_get(struct sanx_user *user);
 void sanx_user_put(struct sanx_user *user);
-bool sanx_user_full(const struct sanx_user *user, u32 pages);
 bool sanx_user_claim(struct sanx_user *user, u32 pages, u32 quarters);
 void sanx_user_take(struct sanx_user *user, u32 pages);
 void sanx_user_unclaim(struct sanx_user *user, u32 pages);
-void sanx_user_half_open(struct sanx_user *user, int n);
 bool sanx_user_half_open_full(const struct sanx_user *user);
 bool sanx_user_setup(struct sanx_user *user);
 

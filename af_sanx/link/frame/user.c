@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-#include "frames.h"
+#include "parts.h"
 
 /**
  * struct sanx_user - a user with network namespaces of his own

@@ -18,7 +18,7 @@
  * the last of its connection, because the release of the connection waits for
  * it.
  */
-#include "emit.h"
+#include "parts.h"
 
 /**
  * sanx_msg_slot() - take a slot for a frame

@@ -6,7 +6,7 @@
  * against the state of its connection.  A frame that does not fit is a protocol
  * error and ends the link.
  */
-#include "stream.h"
+#include "parts.h"
 
 static int frame_check_data(struct sanx_lconn *lc, const struct sanx_frame *f)
 {

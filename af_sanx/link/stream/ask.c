@@ -21,7 +21,7 @@
  * an OPEN ends this.
  */
 #include "config/cov.h"
-#include "stream.h"
+#include "parts.h"
 
 static void ask_arm(struct sanx_link *link, unsigned long delay)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A connection gets on a link: with its id, its first memory and the module of its wire. */
-#include "stream.h"
+#include "parts.h"
 
 /**
  * sanx_lconn_find() - find a connection by its id
@@ -127,7 +127,7 @@ static int attach_publish(struct sanx_lconn *lc, struct sanx_link *link,
  *
  * Context: process, may sleep.
  * Return: 0, and the link has a reference of the connection until
- * sanx_lconn_release(); or -errno, and nothing has changed.
+ * lconn_release(); or -errno, and nothing has changed.
  */
 int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
 		      enum sanx_lconn_phase phase)

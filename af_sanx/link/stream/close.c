@@ -8,7 +8,7 @@
  * trip.  The side that answers sends no CLOSE of its own later, because nobody would read
  * it.  If both sides send CLOSE at once, both answer.
  */
-#include "stream.h"
+#include "parts.h"
 
 /*
  * How long a closed connection waits for a live peer that does not read, in

@@ -25,12 +25,12 @@
  */
 #include <linux/sched/clock.h>
 
-#include "stream.h"
+#include "parts.h"
 
 #define GROW_TIMES	4
 
 /**
- * sanx_grow_limit() - there will be no ring of conn->rx_max bytes
+ * grow_limit() - there will be no ring of conn->rx_max bytes
  * @conn: the connection
  * @size: bytes that the ring may have
  *
@@ -39,7 +39,7 @@
  *
  * Context: any.
  */
-void sanx_grow_limit(struct sanx_conn *conn, u32 size)
+static void grow_limit(struct sanx_conn *conn, u32 size)
 {
 	WRITE_ONCE(conn->rx_max, size);
 	sanx_conn_rx_ready(conn);
@@ -56,7 +56,7 @@ static int grow_make(struct sanx_lconn *lc, u32 size)
 	size = min(size, sanx_lring_max(link));
 	err = sanx_rings_make(lc, link, size);
 	if (!err && size < lc->conn.rx_max)
-		sanx_grow_limit(&lc->conn, size);
+		grow_limit(&lc->conn, size);
 	sanx_link_user_put(link);
 	return err;
 }
@@ -64,7 +64,7 @@ static int grow_make(struct sanx_lconn *lc, u32 size)
 static int grow_first(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = &lc->conn;
-	/* sanx_grow_limit() may have lowered rx_max. */
+	/* grow_limit() may have lowered rx_max. */
 	u32 size = max3(conn->rx_max, sanx_conn_rcvbuf_set(conn),
 			SANX_RING_MIN);
 	int err;
@@ -74,7 +74,7 @@ static int grow_first(struct sanx_lconn *lc)
 		size /= 2;
 	} while (err == -ENOMEM && size >= SANX_RING_MIN);
 	if (err == -ENOMEM)
-		sanx_grow_limit(conn, SANX_RING_FIRST);
+		grow_limit(conn, SANX_RING_FIRST);
 	return err;
 }
 

@@ -22,7 +22,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "stream.h"
+#include "parts.h"
 
 /* Pages that one send() lends at a time. */
 #define LONG_PAGES	64U

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 
 #include "config/cov.h"
-#include "stream.h"
+#include "parts.h"
 
 /* The peer may use its id for another connection from here on. */
 static void release_id(struct sanx_lconn *lc, struct sanx_link *link)
@@ -49,7 +49,7 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 }
 
 /**
- * sanx_lconn_release() - detach a connection from its link
+ * lconn_release() - detach a connection from its link
  * @lc: a connection that the caller has marked RELEASED; called once
  *
  * On return our ring may still be read, but no device can write it.  The link's
@@ -57,7 +57,7 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
  *
  * Context: process, may sleep.
  */
-void sanx_lconn_release(struct sanx_lconn *lc)
+static void lconn_release(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	enum sanx_lconn_owner owner = lc->owner;
@@ -75,7 +75,7 @@ static void release_work(struct work_struct *work)
 	struct sanx_lconn *lc = container_of(work, struct sanx_lconn, work);
 	bool cov = sanx_cov_start(lc->conn.net);
 
-	sanx_lconn_release(lc);
+	lconn_release(lc);
 	sanx_cov_stop(cov);
 }
 
@@ -165,7 +165,7 @@ static void fail_conn(struct sanx_lconn *lc,
 	else if (sanx_lconn_was_open(before) &&
 		 before->rx != SANX_LCONN_RX_CLOSED)
 		sanx_conn_reset(conn, err);
-	sanx_lconn_release(lc);
+	lconn_release(lc);
 }
 
 static void fail_adrift(struct sanx_lconn *lc, struct sanx_link *link)

@@ -27,7 +27,7 @@
 #include <linux/slab.h>
 
 #include "config/cov.h"
-#include "stream.h"
+#include "parts.h"
 
 /* Delay before memory for the first ring is requested again, in jiffies. */
 #define RINGS_AGAIN	HZ
@@ -168,7 +168,7 @@ static void rings_free(struct sanx_lring *ring)
 /*
  * Frees lc->old once it is DRAINED.  The peer has said that it does not write
  * there any more; unmapping makes the device enforce it.  For a suspended or
- * RELEASED connection, sanx_suspend_take() or sanx_lconn_release() unmaps the
+ * RELEASED connection, sanx_suspend_take() or lconn_release() unmaps the
  * ring, and sanx_rings_drop(), sanx_rings_work() or sanx_rings_destroy() frees
  * it later.
  */

@@ -15,7 +15,7 @@
  */
 #include <linux/uio.h>
 
-#include "stream.h"
+#include "parts.h"
 
 /*
  * Is the last of @n bytes urgent, if the caller sends @len bytes?  As with TCP,

@@ -50,12 +50,8 @@ int sanx_lconn_open(struct sanx_lconn *lc, struct sanx_link *link);
 int sanx_lconn_reopen(struct sanx_lconn *lc);
 int sanx_lconn_attach(struct sanx_lconn *lc, struct sanx_link *link,
 		      enum sanx_lconn_phase phase);
-bool sanx_lconn_pin(struct sanx_lconn *lc, const struct sanx_wire_ops *wire);
-void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link);
 
 /* ask.c */
-void sanx_ask_begin(struct sanx_lconn *lc);
-void sanx_ask_answered(struct sanx_lconn *lc);
 bool sanx_ask_unanswered(const struct sanx_link *link);
 void sanx_ask_work(struct work_struct *work);
 
@@ -70,11 +66,6 @@ void sanx_lconn_consumed(struct sanx_conn *conn);
 void sanx_lconn_fin(struct sanx_conn *conn);
 
 /* long.c */
-bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
-		     size_t len, int flags);
-size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from);
-size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len);
-int sanx_long_save(struct sanx_lconn *lc);
 void sanx_long_wait(struct sanx_conn *conn, u64 to);
 u32 sanx_long_cutoff(const struct sanx_link *link);
 void sanx_long_tune(struct sanx_link *link);
@@ -85,28 +76,21 @@ int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
 
 /* close.c */
 void sanx_lconn_close(struct sanx_conn *conn, bool reset);
-void sanx_lconn_reset_unread(struct sanx_lconn *lc);
-void sanx_lconn_last_words(struct sanx_lconn *lc);
 void sanx_lconn_sweep(struct sanx_link *link);
 void sanx_lconn_cut(struct sanx_conn *conn);
-void sanx_lconn_cut_locked(struct sanx_lconn *lc);
 void sanx_lconn_liveness(struct sanx_conn *conn,
 			 struct sanx_liveness_report *report);
 void sanx_lconn_probe(struct sanx_conn *conn);
 
 /* release.c */
 void sanx_lconn_destroy(struct sanx_conn *conn);
-bool sanx_lconn_survives(const struct sanx_lconn *lc);
 void sanx_lconn_fail_all(struct sanx_link *link);
-void sanx_lconn_release(struct sanx_lconn *lc);
 void sanx_lconn_init(struct sanx_lconn *lc);
 
 /* suspend.c */
 void sanx_suspend_save(struct sanx_link *link);
-void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link);
 void sanx_suspend_serve(struct sanx_lconn *lc);
 void sanx_suspend_serve_all(struct sanx_streams *streams);
-void sanx_suspend_release(struct sanx_lconn *lc);
 void sanx_suspend_reset(struct sanx_lconn *lc, int err);
 void sanx_suspend_reset_all(struct sanx_streams *streams, int err);
 
@@ -116,38 +100,16 @@ int sanx_resume_check(struct sanx_lconn *lc, struct sanx_request *o);
 enum attached sanx_resume_attach(struct sanx_lconn *lc, struct sanx_link *link);
 int sanx_resume_take(struct sanx_lconn *lc, struct sanx_request *o);
 int sanx_resume_later(struct sanx_lconn *lc, struct sanx_request *o);
-int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f);
-int sanx_resume_refused(struct sanx_lconn *lc);
 
 /* rings.c */
-int sanx_rings_init(struct sanx_lconn *lc);
-int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size);
 void sanx_rings_work(struct work_struct *work);
-int sanx_rings_arrival(struct sanx_lconn *lc, const struct sanx_frame *f);
-int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f);
 void sanx_rings_left(struct sanx_conn *conn, const struct sanx_left *left);
-void sanx_rings_lost(struct sanx_lconn *lc);
-void sanx_rings_drop(struct sanx_lconn *lc);
-int sanx_rings_map(struct sanx_lconn *lc, struct sanx_link *link);
-void sanx_rings_resumed(struct sanx_lconn *lc);
-void sanx_rings_unmap(struct sanx_lconn *lc);
-bool sanx_rings_destroy_sleeps(const struct sanx_lconn *lc);
-void sanx_rings_destroy(struct sanx_lconn *lc);
-
-/* grow.c */
-void sanx_grow_limit(struct sanx_conn *conn, u32 size);
-int sanx_grow_ring(struct sanx_lconn *lc);
-void sanx_grow_arrival(struct sanx_lconn *lc, const struct sanx_frame *f);
-void sanx_grow_read(struct sanx_lconn *lc);
 
 /* window.c */
 int sanx_window_ok(const struct sanx_link *link,
 		   const struct sanx_window_info *win);
 void sanx_window_open(struct sanx_lconn *lc,
 		      const struct sanx_window_info *win);
-int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f);
-int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
-		       const struct sanx_window_info *win);
 bool sanx_window_reclaim(struct sanx_conn *conn);
 
 #endif /* _SANX_STREAM_H */

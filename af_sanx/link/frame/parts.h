@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sending side of a link: declarations that its files share.  From the
- * bottom up:
+ * What the files of this folder share; frames.h has what others use.  The sending side of a
+ * link, from the bottom up:
  *
  *	wr.c		messages to the wire: slots, completions
- *	emit.c	contents of the frames of the protocol
+ *	emit.c		contents of the frames of the protocol
  *	payload.c	payload: the bytes of the next frame, and how they are
  *			sent
  *	xmit.c		the order in which pending frames are sent
  *
  * link->tx_lock guards all of it.
  */
-#ifndef _SANX_EMIT_H
-#define _SANX_EMIT_H
+#ifndef _SANX_FRAME_PARTS_H
+#define _SANX_FRAME_PARTS_H
 
 #include "frames.h"
 
@@ -58,4 +58,31 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc);
 /* offer.c */
 struct sanx_lring *sanx_offer_ring(struct sanx_lconn *lc);
 
-#endif /* _SANX_EMIT_H */
+/* link.c */
+void sanx_link_doubt(struct sanx_link *link);
+
+/* ack.c */
+bool sanx_ack_wanted(const struct sanx_lconn *lc);
+bool sanx_ack_last(const struct sanx_lconn *lc);
+
+/* lring.c */
+bool sanx_lring_mapped(const struct sanx_lring *ring);
+bool sanx_lring_disabled(const struct sanx_lring *ring);
+
+/* chunk.c */
+void sanx_chunk_add(struct sanx_lconn *lc, struct sanx_chunk *c);
+
+/* sndbuf.c */
+u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);
+bool sanx_sndbuf_signal(const struct sanx_lconn *lc);
+bool sanx_sndbuf_share(const struct sanx_lconn *lc, u32 bytes, u32 share);
+
+/* payer.c */
+bool sanx_payer_claim(struct sanx_link *link, u32 pages, enum sanx_claim what);
+void sanx_payer_unclaim(struct sanx_payer *payer, u32 pages);
+
+/* user.c */
+bool sanx_user_full(const struct sanx_user *user, u32 pages);
+void sanx_user_half_open(struct sanx_user *user, int n);
+
+#endif /* _SANX_FRAME_PARTS_H */
