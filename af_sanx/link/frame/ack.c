@@ -99,14 +99,10 @@ static void ack_slot(struct sanx_link *link, struct sanx_slot *slot,
 	ack_wake(lc);
 }
 
-/**
- * ack_completed() - the device does not read a frame any more
- * @link: the link
- * @slot: its slot, the first of link->posted
+/*
+ * The device does not read a frame any more.  tx_lock held.
  *
  * sanx_ack_run() follows.
- *
- * Context: tx_lock held.
  */
 static void ack_completed(struct sanx_link *link, struct sanx_slot *slot)
 {
@@ -177,9 +173,8 @@ void sanx_ack_ask(struct sanx_lconn *lc)
 	sanx_link_ask(lc->link);
 }
 
-/**
- * sanx_ack_wanted() - should an acknowledgment be asked for now?
- * @lc: an attached connection, or a suspended one
+/*
+ * Should an acknowledgment be asked for now?  tx_lock held.
  *
  * One is, when more than half of the send buffer is not acknowledged, so that it
  * comes before the buffer is full; or when a sender waits, and all bytes are
@@ -187,7 +182,6 @@ void sanx_ack_ask(struct sanx_lconn *lc)
  * none comes, sanx_ack_work() asks: a reader may be idle, or may read less than
  * a credit is for, and the next bytes are to find the send buffer empty.
  *
- * Context: tx_lock held.
  * Return: true if so; sanx_ack_ask(), or a frame with SANX_FRAME_F_ASK, follows.
  */
 bool sanx_ack_wanted(const struct sanx_lconn *lc)
@@ -207,17 +201,12 @@ bool sanx_ack_wanted(const struct sanx_lconn *lc)
 	return false;
 }
 
-/**
- * sanx_ack_last() - should the FIN that is about to be sent ask for an
- * acknowledgment?
- * @lc: an attached connection
+/*
+ * Should the FIN that is about to be sent ask for an acknowledgment?  tx_lock held.
  *
  * After FINs in both directions the peer may send nothing more.  The connection
  * is over for its program when the last bytes are acknowledged
  * (sanx_lconn_drained()).
- *
- * Context: tx_lock held.
- * Return: true if so.
  */
 bool sanx_ack_last(const struct sanx_lconn *lc)
 {

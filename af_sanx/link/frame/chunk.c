@@ -288,13 +288,7 @@ static void fill_cut(struct sanx_lconn *lc)
 		lc->fill->to = lc->end;
 }
 
-/**
- * sanx_chunk_add() - add a chunk behind all that are used
- * @lc: the connection
- * @c: the chunk, mapped if the connection is on a link; its first byte is at lc->end
- *
- * Context: tx_mutex, tx_lock held.
- */
+/* Adds a chunk behind all that are used.  tx_mutex, tx_lock held. */
 void sanx_chunk_add(struct sanx_lconn *lc, struct sanx_chunk *c)
 {
 	u32 n;

@@ -14,16 +14,9 @@
  */
 #include "parts.h"
 
-/**
- * sanx_emit_frame() - finish a frame, and post the message that ends with it
- * @link: the link, which owns @slot afterwards
- * @slot: a slot of sanx_msg_slot(), which already holds the body of the frame
- * @m: the message; its writes precede the frame
- * @lc: the connection that the frame is about, or NULL; it is not released
- *	before the completion
- * @f: values of the header; the grant is filled in here
- *
- * Context: tx_lock held.
+/*
+ * Finishes a frame, and posts the message that ends with it.  tx_lock held.  @link: the link,
+ * which owns @slot afterwards.
  */
 void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,
 		     struct sanx_wire_msg *m, struct sanx_lconn *lc,
@@ -55,13 +48,7 @@ static void frame_window(struct sanx_window *w, const struct sanx_lring *ring)
 	sanx_window_build(w, &win);
 }
 
-/**
- * sanx_emit_open() - send OPEN
- * @link: the link
- * @lc: the connection
- *
- * Context: tx_lock held, after sanx_xmit_ok().
- */
+/* Sends OPEN.  tx_lock held. */
 void sanx_emit_open(struct sanx_link *link, struct sanx_lconn *lc)
 {
 	const struct sanx_conn *conn = &lc->conn;
@@ -108,13 +95,7 @@ static void frame_admission(struct sanx_link *link, struct sanx_lconn *lc,
 	sanx_emit_frame(link, slot, &m, lc, f);
 }
 
-/**
- * sanx_emit_open_ack() - send OPEN_ACK
- * @link: the link
- * @lc: the connection, accepted
- *
- * Context: tx_lock held, after sanx_xmit_ok().
- */
+/* Sends OPEN_ACK.  tx_lock held. */
 void sanx_emit_open_ack(struct sanx_link *link, struct sanx_lconn *lc)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_OPEN_ACK };
@@ -122,13 +103,7 @@ void sanx_emit_open_ack(struct sanx_link *link, struct sanx_lconn *lc)
 	frame_admission(link, lc, &lc->ring, &f);
 }
 
-/**
- * sanx_emit_ring() - send RING, which advertises a generation of our ring
- * @link: the link
- * @lc: a connection that owes a RING
- *
- * Context: tx_lock held, after sanx_xmit_ok().
- */
+/* Sends RING, which advertises a generation of our ring.  tx_lock held. */
 void sanx_emit_ring(struct sanx_link *link, struct sanx_lconn *lc)
 {
 	struct sanx_lring *ring = sanx_offer_ring(lc);
@@ -160,16 +135,11 @@ void sanx_emit_leave(struct sanx_link *link, struct sanx_lconn *lc)
 	frame_plain(link, lc, &f);
 }
 
-/**
- * sanx_emit_resume() - send RESUME or RESUME_ACK
- * @link: the link on which the connection continues
- * @lc: the connection
- * @type: SANX_FRAME_RESUME or SANX_FRAME_RESUME_ACK
+/*
+ * Sends RESUME or RESUME_ACK.  tx_lock held.
  *
  * The frame says how many bytes of the peer's stream were received, and where
  * the peer may write from there on.
- *
- * Context: tx_lock held, after sanx_xmit_ok().
  */
 void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
 {
@@ -186,15 +156,7 @@ void sanx_emit_resume(struct sanx_link *link, struct sanx_lconn *lc, u8 type)
 	frame_admission(link, lc, &lc->ring, &f);
 }
 
-/**
- * sanx_emit_bare() - send a frame of a connection that has no body
- * @link: the link
- * @lc: the connection
- * @type: SANX_FRAME_CREDIT, FIN, CLOSE or CLOSE_ACK
- * @flags: SANX_FRAME_F_*
- *
- * Context: tx_lock held, after sanx_xmit_ok().
- */
+/* Sends a frame of a connection that has no body.  tx_lock held. */
 void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 		    u8 flags)
 {
@@ -212,13 +174,7 @@ void sanx_emit_bare(struct sanx_link *link, struct sanx_lconn *lc, u8 type,
 	frame_plain(link, lc, &f);
 }
 
-/**
- * sanx_emit_reject() - send OPEN_REJ or RESUME_REJ
- * @link: the link
- * @o: the request; the caller still has to put it
- *
- * Context: tx_lock held, after sanx_xmit_ok().
- */
+/* Sends OPEN_REJ or RESUME_REJ.  tx_lock held. */
 void sanx_emit_reject(struct sanx_link *link, const struct sanx_request *o)
 {
 	struct sanx_frame f = {
@@ -254,13 +210,7 @@ void sanx_emit_auth(struct sanx_link *link)
 	sanx_emit_frame(link, slot, &m, NULL, &f);
 }
 
-/**
- * sanx_emit_ping() - send PING, to get an answer or to advertise a grant
- * @link: the link
- *
- * Context: tx_lock held, after sanx_xmit_ok(); for a grant that is due,
- * link_credit_grant_due() and a free slot are enough.
- */
+/* Sends PING, to get an answer or to advertise a grant.  tx_lock held. */
 void sanx_emit_ping(struct sanx_link *link)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_PING };
@@ -268,12 +218,7 @@ void sanx_emit_ping(struct sanx_link *link)
 	frame_plain(link, NULL, &f);
 }
 
-/**
- * sanx_emit_pong() - send PONG, the answer to a PING
- * @link: the link
- *
- * Context: tx_lock held, after sanx_xmit_ok().
- */
+/* Sends PONG, the answer to a PING.  tx_lock held. */
 void sanx_emit_pong(struct sanx_link *link)
 {
 	struct sanx_frame f = { .type = SANX_FRAME_PONG };

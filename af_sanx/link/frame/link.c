@@ -301,12 +301,7 @@ struct beat sanx_link_beat(const struct sanx_link *link, unsigned int times)
 	};
 }
 
-/**
- * sanx_link_doubt() - from now on, nobody knows whether the peer is there
- * @link: the link
- *
- * Context: tx_lock held.
- */
+/* From now on, nobody knows whether the peer is there.  tx_lock held. */
 void sanx_link_doubt(struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);

@@ -113,23 +113,14 @@ void sanx_lring_free(struct sanx_lring *ring)
 	ring->payer = NULL;
 }
 
-/**
- * sanx_lring_mapped() - is a ring mapped?
- * @ring: a ring; may be without memory
- *
- * Context: tx_lock held, or nothing else maps or unmaps the ring.
- * Return: true if so.
- */
+/* Is a ring mapped?  tx_lock held. */
 bool sanx_lring_mapped(const struct sanx_lring *ring)
 {
 	return ring->map.priv;
 }
 
-/**
- * sanx_lring_disabled() - does a message have to enable the mapping of a ring?
- * @ring: a ring; may be without memory
- *
- * Context: tx_lock held.
+/*
+ * Does a message have to enable the mapping of a ring?  tx_lock held.
  * Return: true if it is mapped and was not enabled yet.
  */
 bool sanx_lring_disabled(const struct sanx_lring *ring)

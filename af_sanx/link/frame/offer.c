@@ -53,13 +53,11 @@ void sanx_offer_want(struct sanx_lconn *lc)
 		sanx_offer_queue(lc, 0);
 }
 
-/**
- * sanx_offer_ring() - a RING is about to be sent
- * @lc: a connection that owes a RING
+/*
+ * A RING is about to be sent.  tx_lock held.
  *
  * Credits count by the size of the advertised ring from here on.
  *
- * Context: tx_lock held, before sanx_rxq_grant() for the frame.
  * Return: the ring to advertise; without memory if there is none.
  */
 struct sanx_lring *sanx_offer_ring(struct sanx_lconn *lc)

@@ -159,15 +159,11 @@ static u32 payload_most(const struct sanx_link *link, const struct sanx_chunk *c
 					    SANX_WIRE_PAYLOAD_MAX;
 }
 
-/**
- * sanx_payload_next() - send the next bytes that were taken
- * @link: the link
- * @lc: the connection, with LCONN_P_DATA pending and stream credit for it
+/*
+ * Sends the next bytes that were taken.  tx_lock held.
  *
  * The bytes go in the frame if they are few, or if the peer has no ring.
  * Clears LCONN_P_DATA with the last byte.
- *
- * Context: tx_lock held, after sanx_xmit_ok().
  */
 void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 {

@@ -19,13 +19,7 @@ static u32 sndbuf_used(const struct sanx_lconn *lc)
 	return max_t(s64, READ_ONCE(lc->end) - acked, 0);
 }
 
-/**
- * sanx_sndbuf_cap() - bytes that the send buffer may hold
- * @lc: the connection
- *
- * Context: any.
- * Return: bytes.
- */
+/* Bytes that the send buffer may hold. */
 u32 sanx_sndbuf_cap(const struct sanx_lconn *lc)
 {
 	u32 size = READ_ONCE(lc->txgen.win.size) ?: max(lc->conn.rx_max, SNDBUF_MIN);
@@ -33,16 +27,12 @@ u32 sanx_sndbuf_cap(const struct sanx_lconn *lc)
 	return min(size, READ_ONCE(lc->sndbuf_max));
 }
 
-/**
- * sanx_sndbuf_share() - are some bytes a large share of the send buffer?
- * @lc: the connection
- * @bytes: the bytes
- * @share: 4 for a quarter of it, and so on
+/*
+ * Are some bytes a large share of the send buffer?
  *
  * No send buffer is smaller than the smallest ring, so requests and answers of a
  * few bytes need no look at its size.
  *
- * Context: any.
  * Return: true if they are as much as that, or more.
  */
 bool sanx_sndbuf_share(const struct sanx_lconn *lc, u32 bytes, u32 share)
@@ -96,15 +86,11 @@ u32 sanx_sndbuf_spare(struct sanx_lconn *lc)
 	return used + SANX_SLACK_MAX <= most ? min_t(u64, most - used, U32_MAX) : 0;
 }
 
-/**
- * sanx_sndbuf_signal() - should the next frame request a completion?
- * @lc: the connection
+/*
+ * Should the next frame request a completion?  tx_lock held.
  *
  * Each quarter of the buffer does, so that a completion is under way when there
  * is no room.  While a sender waits, each frame does.
- *
- * Context: tx_lock held.
- * Return: true if so.
  */
 bool sanx_sndbuf_signal(const struct sanx_lconn *lc)
 {

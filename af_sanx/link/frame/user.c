@@ -140,14 +140,7 @@ static u64 user_most(u32 quarters)
 		       READ_ONCE(sanx_net(&init_net)->mem_peer_percent) * quarters, 400);
 }
 
-/**
- * sanx_user_full() - would more connections leave too little to the links of a user?
- * @user: the user, or NULL
- * @pages: number of pages
- *
- * Context: any.
- * Return: true if so.
- */
+/* Would more connections leave too little to the links of a user? */
 bool sanx_user_full(const struct sanx_user *user, u32 pages)
 {
 	return user && atomic_long_read(&user->memory) + pages > user_most(3);
@@ -196,13 +189,7 @@ void sanx_user_unclaim(struct sanx_user *user, u32 pages)
 		atomic_long_sub(pages, &user->memory);
 }
 
-/**
- * sanx_user_half_open() - count a link that is not up, if the peer has asked for it
- * @user: the user, or NULL
- * @n: 1, or -1 when it is up or gone
- *
- * Context: any.
- */
+/* Counts a link that is not up, if the peer has asked for it. */
 void sanx_user_half_open(struct sanx_user *user, int n)
 {
 	if (user)

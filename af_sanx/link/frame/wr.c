@@ -40,15 +40,7 @@ struct sanx_slot *sanx_msg_slot(struct sanx_link *link)
 	return slot;
 }
 
-/**
- * sanx_msg_enable() - let a message enable the mapping of a ring, if that is
- * due
- * @m: the message
- * @ring: a ring, mapped for the link of the message or not mapped; counts as
- *	enabled afterwards
- *
- * Context: tx_lock held.
- */
+/* Lets a message enable the mapping of a ring, if that is due.  tx_lock held. */
 void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring)
 {
 	if (!sanx_lring_disabled(ring))
@@ -57,16 +49,7 @@ void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring)
 	ring->map.enabled = true;
 }
 
-/**
- * sanx_msg_write() - add a write to the peer's ring to a message
- * @m: the message, with at most one write
- * @lc: the connection
- * @c: the chunk to write from
- * @offset: stream offset of the first byte
- * @len: bytes, which @c has; the range does not wrap in the peer's ring
- *
- * Context: tx_lock held.
- */
+/* Adds a write to the peer's ring to a message.  tx_lock held. */
 void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		    const struct sanx_chunk *c, u64 offset, u32 len)
 {
@@ -164,18 +147,7 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 	sanx_link_kill_locked(link, SANX_END_LOST);
 }
 
-/**
- * sanx_msg_post_frame() - post a message that ends with a frame
- * @link: the link, with a link credit for the frame
- * @slot: slot with the frame in slot->buf; belongs to @link afterwards
- * @m: the message, with its writes
- * @lc: the connection that the frame is about, or NULL; it is not released
- *	before the completion
- * @f: the frame, parsed
- * @bytes: bytes of the frame in slot->buf
- *
- * Context: tx_lock held.
- */
+/* Posts a message that ends with a frame.  tx_lock held. */
 void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
 			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
 			 const struct sanx_frame *f, u32 bytes)
@@ -184,16 +156,7 @@ void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
 	wr_post(link, slot, m, lc, f);
 }
 
-/**
- * sanx_msg_post_imm() - post a message whose write carries immediate data
- * @link: the link, with a link credit, and a wire that has immediate data
- * @slot: slot with an empty buffer; belongs to @link afterwards
- * @m: the message, with one write
- * @lc: the connection; it is not released before the completion
- * @f: a DATA frame that immediate data can express
- *
- * Context: tx_lock held.
- */
+/* Posts a message whose write carries immediate data.  tx_lock held. */
 void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
 		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		       const struct sanx_frame *f)

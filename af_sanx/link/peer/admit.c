@@ -95,17 +95,11 @@ static struct sanx_link *accept_link(struct sanx_lane *lane,
 	return link;
 }
 
-/**
- * sanx_lane_accept() - decide on a request of a peer for a link
- * @lnet: the namespace
- * @ask: the request
- * @hello: the peer's hello, checked by itself and against the node map
- * @auth: what it proves; copied, with a reference of its key
- * @wl: the wire's part; on success the link owns it, and it has the link
- *
- * Context: process, in an upcall of the wire.
- * Return: SANX_CAUSE_NONE, and @wl->link is accepting, with a reference for the caller;
- * else why there is none.
+/*
+ * Decides on a request of a peer for a link.  @auth: what it proves; copied, with a reference of
+ * its key.  @wl: the wire's part; on success the link owns it, and it has the link.
+ * Return: SANX_CAUSE_NONE, and @wl->link is accepting, with a reference for the caller; else
+ * why there is none.
  */
 enum sanx_cause sanx_lane_accept(struct sanx_lnet *lnet,
 				 const struct sanx_wire_ask *ask,

@@ -16,16 +16,12 @@
 #include "config/cov.h"
 #include "peer.h"
 
-/**
- * sanx_lane_refused() - the peer has refused a link that we asked for
- * @link: the link
- * @never: the peer's AF_SANX has refused; else no AF_SANX answered
+/*
+ * The peer has refused a link that we asked for.  lnet.lock held.  Takes tx_lock.
  *
  * The peer as a whole refuses when no other rail could still carry the connections:
  * one that carries them now, or that could not be reached, also for want of a carrier
  * of our own.
- *
- * Context: process, lnet.lock held; takes tx_lock.
  */
 void sanx_lane_refused(struct sanx_link *link, bool never)
 {
@@ -131,13 +127,7 @@ static bool lane_accepting(const struct sanx_lane *lane)
 	return false;
 }
 
-/**
- * sanx_lane_replacing() - is a link up, or asked for by the peer, that will be lane.out?
- * @lane: the lane
- *
- * Context: process, lnet.lock held.
- * Return: true if so.
- */
+/* Is a link up, or asked for by the peer, that will be lane.out?  lnet.lock held. */
 bool sanx_lane_replacing(const struct sanx_lane *lane)
 {
 	return lane_accepting(lane) ||
@@ -145,11 +135,8 @@ bool sanx_lane_replacing(const struct sanx_lane *lane)
 		READ_ONCE(lane->trying->use) != SANX_LINK_TRIAL);
 }
 
-/**
- * sanx_lane_can_try() - may this node try to set up a link in a lane?
- * @lane: the lane
- *
- * Context: process, lnet.lock held.
+/*
+ * May this node try to set up a link in a lane?  lnet.lock held.
  * Return: false if an attempt of either node is under way.
  */
 bool sanx_lane_can_try(const struct sanx_lane *lane)
@@ -157,12 +144,8 @@ bool sanx_lane_can_try(const struct sanx_lane *lane)
 	return !lane->trying && !lane_accepting(lane);
 }
 
-/**
- * sanx_lane_try_only() - try to set up a link on a rail, and on no other
- * @lane: a lane without an attempt under way; if it has a link, the new one replaces it
- * @rail: number of the rail
- *
- * Context: process, lnet.lock held.
+/*
+ * Tries to set up a link on a rail, and on no other.  lnet.lock held.
  * Return: 0; or -ENOMEM or -EDQUOT, and then nothing tells when it may succeed.
  */
 int sanx_lane_try_only(struct sanx_lane *lane, unsigned int rail)
@@ -188,12 +171,9 @@ static void attempt_anew(struct sanx_lane *lane)
 	attempt_set_limit(lane);
 }
 
-/**
- * sanx_attempt_broaden() - the link of a lane was lost: an attempt at a better rail is one at
- * any rail now
- * @lane: the lane
- *
- * Context: process, lnet.lock held.
+/*
+ * The link of a lane was lost: an attempt at a better rail is one at any rail now.  lnet.lock
+ * held.
  */
 void sanx_attempt_broaden(struct sanx_lane *lane)
 {
@@ -201,11 +181,8 @@ void sanx_attempt_broaden(struct sanx_lane *lane)
 		attempt_anew(lane);
 }
 
-/**
- * sanx_attempt_wanted() - the first connection is about to wait for a link
- * @lane: a lane without a link
- *
- * Context: process, lnet.lock held.
+/*
+ * The first connection is about to wait for a link.  lnet.lock held.
  * Return: 0 if an attempt of either node is under way now; else -errno.
  */
 int sanx_attempt_wanted(struct sanx_lane *lane)
@@ -333,12 +310,7 @@ static bool attempt_over(const struct sanx_lane *lane)
 	       time_after_eq(jiffies, lane->try_end);
 }
 
-/**
- * sanx_attempt_work() - a time limit of a lane is over
- * @work: lane.timer
- *
- * Context: process, may sleep; takes lnet.lock.
- */
+/* A time limit of a lane is over.  Takes lnet.lock. */
 void sanx_attempt_work(struct work_struct *work)
 {
 	struct sanx_lane *lane = container_of(to_delayed_work(work), struct sanx_lane, timer);
@@ -378,16 +350,12 @@ static bool attempt_decided(const struct sanx_lane *lane)
 	       lane->refused & BIT(lane->rail);
 }
 
-/**
- * sanx_attempt_look() - do connections wait for a rail while another works?
- * @lane: a lane
- * @v: the rails to its node
+/*
+ * Do connections wait for a rail while another works?  lnet.lock held.  Takes tx_lock.
  *
  * A link that is up on a rail, such as a standby link, shows that it works.  A rail on which
  * none is up may not answer for all the time that it has.  What is known of that rail stays
  * as it is, and it is tried again if need be.
- *
- * Context: process, lnet.lock held; takes tx_lock.
  */
 void sanx_attempt_look(struct sanx_lane *lane, const struct rails_view *v)
 {
@@ -406,12 +374,7 @@ void sanx_attempt_look(struct sanx_lane *lane, const struct rails_view *v)
 		attempt_set_limit(lane);
 }
 
-/**
- * sanx_attempt_instead() - a link that the peer has asked for is gone
- * @lane: its lane; if connections have waited for that link, we try for one
- *
- * Context: process, lnet.lock held.
- */
+/* A link that the peer has asked for is gone.  lnet.lock held. */
 void sanx_attempt_instead(struct sanx_lane *lane)
 {
 	lockdep_assert_held(&lane->peer->lnet->lock);
@@ -460,12 +423,7 @@ static void attempt_after(struct sanx_lane *lane, const struct sanx_link *link)
 		attempt_set_limit(lane);
 }
 
-/**
- * sanx_attempt_ends() - the link that a lane was trying for is dead
- * @lane: the lane; what follows for those who wait is seen to
- *
- * Context: process, lnet.lock held.
- */
+/* The link that a lane was trying for is dead.  lnet.lock held. */
 void sanx_attempt_ends(struct sanx_lane *lane)
 {
 	struct sanx_link *link = lane->trying;
@@ -501,12 +459,7 @@ static int attempt_path(struct sanx_link *link, struct sanx_wire_path *path)
 	return 0;
 }
 
-/**
- * sanx_attempt_start() - start to set up an active link
- * @work: link.start
- *
- * Context: process, may sleep.
- */
+/* Starts to set up an active link. */
 void sanx_attempt_start(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(work, struct sanx_link, start);

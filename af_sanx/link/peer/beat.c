@@ -122,13 +122,7 @@ static void beat_again(struct sanx_link *link, struct beat *b)
 	sanx_link_beat_in(link, min(beat_next(b, now), sweep));
 }
 
-/**
- * sanx_beat_doubts() - has the peer not answered, so that the others of a rail are to ask?
- * @link: a link
- *
- * Context: any; takes tx_lock.
- * Return: true if so.
- */
+/* Has the peer not answered, so that the others of a rail are to ask?  Takes tx_lock. */
 bool sanx_beat_doubts(struct sanx_link *link)
 {
 	struct beat b;
@@ -139,14 +133,10 @@ bool sanx_beat_doubts(struct sanx_link *link)
 	return beat_doubts(&b, jiffies);
 }
 
-/**
- * sanx_beat_ask() - ask on a link, as the peer does not answer on another one of its rail
- * @link: a link that takes connections
- * @other: the other one
+/*
+ * Asks on a link, as the peer does not answer on another one of its rail.  Takes tx_lock.
  *
  * If nothing was heard since @other has asked, @link is lost at the same time.
- *
- * Context: any; takes tx_lock.
  */
 void sanx_beat_ask(struct sanx_link *link, const struct sanx_link *other)
 {
@@ -166,12 +156,7 @@ void sanx_beat_ask(struct sanx_link *link, const struct sanx_link *other)
 	sanx_xmit_unlock(link);
 }
 
-/**
- * sanx_beat_stir() - have a link look after its peer, as connections are to continue on it
- * @link: a link that takes connections
- *
- * Context: any; takes tx_lock.
- */
+/* Has a link look after its peer, as connections are to continue on it.  Takes tx_lock. */
 void sanx_beat_stir(struct sanx_link *link)
 {
 	spin_lock_bh(&link->tx_lock);
@@ -179,13 +164,7 @@ void sanx_beat_stir(struct sanx_link *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/**
- * sanx_beat_leads() - set whether a link asks for all of its rail
- * @link: a link that takes connections, or a standby link
- * @leads: it does
- *
- * Context: any; takes tx_lock.
- */
+/* Sets whether a link asks for all of its rail.  Takes tx_lock. */
 void sanx_beat_leads(struct sanx_link *link, bool leads)
 {
 	spin_lock_bh(&link->tx_lock);
@@ -223,12 +202,7 @@ static bool beat_look(struct sanx_link *link)
 	return beat_doubts(&b, jiffies);
 }
 
-/**
- * sanx_beat_timer() - look after a link
- * @t: link.beat
- *
- * Context: softirq; takes tx_lock.
- */
+/* Looks after a link.  Takes tx_lock. */
 void sanx_beat_timer(struct timer_list *t)
 {
 	struct sanx_link *link = container_of(t, struct sanx_link, beat);
@@ -241,13 +215,10 @@ void sanx_beat_timer(struct timer_list *t)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_beat_start() - start the heartbeat of a link that is being set up
- * @link: the link
+/*
+ * Starts the heartbeat of a link that is being set up.  Takes tx_lock.
  *
  * So it also ends an attempt of the peer that is not followed by a first frame.
- *
- * Context: process, may sleep; takes tx_lock.
  */
 void sanx_beat_start(struct sanx_link *link)
 {

@@ -13,15 +13,11 @@ static void bounds_refused(const struct sanx_peer *peer)
 	sanx_stat_add(peer->payer.net, SANX_STAT_REQUESTS_REFUSED, 1);
 }
 
-/**
- * sanx_bounds_link() - may a peer have a link set up now?
- * @peer: the peer
+/*
+ * May a peer have a link set up now?
  *
  * A set-up takes memory, a queue pair and registrations, and replaces the link that
  * was there.
- *
- * Context: process.
- * Return: true if so.
  */
 bool sanx_bounds_link(struct sanx_peer *peer)
 {
@@ -31,15 +27,13 @@ bool sanx_bounds_link(struct sanx_peer *peer)
 			       READ_ONCE(sn->setups_peer)) && sanx_user_setup(peer->payer.user);
 }
 
-/**
- * sanx_bounds_request() - when may a request for a connection be served?
- * @peer: the peer
+/*
+ * When may a request for a connection be served?
  *
  * A peer that asks too often is not refused: what it asks for is served at the
  * rate that is allowed.  As it has at most SANX_OPENS_MAX requests without an answer,
  * it asks no more often then.
  *
- * Context: process.
  * Return: 0, and it counts; else jiffies until it may.
  */
 unsigned long sanx_bounds_request(struct sanx_peer *peer)
@@ -64,17 +58,12 @@ static bool one_too_many(const struct sanx_peer *peer, const char *which)
 	return false;
 }
 
-/**
- * sanx_bounds_conn() - may a peer have one more connection?
- * @link: the link that it asks on; connections that a restarted peer has forgotten
- *	do not count any more
+/*
+ * May a peer have one more connection?
  *
  * Where a peer has too many, further ones are TCP.  It may get a few more, by asking
  * in several lanes at once.  The connections alone do not take more memory than there
  * may be.
- *
- * Context: process.
- * Return: true if so.
  */
 bool sanx_bounds_conn(struct sanx_link *link)
 {
@@ -88,14 +77,7 @@ bool sanx_bounds_conn(struct sanx_link *link)
 	return true;
 }
 
-/**
- * sanx_bounds_unreachable() - a peer has asked for an address that TCP would not
- * let it reach
- * @peer: the peer
- * @addr: our address
- *
- * Context: process.
- */
+/* A peer has asked for an address that TCP would not let it reach. */
 void sanx_bounds_unreachable(struct sanx_peer *peer, const struct in6_addr *addr)
 {
 	bounds_refused(peer);

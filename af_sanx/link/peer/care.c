@@ -38,13 +38,7 @@ static unsigned int lanes_wanted(const struct sanx_peer *peer)
 	return min(n, SANX_LANES_MAX);
 }
 
-/**
- * sanx_peer_widen() - set up lanes for later connections
- * @peer: the node
- * @all: all that there should be; else one more
- *
- * Context: process, lnet.lock held.
- */
+/* Sets up lanes for later connections.  lnet.lock held. */
 void sanx_peer_widen(struct sanx_peer *peer, bool all)
 {
 	unsigned int i, n = lanes_wanted(peer);
@@ -228,12 +222,7 @@ static bool care_often(const struct sanx_rails_seen *s)
 	       s->self.found;
 }
 
-/**
- * sanx_rails_care_work() - see to the rails of a node
- * @work: peer.care
- *
- * Context: process, may sleep; takes lnet.lock.
- */
+/* Sees to the rails of a node.  Takes lnet.lock. */
 void sanx_rails_care_work(struct work_struct *work)
 {
 	struct sanx_peer *peer = container_of(to_delayed_work(work), struct sanx_peer, care);

@@ -113,11 +113,8 @@ const char *sanx_cause_name(enum sanx_cause cause)
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_cause_name);
 
-/**
- * sanx_cause_asked() - what the log of the node that was asked says
- * @cause: a cause
- *
- * Context: any.
+/*
+ * What the log of the node that was asked says.
  * Return: words about who has asked, "it"; NULL if there are none.
  */
 const char *sanx_cause_asked(enum sanx_cause cause)

@@ -174,13 +174,7 @@ static bool connect_begins(struct sanx_lconn *lc)
 	return true;
 }
 
-/**
- * sanx_lane_connect() - sanx_transport_ops.connect
- * @lc: the connection; after the first attempt it may still be attached
- *
- * Context: process, lock_sock() held.
- * Return: as connect().
- */
+/* sanx_transport_ops.connect.  lock_sock() held.  Return: as connect(). */
 int sanx_lane_connect(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = &lc->conn;

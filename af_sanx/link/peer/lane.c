@@ -13,12 +13,7 @@
  */
 #include "peer.h"
 
-/**
- * sanx_lane_init() - initialize a lane
- * @lane: the lane; its peer and its number are set, all else is 0
- *
- * Context: process, lnet.lock held.
- */
+/* Initializes a lane.  lnet.lock held. */
 void sanx_lane_init(struct sanx_lane *lane)
 {
 	INIT_LIST_HEAD(&lane->links);
@@ -38,13 +33,9 @@ static void lane_drop(struct sanx_link **link)
 	*link = NULL;
 }
 
-/**
- * sanx_lane_step() - something happens to the links of a lane
- * @lane: the lane; this alone changes @lane->state, .out and .trying
- * @event: what happens
- * @link: for LANE_ATTEMPT and LANE_LINK, of which the lane takes a reference; else NULL
- *
- * Context: process, lnet.lock held.
+/*
+ * Something happens to the links of a lane.  lnet.lock held.  @link: for LANE_ATTEMPT and
+ * LANE_LINK, of which the lane takes a reference; else NULL.
  */
 void sanx_lane_step(struct sanx_lane *lane, enum lane_event event, struct sanx_link *link)
 {
@@ -141,11 +132,8 @@ static void lane_ready(struct sanx_link *link, enum sanx_link_use use)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/**
- * sanx_lane_trial() - is a link still on trial?
- * @link: a link that is being set up
- *
- * Context: process, may sleep; takes lnet.lock, tx_lock.
+/*
+ * Is a link still on trial?  Takes lnet.lock, tx_lock.
  * Return: false if there is no other by now, and then it takes connections at once.
  */
 bool sanx_lane_trial(struct sanx_link *link)
@@ -169,11 +157,8 @@ static bool lane_fits_conn(const struct sanx_lconn *lc, u32 most)
 	return !lc->ring.buf || lc->ring.size <= most;
 }
 
-/**
- * sanx_lane_fits() - could a link carry the connections of its lane?
- * @link: a link that is prepared, on trial
- *
- * Context: process, may sleep; takes lnet.lock, tx_lock.
+/*
+ * Could a link carry the connections of its lane?  Takes lnet.lock, tx_lock.
  * Return: false if one has a ring that the wire cannot map.
  */
 bool sanx_lane_fits(const struct sanx_link *link)
@@ -194,12 +179,7 @@ bool sanx_lane_fits(const struct sanx_link *link)
 	return fits;
 }
 
-/**
- * sanx_lane_heard() - a link on trial has shown that it works
- * @link: the link
- *
- * Context: softirq; takes tx_lock.
- */
+/* A link on trial has shown that it works.  Takes tx_lock. */
 void sanx_lane_heard(struct sanx_link *link)
 {
 	lane_ready(link, SANX_LINK_SHOWN);
@@ -270,12 +250,7 @@ static void lane_take_trial(struct sanx_lane *lane)
 			sanx_lane_heard(link);
 }
 
-/**
- * sanx_lane_link_ends() - let a link take no more connections
- * @link: a dying link
- *
- * Context: process, may sleep.
- */
+/* Lets a link take no more connections. */
 void sanx_lane_link_ends(struct sanx_link *link)
 {
 	struct sanx_lane *lane = sanx_lane_of(link);
@@ -302,12 +277,7 @@ void sanx_lane_link_ends(struct sanx_link *link)
 	mutex_unlock(&lane->peer->lnet->lock);
 }
 
-/**
- * sanx_lane_link_gone() - remove a dead link from its lane
- * @link: a dead link; its own reference is put
- *
- * Context: process, may sleep.
- */
+/* Removes a dead link from its lane. */
 void sanx_lane_link_gone(struct sanx_link *link)
 {
 	struct sanx_lane *lane = sanx_lane_of(link);
@@ -351,14 +321,7 @@ static bool link_rail_valid(const struct sanx_link *link)
 				  &link->remote);
 }
 
-/**
- * sanx_lane_revalidate() - apply a changed node map, or changed keys, to a lane
- * @lane: the lane
- * @mapped: the node map has its node
- * @reachable: who could not be reached may be now
- *
- * Context: process, lnet.lock held; takes tx_lock.
- */
+/* Applies a changed node map, or changed keys, to a lane.  lnet.lock held.  Takes tx_lock. */
 void sanx_lane_revalidate(struct sanx_lane *lane, bool mapped, bool reachable)
 {
 	struct sanx_link *link;
@@ -376,11 +339,8 @@ void sanx_lane_revalidate(struct sanx_lane *lane, bool mapped, bool reachable)
 			sanx_link_kill(link, SANX_END_LOST);
 }
 
-/**
- * sanx_lane_reset() - end the links of a lane, as if they were lost
- * @lane: the lane
- *
- * Context: process, lnet.lock held; takes tx_lock.
+/*
+ * Ends the links of a lane, as if they were lost.  lnet.lock held.  Takes tx_lock.
  * Return: number of links.
  */
 unsigned int sanx_lane_reset(struct sanx_lane *lane)
@@ -403,12 +363,7 @@ unsigned int sanx_lane_reset(struct sanx_lane *lane)
 	return n;
 }
 
-/**
- * sanx_lane_stop() - end the links of a lane, and attempts at them, for good
- * @lane: a lane of a namespace that is not running
- *
- * Context: process, lnet.lock held; takes tx_lock.
- */
+/* Ends the links of a lane, and attempts at them, for good.  lnet.lock held.  Takes tx_lock. */
 void sanx_lane_stop(struct sanx_lane *lane)
 {
 	struct sanx_link *link;

@@ -102,13 +102,7 @@ static bool link_claim(struct sanx_lane *lane)
 	return sanx_bounds_user(lane->peer->payer.user, LINK_PAGES);
 }
 
-/**
- * sanx_link_may() - may the user of a namespace have another link?
- * @lane: its lane
- *
- * Context: process, lnet.lock held.
- * Return: true if so.
- */
+/* May the user of a namespace have another link?  lnet.lock held. */
 bool sanx_link_may(struct sanx_lane *lane)
 {
 	if (!link_claim(lane))

@@ -179,14 +179,11 @@ static void net_exit(struct sanx_lnet *lnet)
 	WARN_ON_ONCE(atomic_read(&sanx_net(lnet->net)->n_orphans));
 }
 
-/**
- * sanx_lnet_idle() - the last AF_SANX socket of a namespace is gone
- * @net: the namespace
+/*
+ * The last AF_SANX socket of a namespace is gone.  Takes lnet.ctl.
  *
  * What pins it is released.  Bytes that were sent may still be in flight, so links
  * stay until their connections have ended.
- *
- * Context: process, may sleep; takes lnet.ctl.
  */
 void sanx_lnet_idle(struct net *net)
 {
@@ -200,14 +197,11 @@ void sanx_lnet_idle(struct net *net)
 	mutex_unlock(&lnet->ctl);
 }
 
-/**
- * sanx_lnet_busy() - the first AF_SANX socket of a namespace is made
- * @net: the namespace
+/*
+ * The first AF_SANX socket of a namespace is made.  Takes lnet.ctl.
  *
  * In the initial one links have stayed, and so has what is known of nodes that
  * cannot be reached.
- *
- * Context: process, may sleep; takes lnet.ctl.
  */
 void sanx_lnet_busy(struct net *net)
 {

@@ -99,12 +99,7 @@ static u64 netdev_look(struct net *net)
 	return (u64)id << 32 | seen;
 }
 
-/**
- * sanx_netdev_work() - apply changes of addresses and ports
- * @work: lnet.ports
- *
- * Context: process, may sleep; takes lnet.ctl.
- */
+/* Applies changes of addresses and ports.  Takes lnet.ctl. */
 void sanx_netdev_work(struct work_struct *work)
 {
 	struct sanx_lnet *lnet = container_of(to_delayed_work(work),
@@ -124,12 +119,7 @@ void sanx_netdev_work(struct work_struct *work)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_netdev_init() - begin to watch addresses and ports
- *
- * Context: process, may sleep; namespaces are set up.
- * Return: 0 or -errno.
- */
+/* Begins to watch addresses and ports. */
 int sanx_netdev_init(void)
 {
 	int err = register_netdevice_notifier(&netdev_nb);
@@ -155,11 +145,7 @@ err_netdev:
 	return err;
 }
 
-/**
- * sanx_netdev_exit() - undo sanx_netdev_init()
- *
- * Context: process, may sleep; before namespaces are torn down.
- */
+/* Undoes sanx_netdev_init(). */
 void sanx_netdev_exit(void)
 {
 #if IS_ENABLED(CONFIG_IPV6)

@@ -112,14 +112,11 @@ void sanx_netuse_put(struct net *net, bool defer)
 		netuse_update(use);
 }
 
-/**
- * sanx_netuse_stop() - a namespace exits; it has no socket any more
- * @net: the namespace
+/*
+ * A namespace exits; it has no socket any more.
  *
  * What the last socket has left is done by now: a work item of a socket that became TCP
  * does not hold the module, and is not to find the engine gone.
- *
- * Context: process, may sleep; takes netuse.mutex and lnet.ctl.
  */
 void sanx_netuse_stop(struct net *net)
 {

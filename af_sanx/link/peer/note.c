@@ -166,13 +166,7 @@ void sanx_rail_note(struct sanx_peer *peer, unsigned int rail, enum sanx_cause c
 	rail_tell(peer, rail);
 }
 
-/**
- * sanx_rail_failed() - an attempt on a rail has failed, or a link was lost
- * @peer: the node
- * @rail: number of the rail, or RAILS_MAX
- *
- * Context: process, lnet.lock held.
- */
+/* An attempt on a rail has failed, or a link was lost.  lnet.lock held. */
 void sanx_rail_failed(struct sanx_peer *peer, unsigned int rail)
 {
 	lockdep_assert_held(&peer->lnet->lock);
@@ -182,13 +176,7 @@ void sanx_rail_failed(struct sanx_peer *peer, unsigned int rail)
 	peer->rail_count[rail].errors++;
 }
 
-/**
- * sanx_rail_refused() - the peer has a rail and does not take a link on it now
- * @peer: the node
- * @rail: number of the rail
- *
- * Context: process, lnet.lock held.
- */
+/* The peer has a rail and does not take a link on it now.  lnet.lock held. */
 void sanx_rail_refused(struct sanx_peer *peer, unsigned int rail)
 {
 	lockdep_assert_held(&peer->lnet->lock);
@@ -211,14 +199,11 @@ static bool rail_used(const struct sanx_peer *peer, unsigned int rail)
 	return false;
 }
 
-/**
- * sanx_rail_lost() - lane.out was lost
- * @link: it
+/*
+ * lane.out was lost.  lnet.lock held.
  *
  * What the administrator has ended is no failure.  Nor is a standby link that ends beside
  * one with connections, or that the peer keeps and ends: it was not needed any more.
- *
- * Context: process, lnet.lock held.
  */
 void sanx_rail_lost(const struct sanx_link *link)
 {
@@ -236,12 +221,7 @@ void sanx_rail_lost(const struct sanx_link *link)
 	}
 }
 
-/**
- * sanx_rail_count_link() - add what a link has carried to the count of its rail
- * @link: a link that carries nothing any more
- *
- * Context: process, lnet.lock held.
- */
+/* Adds what a link has carried to the count of its rail.  lnet.lock held. */
 void sanx_rail_count_link(const struct sanx_link *link)
 {
 	struct sanx_peer *peer = sanx_peer_of(link);
@@ -254,13 +234,7 @@ void sanx_rail_count_link(const struct sanx_link *link)
 	peer->rail_count[rail].rx_bytes += READ_ONCE(link->rx_bytes);
 }
 
-/**
- * sanx_rails_forgive() - do not hold rails any more that now may work
- * @lnet: the namespace
- * @kind: kind of the rails
- *
- * Context: process; takes lnet.lock.
- */
+/* Does not hold rails any more that now may work.  Takes lnet.lock. */
 void sanx_rails_forgive(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 {
 	struct sanx_peer *peer;
@@ -284,11 +258,7 @@ static const char *const move_names[__SANX_MOVES] = {
 	[SANX_MOVE_PEER]	= "peer",
 };
 
-/**
- * sanx_move_name() - name of a cause
- * @move: the cause
- * Return: a constant string, or NULL for SANX_MOVE_NONE.
- */
+/* Name of a cause.  Return: a constant string, or NULL for SANX_MOVE_NONE. */
 const char *sanx_move_name(enum sanx_move move)
 {
 	return move_names[move];
@@ -317,14 +287,10 @@ static enum sanx_move move_cause(const struct sanx_lane *lane,
 	return planned ? SANX_MOVE_PEER : SANX_MOVE_LOST;
 }
 
-/**
- * sanx_rail_note_move() - a link takes the connections of its lane
- * @lane: the lane; lane.out is the link that took them before, if it is still there
- * @link: the link
+/*
+ * A link takes the connections of its lane.  lnet.lock held.
  *
  * A standby lane has none, so nothing moves when its next link is over another rail.
- *
- * Context: process, lnet.lock held.
  */
 void sanx_rail_note_move(struct sanx_lane *lane, const struct sanx_link *link)
 {
@@ -345,12 +311,7 @@ void sanx_rail_note_move(struct sanx_lane *lane, const struct sanx_link *link)
 	lane->out_since = jiffies;
 }
 
-/**
- * sanx_rail_up() - there is a link on a rail
- * @link: it; link.use is TAKEN, without which the rail is not well
- *
- * Context: process, lnet.lock held.
- */
+/* There is a link on a rail.  lnet.lock held. */
 void sanx_rail_up(const struct sanx_link *link)
 {
 	struct sanx_peer *peer = sanx_peer_of(link);

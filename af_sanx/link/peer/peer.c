@@ -41,14 +41,7 @@ static void *peer_alloc(struct sanx_lnet *lnet, size_t size, u32 pages)
 	return ERR_PTR(-ENOMEM);
 }
 
-/**
- * sanx_peer_find() - find a peer
- * @lnet: the namespace
- * @id: its node id
- *
- * Context: process, lnet.lock held.
- * Return: the peer, or NULL.
- */
+/* Finds a peer.  lnet.lock held.  Return: the peer, or NULL. */
 struct sanx_peer *sanx_peer_find(struct sanx_lnet *lnet, u32 id)
 {
 	lockdep_assert_held(&lnet->lock);
@@ -167,10 +160,8 @@ static void peer_end(struct sanx_peer *peer)
 	sanx_payer_put(&peer->payer);
 }
 
-/**
- * sanx_peers_revalidate() - apply a changed node map, or changed keys
- * @lnet: the namespace
- * @reachable: who could not be reached may be now: all backoffs end
+/*
+ * Applies a changed node map, or changed keys.  lnet.ctl held.
  *
  * Ends links to nodes that are no longer in the map, and all links if the id of this
  * node has changed, and resets suspended connections to such nodes.  A link on a rail
@@ -179,8 +170,6 @@ static void peer_end(struct sanx_peer *peer)
  *
  * Frees what there is of nodes that are not in the map, once nothing uses it: at the latest
  * at the change after the next, so a namespace has no more peers than its maps had nodes.
- *
- * Context: process, may sleep; lnet.ctl held, so that no other call frees peers.
  */
 void sanx_peers_revalidate(struct sanx_lnet *lnet, bool reachable)
 {
@@ -242,12 +231,7 @@ out:
 	return n;
 }
 
-/**
- * sanx_peers_stop() - end all links of a namespace, and wait for that
- * @lnet: a namespace that is not running, without listeners
- *
- * Context: process, may sleep; lnet.ctl held.
- */
+/* Ends all links of a namespace, and waits for that.  lnet.ctl held. */
 void sanx_peers_stop(struct sanx_lnet *lnet)
 {
 	struct sanx_lane *lane;
@@ -274,13 +258,7 @@ void sanx_peers_stop(struct sanx_lnet *lnet)
 	}
 }
 
-/**
- * sanx_peers_stop_wire() - end all links over a wire, and wait for that
- * @lnet: a namespace that does not use the wire any more, without its listener
- * @kind: kind of the wire
- *
- * Context: process, may sleep; lnet.ctl held.
- */
+/* Ends all links over a wire, and waits for that.  lnet.ctl held. */
 void sanx_peers_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 {
 	struct sanx_link *link;
@@ -299,13 +277,7 @@ void sanx_peers_stop_wire(struct sanx_lnet *lnet, enum sanx_wire_kind kind)
 	wait_event(lnet->gone, !atomic_read(&lnet->n_links[kind]));
 }
 
-/**
- * sanx_peers_have_conns() - are there connections, attached or suspended?
- * @lnet: the namespace
- *
- * Context: process, may sleep.
- * Return: true if there are.
- */
+/* Are there connections, attached or suspended? */
 bool sanx_peers_have_conns(struct sanx_lnet *lnet)
 {
 	struct sanx_link *link;

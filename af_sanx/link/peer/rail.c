@@ -24,14 +24,7 @@
 static_assert(RAILS_MAX == SANX_NODE_RAILS);
 static_assert(RAILS_MAX == SANX_STANDBY_LANES);
 
-/**
- * sanx_rail_index() - find a rail in a node map
- * @info: the node
- * @kind: kind of the rail
- * @addr: its address at the node
- *
- * Return: its number, or RAILS_MAX.
- */
+/* Finds a rail in a node map.  Return: its number, or RAILS_MAX. */
 unsigned int sanx_rail_index(const struct sanx_node_info *info, enum sanx_wire_kind kind,
 			     const struct in6_addr *addr)
 {
@@ -59,14 +52,11 @@ static void lane_renumber(struct sanx_lane *lane, const unsigned int *to)
 	lane->final = 0;
 }
 
-/**
- * sanx_rails_renumber() - apply the order of the rails in a changed node map
- * @peer: the node
+/*
+ * Applies the order of the rails in a changed node map.  lnet.lock held.
  *
  * What is known of a rail stays with it, and attempts go on.  Until this is called, the
  * lanes have the rails and numbers that they had, whatever the node map has by now.
- *
- * Context: process, lnet.lock held.
  */
 void sanx_rails_renumber(struct sanx_peer *peer)
 {
@@ -204,14 +194,8 @@ static void rails_view(struct net *net, struct sanx_rails_seen *s)
 		look_at(net, s, i);
 }
 
-/**
- * sanx_rails_see() - see what does not depend on links of the rails to a node
- * @net: the namespace
- * @self: our node id
- * @peer: the node
- * @s: filled
- *
- * Context: process, may sleep.
+/*
+ * Sees what does not depend on links of the rails to a node.
  * Return: false, and @s has no rails, if the node map does not have one of the nodes.
  */
 bool sanx_rails_see(struct net *net, u32 self, u32 peer, struct sanx_rails_seen *s)
@@ -290,26 +274,13 @@ void sanx_rails_look(const struct sanx_peer *peer, const struct sanx_lane *asks,
 		look_at_lane(lane, lane == asks, s);
 }
 
-/**
- * sanx_rail_others_in() - by how many other rails could connections of a link go?
- * @s: the rails to its peer
- * @link: the link
- *
- * Context: process, lnet.lock held or @link is being set up.
- * Return: the number.
- */
+/* By how many other rails could connections of a link go?  lnet.lock held. */
 unsigned int sanx_rail_others_in(const struct sanx_rails_seen *s, const struct sanx_link *link)
 {
 	return hweight32(s->view.usable & ~BIT(sanx_rail_in(&s->peer, link)));
 }
 
-/**
- * sanx_rail_others() - by how many other rails could connections of a link go?
- * @link: the link
- *
- * Context: process, may sleep.
- * Return: the number.
- */
+/* By how many other rails could connections of a link go? */
 unsigned int sanx_rail_others(const struct sanx_link *link)
 {
 	const struct sanx_peer *peer = sanx_peer_of(link);
@@ -320,11 +291,8 @@ unsigned int sanx_rail_others(const struct sanx_link *link)
 	return sanx_rail_others_in(&s, link);
 }
 
-/**
- * sanx_rail_may_leave() - is there a rail to which the connections of a link could go?
- * @link: the link
- *
- * Context: process, may sleep; lnet.lock held.
+/*
+ * Is there a rail to which the connections of a link could go?  lnet.lock held.
  * Return: true if there is one that is usable, and has not failed lately.
  */
 bool sanx_rail_may_leave(const struct sanx_link *link)
@@ -338,13 +306,10 @@ bool sanx_rail_may_leave(const struct sanx_link *link)
 	return rails_not_held(&peer->rails, others, jiffies);
 }
 
-/**
- * sanx_rail_stays() - may a link stay on its rail?
- * @link: the link
- *
- * Context: process, lnet.lock held.
- * Return: false if the rail is down; a port without a carrier counts only if there is
- * another rail, as it may come back.
+/*
+ * May a link stay on its rail?  lnet.lock held.
+ * Return: false if the rail is down; a port without a carrier counts only if there is another
+ * rail, as it may come back.
  */
 bool sanx_rail_stays(const struct sanx_link *link)
 {
@@ -365,13 +330,8 @@ bool sanx_rail_stays(const struct sanx_link *link)
 	       !(s.view.usable & ~s.view.drain);
 }
 
-/**
- * sanx_rail_takes() - may a peer have a link on a rail?
- * @peer: the node
- * @self: our node id
- * @ask: the request
- *
- * Context: process, lnet.lock held.
+/*
+ * May a peer have a link on a rail?  lnet.lock held.
  * Return: false if the rail is down, or if it is to be left and there is another.
  */
 bool sanx_rail_takes(const struct sanx_peer *peer, u32 self,
@@ -405,12 +365,7 @@ void sanx_rails_care(struct sanx_peer *peer)
 	}
 }
 
-/**
- * sanx_rails_doubt() - see to the rails of a node, which does not answer on one
- * @peer: the node
- *
- * Context: the timer of a link to @peer, for which link_end() waits, so @peer stays.
- */
+/* Sees to the rails of a node, which does not answer on one. */
 void sanx_rails_doubt(struct sanx_peer *peer)
 {
 	WRITE_ONCE(peer->care_at, jiffies);

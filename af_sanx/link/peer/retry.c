@@ -32,12 +32,7 @@
 #define TRY_FIRST	(HZ / 4)
 #define TRY_MAX		(5 * HZ)
 
-/**
- * sanx_retry_lost() - a link of a lane is about to end
- * @lane: the lane; if it has no suspended connections yet, attempts begin anew
- *
- * Context: process, lnet.lock held.
- */
+/* A link of a lane is about to end.  lnet.lock held. */
 void sanx_retry_lost(struct sanx_lane *lane)
 {
 	lockdep_assert_held(&lane->peer->lnet->lock);
@@ -47,13 +42,7 @@ void sanx_retry_lost(struct sanx_lane *lane)
 	presence_renew(&lane->presence);
 }
 
-/**
- * sanx_retry_refused() - the peer has rejected a link
- * @lane: the lane
- * @never: the peer's AF_SANX has refused; else no AF_SANX answered, this time
- *
- * Context: process, lnet.lock held.
- */
+/* The peer has rejected a link.  lnet.lock held. */
 void sanx_retry_refused(struct sanx_lane *lane, bool never)
 {
 	lockdep_assert_held(&lane->peer->lnet->lock);
@@ -61,12 +50,7 @@ void sanx_retry_refused(struct sanx_lane *lane, bool never)
 		sanx_suspend_reset_all(&lane->streams, ECONNRESET);
 }
 
-/**
- * sanx_retry_stop() - end a lane's suspended connections, and wait for that
- * @lane: a lane without links, of a namespace that is not running
- *
- * Context: process, may sleep; takes lnet.lock.
- */
+/* Ends a lane's suspended connections, and waits for that.  Takes lnet.lock. */
 void sanx_retry_stop(struct sanx_lane *lane)
 {
 	mutex_lock(&lane->peer->lnet->lock);
@@ -146,14 +130,10 @@ static void retry_look_after(struct sanx_lane *lane, struct sanx_lconn *lc)
 		sanx_suspend_reset(lc, ECONNRESET);
 }
 
-/**
- * sanx_retry_link_up() - a lane has a link again
- * @lane: a lane
- * @link: the link that takes its connections from now on
+/*
+ * A lane has a link again.  lnet.lock held.
  *
  * Ends all suspended connections if the peer has started anew.
- *
- * Context: process, lnet.lock held.
  */
 void sanx_retry_link_up(struct sanx_lane *lane, struct sanx_link *link)
 {
@@ -179,12 +159,7 @@ static unsigned long retry_delay(const struct sanx_lane *lane)
 	return min(TRY_FIRST << min(lane->tries, 8U), TRY_MAX);
 }
 
-/**
- * sanx_retry_work() - look after suspended connections, and try for a link
- * @work: streams.retry
- *
- * Context: process, may sleep; takes lnet.lock.
- */
+/* Looks after suspended connections, and tries for a link.  Takes lnet.lock. */
 void sanx_retry_work(struct work_struct *work)
 {
 	struct sanx_lane *lane = container_of(to_delayed_work(work), struct sanx_lane,
@@ -236,11 +211,8 @@ static int retry_resume(struct sanx_lconn *lc, struct sanx_request *o)
 	return how == ATTACHED ? sanx_resume_take(lc, o) : retry_unattached(lc, o, how);
 }
 
-/**
- * sanx_retry_serve() - the peer asks to continue a connection that it opened
- * @o: its request
- *
- * Context: process; takes lnet.lock, tx_lock.
+/*
+ * The peer asks to continue a connection that it opened.  Takes lnet.lock, tx_lock.
  * Return: 0 if @o is done with; -EINPROGRESS if @o waits in lc->resume_req, will be served
  * again, and does not belong to the caller any more; else the reason to refuse.
  */

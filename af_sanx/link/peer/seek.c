@@ -364,13 +364,7 @@ void sanx_seek_start(struct net *net, const struct in6_addr *addr)
 	seek_start(sanx_lnet_of(net), addr, SEEK_CONNECT);
 }
 
-/**
- * sanx_seek_again() - a node has refused a link: if it was found, is it still there?
- * @lnet: the namespace
- * @id: its node id
- *
- * Context: process, may sleep; does not wait for anybody.
- */
+/* A node has refused a link: if it was found, is it still there? */
 void sanx_seek_again(struct sanx_lnet *lnet, u32 id)
 {
 	struct in6_addr addr;
@@ -492,25 +486,19 @@ enum sanx_cause sanx_wire_who(struct sanx_lnet *lnet,
 }
 EXPORT_SYMBOL_GPL(sanx_wire_who);
 
-/**
- * sanx_seek_net_init() - set up what finds nodes in a namespace
- * @lnet: the namespace
- */
+/* Sets up what finds nodes in a namespace. */
 void sanx_seek_net_init(struct sanx_lnet *lnet)
 {
 	spin_lock_init(&lnet->seek_lock);
 	INIT_LIST_HEAD(&lnet->seeks);
 }
 
-/**
- * sanx_seek_net_start() - begin to find nodes in a namespace
- * @lnet: the namespace
+/*
+ * Begins to find nodes in a namespace.  lnet.ctl held.
  *
  * What asks waits for strangers, so namespaces do not share it: else one could keep
  * another from finding anybody, or from ending.  No bytes of a connection wait for it,
  * so it has no rescuer.  Without memory nobody is asked until the next change.
- *
- * Context: process, may sleep; lnet.ctl held.
  */
 void sanx_seek_net_start(struct sanx_lnet *lnet)
 {
@@ -525,12 +513,7 @@ void sanx_seek_net_start(struct sanx_lnet *lnet)
 	spin_unlock(&lnet->seek_lock);
 }
 
-/**
- * sanx_seek_net_exit() - stop finding nodes in a namespace
- * @lnet: the namespace; lnet.exiting is set, so sanx_seek_net_start() does not follow
- *
- * Context: process, may sleep; neither config_mutex nor lnet.ctl held.
- */
+/* Stops finding nodes in a namespace.  lnet.ctl held. */
 void sanx_seek_net_exit(struct sanx_lnet *lnet)
 {
 	struct workqueue_struct *wq;
@@ -543,11 +526,7 @@ void sanx_seek_net_exit(struct sanx_lnet *lnet)
 		destroy_workqueue(wq);
 }
 
-/**
- * sanx_seek_flush() - wait until nobody asks over a wire that is not there any more
- *
- * Context: process, may sleep.
- */
+/* Waits until nobody asks over a wire that is not there any more. */
 void sanx_seek_flush(void)
 {
 	synchronize_srcu(&seek_srcu);

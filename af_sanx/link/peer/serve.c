@@ -42,14 +42,10 @@ static void open_reject(struct sanx_request *o)
 	sanx_xmit_run(o->link);
 }
 
-/**
- * sanx_request_take() - queue an OPEN or RESUME that has arrived
- * @link: the link
- * @f: the frame
- *
- * Context: softirq; takes tx_lock.
- * Return: 0; -EPROTO if the frame is malformed, SANX_OPENS_MAX requests are
- * unanswered, or it is a standby link.
+/*
+ * Queues an OPEN or RESUME that has arrived.  Takes tx_lock.
+ * Return: 0; -EPROTO if the frame is malformed, SANX_OPENS_MAX requests are unanswered, or it
+ * is a standby link.
  */
 int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 {
@@ -298,12 +294,7 @@ static struct sanx_request *request_next(struct sanx_link *link)
 	return o;
 }
 
-/**
- * sanx_request_work() - serve the requests of a link
- * @work: link.serve
- *
- * Context: process; may sleep; takes lnet.lock, tx_lock.
- */
+/* Serves the requests of a link.  Takes lnet.lock, tx_lock. */
 void sanx_request_work(struct work_struct *work)
 {
 	struct sanx_link *link = container_of(to_delayed_work(work),

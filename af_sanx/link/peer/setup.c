@@ -361,12 +361,7 @@ static void setup_refused(struct sanx_lnet *lnet, const struct in6_addr *remote,
 	pr_notice_ratelimited("refused a link from %pI6c: %s\n", remote, why);
 }
 
-/**
- * sanx_setup_unproven() - a peer that has asked for a link lacks its key
- * @link: a passive link; the caller ends it
- *
- * Context: any.
- */
+/* A peer that has asked for a link lacks its key. */
 void sanx_setup_unproven(struct sanx_link *link)
 {
 	setup_refused(sanx_peer_of(link)->lnet, &link->remote,

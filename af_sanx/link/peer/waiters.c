@@ -2,14 +2,12 @@
 /* Connections that wait for the first link of their lane. */
 #include "peer.h"
 
-/**
- * sanx_lane_open() - request a connection of the peer, on the link of its lane
- * @lc: the connection, which waits no more
- * @link: the link; the caller has a reference
+/*
+ * Requests a connection of the peer, on the link of its lane.  @link: the link; the caller has a
+ * reference.
  *
  * A link that is lost just now is no reason for TCP: there may be another.
  *
- * Context: process, may sleep.
  * Return: 0, and the answer will come, or the core asks again; or -errno.
  */
 int sanx_lane_open(struct sanx_lconn *lc, struct sanx_link *link)
@@ -35,14 +33,7 @@ static struct sanx_lconn *pop_waiter(struct sanx_lane *lane)
 	return lc;
 }
 
-/**
- * sanx_waiters_open() - open the connections that have waited for a link
- * @lane: the lane that they wait in
- * @link: the link, which is lane.out
- *
- * Context: process, lnet.lock held, so that sanx_lane_cancel() sees each waiting or attached;
- * takes tx_lock.
- */
+/* Opens the connections that have waited for a link.  lnet.lock held.  Takes tx_lock. */
 void sanx_waiters_open(struct sanx_lane *lane, struct sanx_link *link)
 {
 	struct sanx_lconn *lc;
@@ -85,14 +76,10 @@ bool sanx_lane_in_backoff(const struct sanx_lane *lane)
 	return lane->backoff && time_before(jiffies, lane->backoff_end);
 }
 
-/**
- * sanx_lane_cancel() - stop waiting for a link
- * @lc: a connection that is not attached; if it waits, it may become attached
- *	at any time
- *
- * Context: process, may sleep.
- * Return: true if it waited, and then no answer will come and its reference was
- * put; false if it is attached, or does not wait.
+/*
+ * Stops waiting for a link.
+ * Return: true if it waited, and then no answer will come and its reference was put; false if
+ * it is attached, or does not wait.
  */
 bool sanx_lane_cancel(struct sanx_lconn *lc)
 {

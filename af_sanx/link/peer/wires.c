@@ -40,25 +40,13 @@ const struct sanx_wire_ops *sanx_link_wire(const struct sanx_lnet *lnet,
 	return READ_ONCE(sanx_wires[kind]);
 }
 
-/**
- * sanx_link_has_wire() - is there a wire of a kind?
- * @kind: the kind
- *
- * Context: any.
- * Return: true if so; a moment later it may be wrong.
- */
+/* Is there a wire of a kind?  Return: true if so; a moment later it may be wrong. */
 bool sanx_link_has_wire(enum sanx_wire_kind kind)
 {
 	return READ_ONCE(sanx_wires[kind]);
 }
 
-/**
- * sanx_seek_wire() - find a wire to ask over
- * @kind: the kind
- *
- * Context: process, work of seek.c.
- * Return: the wire, valid until the work returns; or NULL.
- */
+/* Finds a wire to ask over.  Return: the wire, valid until the work returns; or NULL. */
 const struct sanx_wire_ops *sanx_seek_wire(enum sanx_wire_kind kind)
 {
 	return READ_ONCE(sanx_wires[kind]);

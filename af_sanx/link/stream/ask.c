@@ -34,12 +34,7 @@ static void ask_arm(struct sanx_link *link, unsigned long delay)
 		queue_delayed_work(sanx_link_wq, &link->open_timeout, delay);
 }
 
-/**
- * sanx_ask_begin() - start the time limit of an OPEN
- * @lc: an attached connection that is OPENING
- *
- * Context: tx_lock held.
- */
+/* Starts the time limit of an OPEN.  tx_lock held. */
 void sanx_ask_begin(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = lc->link;
@@ -50,12 +45,7 @@ void sanx_ask_begin(struct sanx_lconn *lc)
 	ask_arm(link, msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
 }
 
-/**
- * sanx_ask_answered() - stop the time limit of an OPEN that was answered
- * @lc: the connection of the OPEN
- *
- * Context: tx_lock held.
- */
+/* Stops the time limit of an OPEN that was answered.  tx_lock held. */
 void sanx_ask_answered(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);

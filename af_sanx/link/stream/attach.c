@@ -46,14 +46,7 @@ bool sanx_lconn_pin(struct sanx_lconn *lc, const struct sanx_wire_ops *wire)
 	return true;
 }
 
-/**
- * sanx_lconn_join() - add a connection to its link, for link_end() to find
- * @lc: a connection with the module of the wire; its rings, if any, are mapped for
- *	@link
- * @link: a link that is up
- *
- * Context: tx_lock held.
- */
+/* Adds a connection to its link, for link_end() to find.  tx_lock held. */
 void sanx_lconn_join(struct sanx_lconn *lc, struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);

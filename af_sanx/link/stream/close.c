@@ -123,13 +123,10 @@ static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 		sanx_lconn_abort(lc);
 }
 
-/**
- * sanx_lconn_last_words() - the peer sends to a connection whose program has closed it
- * @lc: an attached connection that is CLOSED
+/*
+ * The peer sends to a connection whose program has closed it.  tx_lock held.
  *
  * It gets a reset, as from TCP, behind the bytes that it has room for.
- *
- * Context: tx_lock held, to be released by sanx_xmit_unlock().
  */
 void sanx_lconn_last_words(struct sanx_lconn *lc)
 {
@@ -156,12 +153,7 @@ static void close_drop(struct sanx_lconn *lc)
 	sanx_xmit_pend(lc, LCONN_P_CLOSE);
 }
 
-/**
- * sanx_lconn_cut_locked() - send nothing more of a connection but a reset
- * @lc: an attached connection; its program may have closed it
- *
- * Context: tx_lock held, to be released by sanx_xmit_unlock().
- */
+/* Sends nothing more of a connection but a reset.  tx_lock held. */
 void sanx_lconn_cut_locked(struct sanx_lconn *lc)
 {
 	close_attached(lc, SANX_LCONN_TX_RESET);
@@ -237,15 +229,11 @@ void sanx_lconn_cut(struct sanx_conn *conn)
 	sanx_xmit_unlock(link);
 }
 
-/**
- * sanx_lconn_reset_unread() - reset a connection, for bytes that nobody will
- * read
- * @lc: a connection that is sanx_conn_discards()
+/*
+ * Resets a connection, for bytes that nobody will read.  Takes tx_lock.
  *
  * Later, close() by the program has nothing left to do.  Nothing is done if it has closed it
  * meanwhile.
- *
- * Context: softirq; takes tx_lock.
  */
 void sanx_lconn_reset_unread(struct sanx_lconn *lc)
 {

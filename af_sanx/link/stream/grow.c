@@ -29,15 +29,11 @@
 
 #define GROW_TIMES	4
 
-/**
- * grow_limit() - there will be no ring of conn->rx_max bytes
- * @conn: the connection
- * @size: bytes that the ring may have
+/*
+ * There will be no ring of conn->rx_max bytes.
  *
  * For lack of memory, or because of the device.  Lowers conn->rx_max, and wakes
  * a reader that waits for more.
- *
- * Context: any.
  */
 static void grow_limit(struct sanx_conn *conn, u32 size)
 {
@@ -86,11 +82,8 @@ static int grow_larger(struct sanx_lconn *lc)
 				   sanx_conn_rcvbuf(&lc->conn)));
 }
 
-/**
- * sanx_grow_ring() - make a ring of the size that is right now
- * @lc: a connection whose rxgen.next is MAKING
- *
- * Context: process, may sleep; takes tx_lock.
+/*
+ * Makes a ring of the size that is right now.  Takes tx_lock.
  * Return: 0; -EAGAIN if the connection has no usable link now; -ENOMEM.
  */
 int sanx_grow_ring(struct sanx_lconn *lc)
@@ -98,14 +91,10 @@ int sanx_grow_ring(struct sanx_lconn *lc)
 	return lc->ring.buf ? grow_larger(lc) : grow_first(lc);
 }
 
-/**
- * sanx_grow_arrival() - payload is about to arrive
- * @lc: an open connection
- * @f: the DATA frame that describes it, checked
+/*
+ * Payload is about to arrive.  tx_lock held.
  *
  * Has a ring made if the first memory is too small.
- *
- * Context: softirq, tx_lock held.
  */
 void sanx_grow_arrival(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
@@ -135,14 +124,11 @@ static bool grow_in_flow(struct sanx_lconn *lc, u64 head)
 	return fast;
 }
 
-/**
- * sanx_grow_read() - bytes of a rwnd-limited sender were read
- * @lc: a connection with lc->rwnd_limited set
+/*
+ * Bytes of a rwnd-limited sender were read.  rx_mutex held.  Takes tx_lock.
  *
  * Counts the rings that were read in time, and makes a larger ring after
  * GROW_TIMES of them in a row.
- *
- * Context: process, rx_mutex held; takes tx_lock.
  */
 void sanx_grow_read(struct sanx_lconn *lc)
 {

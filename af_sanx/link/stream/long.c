@@ -67,12 +67,8 @@ static struct sanx_chunk *long_get(struct iov_iter *from, size_t *len)
 	return c;
 }
 
-/**
- * sanx_long_room() - bytes that can be sent from a program's pages in one go
- * @lc: the connection
- * @from: the data to send
- *
- * Context: process, tx_mutex held.
+/*
+ * Bytes that can be sent from a program's pages in one go.  tx_mutex held.
  * Return: bytes.
  */
 size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from)
@@ -91,16 +87,9 @@ static bool long_heard(const struct sanx_link *link)
 	       time_before(jiffies, heard + LONG_HEARD);
 }
 
-/**
- * sanx_long_wants() - should a send() lend its pages?
- * @lc: the connection
- * @from: the data to send
- * @len: bytes of it
- * @flags: as of sanx_transport_ops.send
- *
- * Context: process, tx_mutex held.
- * Return: true if so; a hint, as sanx_long_send() may still find that it
- * cannot.
+/*
+ * Should a send() lend its pages?  tx_mutex held.
+ * Return: true if so; a hint, as sanx_long_send() may still find that it cannot.
  */
 bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 		     size_t len, int flags)
@@ -121,16 +110,12 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 	return wants && sanx_long_room(lc, from) >= LONG_LEAST;
 }
 
-/**
- * sanx_long_send() - send from the program's pages
- * @lc: the connection
- * @from: the data to send; advanced by the bytes that were sent
- * @len: bytes of it that there is room for
+/*
+ * Sends from the program's pages.  tx_mutex held.  Takes tx_lock.
  *
  * Moves conn->lent.  The core waits for the pages afterwards, with
  * sanx_long_wait() (sanx_transport_ops.wait_pages).
  *
- * Context: process, tx_mutex held; may fault; takes tx_lock.
  * Return: bytes that were sent; 0 if they have to be copied instead.
  */
 size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)

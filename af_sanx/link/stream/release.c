@@ -48,14 +48,11 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 	sanx_conn_put(&lc->conn);
 }
 
-/**
- * lconn_release() - detach a connection from its link
- * @lc: a connection that the caller has marked RELEASED; called once
+/*
+ * Detaches a connection from its link.
  *
  * On return our ring may still be read, but no device can write it.  The link's
  * reference of the connection is put.
- *
- * Context: process, may sleep.
  */
 static void lconn_release(struct sanx_lconn *lc)
 {
@@ -98,14 +95,12 @@ void sanx_lconn_init(struct sanx_lconn *lc)
 	lc->state = (struct sanx_lconn_state){};
 }
 
-/**
- * sanx_lconn_survives() - can a connection continue on another link?
- * @lc: a connection whose link ends
+/*
+ * Can a connection continue on another link?  tx_lock held.
  *
  * It cannot if the link was not lost but ended, or if the connection is not
  * open, was reset, or was closed by the peer.
  *
- * Context: tx_lock held.
  * Return: true if it can.
  */
 bool sanx_lconn_survives(const struct sanx_lconn *lc)

@@ -219,12 +219,8 @@ static bool resume_answers(struct sanx_lconn *lc)
 	return true;
 }
 
-/**
- * sanx_resume_answer() - the peer continues a connection
- * @lc: the connection
- * @f: its RESUME_ACK
- *
- * Context: softirq; takes tx_lock.
+/*
+ * The peer continues a connection.  Takes tx_lock.
  * Return: 0; -EPROTO if RESUME_ACK is not permitted now, or is invalid.
  */
 int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f)
@@ -248,13 +244,11 @@ int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f)
 	return resume_tell(lc, err);
 }
 
-/**
- * sanx_resume_refused() - the peer refuses to continue a connection
- * @lc: the connection
+/*
+ * The peer refuses to continue a connection.  Takes tx_lock.
  *
  * The connection ends.  Its program gets ECONNRESET, unless it has closed.
  *
- * Context: softirq; takes tx_lock.
  * Return: 0; -EPROTO if no RESUME is unanswered.
  */
 int sanx_resume_refused(struct sanx_lconn *lc)

@@ -32,13 +32,7 @@
 /* Delay before memory for the first ring is requested again, in jiffies. */
 #define RINGS_AGAIN	HZ
 
-/**
- * sanx_rings_init() - allocate the memory that a connection starts with
- * @lc: a connection without memory
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
- */
+/* Allocates the memory that a connection starts with.  Return: 0 or -ENOMEM. */
 int sanx_rings_init(struct sanx_lconn *lc)
 {
 	struct sanx_conn *conn = &lc->conn;
@@ -96,15 +90,11 @@ static bool rings_publish(struct sanx_lconn *lc, struct sanx_link *link,
 	return ours;
 }
 
-/**
- * sanx_rings_make() - make a ring, and have it advertised
- * @lc: a connection whose rxgen.next is MAKING
- * @link: its link; the caller is a user of it
- * @size: bytes
+/*
+ * Makes a ring, and has it advertised.  Takes tx_lock.
  *
  * A ring that is not the first one is SANX_CLAIM_GROWN.
  *
- * Context: process, may sleep; takes tx_lock.
  * Return: 0; -EAGAIN if the connection has no usable link now; -ENOMEM.
  */
 int sanx_rings_make(struct sanx_lconn *lc, struct sanx_link *link, u32 size)
@@ -258,14 +248,10 @@ void sanx_rings_work(struct work_struct *work)
 	sanx_cov_stop(cov);
 }
 
-/**
- * sanx_rings_arrival() - check payload that is about to arrive
- * @lc: an open connection
- * @f: the DATA frame that describes it
- *
- * Context: softirq, tx_lock held, before sanx_conn_arrive().
- * Return: 0; -EPROTO if the payload is in a ring that was not advertised, or
- * exceeds what was granted for the generation in @f.
+/*
+ * Checks payload that is about to arrive.  tx_lock held.
+ * Return: 0; -EPROTO if the payload is in a ring that was not advertised, or exceeds what was
+ * granted for the generation in @f.
  */
 int sanx_rings_arrival(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
@@ -299,13 +285,8 @@ static void rings_begin_again(struct sanx_lconn *lc)
 	sanx_rxq_grant(&conn->rx);
 }
 
-/**
- * sanx_rings_leave() - the peer leaves our ring
- * @lc: an open connection
- * @f: its LEAVE
- *
- * Context: softirq, tx_lock held; the caller releases it with
- * sanx_xmit_unlock().
+/*
+ * The peer leaves our ring.  tx_lock held.
  * Return: 0; -EPROTO if LEAVE is not permitted now, or its offset is wrong.
  */
 int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
@@ -356,13 +337,10 @@ void sanx_rings_left(struct sanx_conn *conn, const struct sanx_left *left)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/**
- * sanx_rings_lost() - a connection is suspended
- * @lc: a connection whose link is drained
+/*
+ * A connection is suspended.  tx_lock held.
  *
  * sanx_rings_unmap() and sanx_rings_drop() follow.
- *
- * Context: tx_lock held.
  */
 void sanx_rings_lost(struct sanx_lconn *lc)
 {
@@ -371,13 +349,10 @@ void sanx_rings_lost(struct sanx_lconn *lc)
 	sanx_offer_size(lc, &lc->rxgen.active);
 }
 
-/**
- * sanx_rings_drop() - free rings that a suspended connection does not need
- * @lc: a suspended connection, unmapped
+/*
+ * Frees rings that a suspended connection does not need.  lnet.lock held.  Takes tx_lock.
  *
  * These are a ring that was not advertised, and one that nobody uses any more.
- *
- * Context: process, may sleep; lnet.lock held; takes tx_lock.
  */
 void sanx_rings_drop(struct sanx_lconn *lc)
 {
@@ -392,15 +367,10 @@ void sanx_rings_drop(struct sanx_lconn *lc)
 	sanx_lring_free(&old);
 }
 
-/**
- * sanx_rings_map() - map the ring of a suspended connection for another link
- * @lc: the connection
- * @link: the link
+/*
+ * Maps the ring of a suspended connection for another link.  lnet.lock held.
  *
  * RESUME or RESUME_ACK will advertise it.
- *
- * Context: process, may sleep; lnet.lock held.
- * Return: 0 or -errno.
  */
 int sanx_rings_map(struct sanx_lconn *lc, struct sanx_link *link)
 {
@@ -409,12 +379,7 @@ int sanx_rings_map(struct sanx_lconn *lc, struct sanx_link *link)
 	return sanx_lring_map(&lc->ring, link, (u64)lc->id << 32);
 }
 
-/**
- * sanx_rings_resumed() - a connection was attached to another link
- * @lc: an attached connection
- *
- * Context: process, may sleep; lnet.lock held; takes tx_lock.
- */
+/* A connection was attached to another link.  lnet.lock held.  Takes tx_lock. */
 void sanx_rings_resumed(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
@@ -439,9 +404,8 @@ void sanx_rings_unmap(struct sanx_lconn *lc)
 	sanx_lring_unmap(&lc->old);
 }
 
-/**
- * sanx_rings_destroy_sleeps() - does sanx_rings_destroy() need to sleep?
- * @lc: a connection
+/*
+ * Does sanx_rings_destroy() need to sleep?
  * Return: true if sanx_rings_destroy() may sleep.
  */
 bool sanx_rings_destroy_sleeps(const struct sanx_lconn *lc)

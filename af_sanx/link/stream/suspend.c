@@ -146,16 +146,13 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 	return ours;
 }
 
-/**
- * sanx_suspend_take() - suspend a connection
- * @lc: an open connection; the caller has a reference
- * @link: its link, drained and with its slots free
+/*
+ * Suspends a connection.  Takes lnet.lock, tx_lock.  @lc: an open connection; the caller has a
+ * reference.
  *
  * The reference of the attachment becomes that of streams.suspended, and @link
  * loses a user.  Nothing happens if the connection was RELEASED or reset
  * meanwhile.
- *
- * Context: process, may sleep; takes lnet.lock, tx_lock.
  */
 void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 {
@@ -216,13 +213,10 @@ void sanx_suspend_serve_all(struct sanx_streams *streams)
 		sanx_suspend_serve(lc);
 }
 
-/**
- * sanx_suspend_release() - take a suspended connection off the list, for good
- * @lc: a connection that the caller has marked RELEASED
+/*
+ * Takes a suspended connection off the list, for good.  Takes lnet.lock.
  *
  * Puts the reference of streams.suspended.
- *
- * Context: process, may sleep; takes lnet.lock.
  */
 void sanx_suspend_release(struct sanx_lconn *lc)
 {

@@ -58,12 +58,8 @@ void sanx_window_open(struct sanx_lconn *lc,
 	sanx_txq_init(&lc->conn.tx, window_credit(win));
 }
 
-/**
- * sanx_window_ring() - the peer advertises a ring, or answers LEAVE
- * @lc: an open connection
- * @f: its RING; the caller applies its credit afterwards
- *
- * Context: softirq, tx_lock held.
+/*
+ * The peer advertises a ring, or answers LEAVE.  tx_lock held.
  * Return: 0; -EPROTO if no correct peer sends this RING now.
  */
 int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f)
@@ -80,15 +76,9 @@ int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f)
 	return 0;
 }
 
-/**
- * sanx_window_resume() - take window and credit of RESUME or RESUME_ACK
- * @lc: a connection that was suspended
- * @f: the frame; its offset is not more than was sent
- * @win: the window in it
- *
- * Context: tx_lock held.
- * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET as
- * sanx_txq_resume().
+/*
+ * Takes window and credit of RESUME or RESUME_ACK.  tx_lock held.
+ * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET as sanx_txq_resume().
  */
 int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       const struct sanx_window_info *win)
