@@ -46,8 +46,8 @@ static void ack_wake(struct sanx_lconn *lc)
 	if (!lc->full)
 		return;
 	lc->full = false;
-	if (list_empty(&lc->room))
-		list_add_tail(&lc->room, &lc->link->ready);
+	if (list_empty(&lc->wait_wake))
+		list_add_tail(&lc->wait_wake, &lc->link->ready);
 }
 
 /*

@@ -128,6 +128,6 @@ void sanx_lconn_abort(struct sanx_lconn *lc)
 	if (!sanx_lconn_is_over(&lc->state))
 		sanx_lconn_set_phase(lc, SANX_LCONN_OVER);
 	lc->pending = 0;
-	list_del_init(&lc->pend);
+	list_del_init(&lc->wait_turn);
 	sanx_lconn_check_over(lc);
 }

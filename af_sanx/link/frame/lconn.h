@@ -101,7 +101,7 @@ struct sanx_chunk {
  *	and sanx_lconn_frame() load it with acquire semantics.
  * @wire: the wire of @link, whose module it pins, or NULL; tx_lock
  * @owner: which list has it; changed by sanx_lconn_set_owner() only
- * @wait: in lane.waiters or streams.suspended; lnet.lock
+ * @wait_link: in lane.waiters or streams.suspended; lnet.lock
  * @resume_req: a RESUME that arrived while the connection was on another link;
  *	lnet.lock and tx_lock
  * @lost: when it was suspended, in jiffies; lnet.lock
@@ -152,10 +152,10 @@ struct sanx_chunk {
  *	siblings only; tx_lock
  * @pending: LCONN_P_*
  * @inflight: frames posted and not completed
- * @pend: in link.pending or link.openers
- * @ask: in link.asking
+ * @wait_turn: in link.pending or link.openers
+ * @wait_answer: in link.asking
  * @asked: when the OPEN became pending, in jiffies
- * @room: in link.ready
+ * @wait_wake: in link.ready
  * @node: in link.conns
  * @work: releases or frees the connection
  * @grow: sanx_rings_work(): makes @next, and frees @old; holds a reference of the connection while
@@ -166,7 +166,7 @@ struct sanx_lconn {
 	struct sanx_link	*link;
 	const struct sanx_wire_ops *wire;
 	enum sanx_lconn_owner	owner;
-	struct list_head	wait;
+	struct list_head	wait_link;
 	struct sanx_request	*resume_req;
 	unsigned long		lost;
 	unsigned int		passed;
@@ -202,10 +202,10 @@ struct sanx_lconn {
 	struct sanx_lconn_state	state;
 	u32			pending;
 	u32			inflight;
-	struct list_head	pend;
-	struct list_head	ask;
+	struct list_head	wait_turn;
+	struct list_head	wait_answer;
 	unsigned long		asked;
-	struct list_head	room;
+	struct list_head	wait_wake;
 	struct list_head	node;
 	struct work_struct	work;
 	struct delayed_work	grow;

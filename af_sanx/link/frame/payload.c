@@ -235,7 +235,7 @@ int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
 		payload_post(link, lc, data, NULL, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!lc->pending)
-			list_del_init(&lc->pend);
+			list_del_init(&lc->wait_turn);
 	}
 	sanx_xmit_unlock_push(link, false);
 	return err;
@@ -277,7 +277,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		c->to = lc->end;
 		sanx_chunk_add(lc, c);
 		if (!lc->pending)
-			list_del_init(&lc->pend);
+			list_del_init(&lc->wait_turn);
 		/* The loop may have ended for lack of room. */
 		if (lc->ack_asked != lc->posted)
 			sanx_ack_ask(lc);

@@ -147,8 +147,8 @@ static void xmit_opens(struct sanx_link *link)
 
 	while (!list_empty(&link->openers) && sanx_xmit_ok(link) &&
 	       link->opening < SANX_OPENS_MAX) {
-		lc = list_first_entry(&link->openers, struct sanx_lconn, pend);
-		list_del_init(&lc->pend);
+		lc = list_first_entry(&link->openers, struct sanx_lconn, wait_turn);
+		list_del_init(&lc->wait_turn);
 		WRITE_ONCE(link->opening, link->opening + 1);
 		if (lc->state.phase == SANX_LCONN_RESUMING) {
 			sanx_lconn_set_phase(lc, SANX_LCONN_RESUME_SENT);
@@ -165,15 +165,15 @@ static void xmit_conns(struct sanx_link *link)
 	struct sanx_lconn *lc;
 
 	while (!list_empty(&link->pending) && sanx_xmit_ok(link)) {
-		lc = list_first_entry(&link->pending, struct sanx_lconn, pend);
+		lc = list_first_entry(&link->pending, struct sanx_lconn, wait_turn);
 		/*
 		 * Round robin.  A connection without stream credit leaves the
 		 * list with DATA still pending; frame_credit() queues it again.
 		 */
 		if (xmit_pending(link, lc) && lc->pending)
-			list_move_tail(&lc->pend, &link->pending);
+			list_move_tail(&lc->wait_turn, &link->pending);
 		else
-			list_del_init(&lc->pend);
+			list_del_init(&lc->wait_turn);
 	}
 }
 
@@ -271,8 +271,8 @@ void sanx_xmit_unlock(struct sanx_link *link) __releases(&link->tx_lock)
 	}
 	kref_get(&link->refs);
 	while (!list_empty(&link->ready)) {
-		lc = list_first_entry(&link->ready, struct sanx_lconn, room);
-		list_del_init(&lc->room);
+		lc = list_first_entry(&link->ready, struct sanx_lconn, wait_wake);
+		list_del_init(&lc->wait_wake);
 		/*
 		 * A connection in link->ready is attached, and its attachment
 		 * holds a reference.
@@ -343,8 +343,8 @@ void sanx_xmit_request(struct sanx_lconn *lc)
 	if (lc->state.phase != SANX_LCONN_OPENING &&
 	    lc->state.phase != SANX_LCONN_RESUMING)
 		return;
-	if (list_empty(&lc->pend))
-		list_add_tail(&lc->pend, &link->openers);
+	if (list_empty(&lc->wait_turn))
+		list_add_tail(&lc->wait_turn, &link->openers);
 	sanx_xmit_run(link);
 }
 
@@ -368,8 +368,8 @@ void sanx_xmit_pend(struct sanx_lconn *lc, u32 frames)
 	lc->pending |= frames;
 	if (!sanx_lconn_may_send(&lc->state))
 		return;
-	if (list_empty(&lc->pend))
-		list_add_tail(&lc->pend, &link->pending);
+	if (list_empty(&lc->wait_turn))
+		list_add_tail(&lc->wait_turn, &link->pending);
 	sanx_xmit_run(link);
 }
 

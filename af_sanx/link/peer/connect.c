@@ -125,7 +125,7 @@ static int connect_wait(struct sanx_lane *lane, struct sanx_lconn *lc)
 	}
 	sanx_conn_get(&lc->conn);
 	sanx_lconn_set_owner(lc, SANX_OWNER_WAITERS);
-	list_add_tail(&lc->wait, &lane->waiters);
+	list_add_tail(&lc->wait_link, &lane->waiters);
 	return 0;
 }
 

@@ -142,7 +142,7 @@ void sanx_retry_link_up(struct sanx_lane *lane, struct sanx_link *link)
 	lockdep_assert_held(&lane->peer->lnet->lock);
 	if (lane->instance != link->instance)
 		sanx_suspend_reset_all(&lane->streams, ECONNRESET);
-	list_for_each_entry(lc, &lane->streams.suspended, wait)
+	list_for_each_entry(lc, &lane->streams.suspended, wait_link)
 		lc->passed++;
 	lane->instance = link->instance;
 	lane->streams.resumed = jiffies;
@@ -172,7 +172,7 @@ void sanx_retry_work(struct work_struct *work)
 	/* retry_expired() needs to know that the peer is there. */
 	if (lane->streams.n_suspended && lane->out)
 		sanx_beat_stir(lane->out);
-	list_for_each_entry_safe(lc, next, &lane->streams.suspended, wait)
+	list_for_each_entry_safe(lc, next, &lane->streams.suspended, wait_link)
 		retry_look_after(lane, lc);
 	if (lane->streams.n_suspended && lane->peer->lnet->running) {
 		if (!lane->out) {

@@ -25,10 +25,10 @@ static struct sanx_lconn *pop_waiter(struct sanx_lane *lane)
 	struct sanx_lconn *lc;
 
 	lockdep_assert_held(&lane->peer->lnet->lock);
-	lc = list_first_entry_or_null(&lane->waiters, struct sanx_lconn, wait);
+	lc = list_first_entry_or_null(&lane->waiters, struct sanx_lconn, wait_link);
 	if (lc) {
 		sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
-		list_del_init(&lc->wait);
+		list_del_init(&lc->wait_link);
 	}
 	return lc;
 }
@@ -90,7 +90,7 @@ bool sanx_lane_cancel(struct sanx_lconn *lc)
 	waited = lc->owner == SANX_OWNER_WAITERS;
 	if (waited) {
 		sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
-		list_del_init(&lc->wait);
+		list_del_init(&lc->wait_link);
 	}
 	mutex_unlock(&lnet->lock);
 	if (waited)

@@ -41,7 +41,7 @@ void sanx_ask_begin(struct sanx_lconn *lc)
 
 	lockdep_assert_held(&link->tx_lock);
 	lc->asked = jiffies;
-	list_add_tail(&lc->ask, &link->asking);
+	list_add_tail(&lc->wait_answer, &link->asking);
 	ask_arm(link, msecs_to_jiffies(READ_ONCE(link_timeout_ms)));
 }
 
@@ -49,7 +49,7 @@ void sanx_ask_begin(struct sanx_lconn *lc)
 void sanx_ask_answered(struct sanx_lconn *lc)
 {
 	lockdep_assert_held(&lc->link->tx_lock);
-	list_del_init(&lc->ask);
+	list_del_init(&lc->wait_answer);
 	WRITE_ONCE(lc->link->late, 0);
 }
 
@@ -74,7 +74,7 @@ static void ask_give_up(struct sanx_lconn *lc)
 	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	list_del_init(&lc->ask);
+	list_del_init(&lc->wait_answer);
 	WRITE_ONCE(link->late_at, jiffies);
 	WRITE_ONCE(link->late, link->late + 1);
 	/* The OPEN was not sent, so the peer does not know the connection. */
@@ -131,7 +131,7 @@ static struct sanx_lconn *ask_next(struct sanx_link *link, bool other)
 	unsigned long wait;
 
 	spin_lock_bh(&link->tx_lock);
-	lc = list_first_entry_or_null(&link->asking, struct sanx_lconn, ask);
+	lc = list_first_entry_or_null(&link->asking, struct sanx_lconn, wait_answer);
 	wait = lc ? ask_wait(link, lc, other) : 0;
 	if (wait) {
 		ask_arm(link, wait);

@@ -95,7 +95,7 @@ static void close_attached(struct sanx_lconn *lc, enum sanx_lconn_tx tx)
 		sanx_lconn_set_tx(lc, tx);
 	lc->pending &= ~LCONN_P_CREDIT;
 	lc->acked_at = jiffies;
-	list_del_init(&lc->room);
+	list_del_init(&lc->wait_wake);
 	sanx_chunks_drop_unused(lc);
 	if (sanx_lconn_is_over(&lc->state) ||
 	    lc->state.rx == SANX_LCONN_RX_CLOSED)

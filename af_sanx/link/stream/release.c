@@ -34,9 +34,9 @@ static void release_attached(struct sanx_lconn *lc, struct sanx_link *link)
 	if (sanx_lconn_is_adrift(&lc->state))
 		sanx_rings_destroy(lc);
 	spin_lock_bh(&link->tx_lock);
-	list_del_init(&lc->pend);
-	list_del_init(&lc->ask);
-	list_del_init(&lc->room);
+	list_del_init(&lc->wait_turn);
+	list_del_init(&lc->wait_answer);
+	list_del_init(&lc->wait_wake);
 	sanx_chunks_over(lc);
 	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
 	list_del_init(&lc->node);
@@ -84,10 +84,10 @@ static void release_work(struct work_struct *work)
  */
 void sanx_lconn_init(struct sanx_lconn *lc)
 {
-	INIT_LIST_HEAD(&lc->wait);
-	INIT_LIST_HEAD(&lc->pend);
-	INIT_LIST_HEAD(&lc->ask);
-	INIT_LIST_HEAD(&lc->room);
+	INIT_LIST_HEAD(&lc->wait_link);
+	INIT_LIST_HEAD(&lc->wait_turn);
+	INIT_LIST_HEAD(&lc->wait_answer);
+	INIT_LIST_HEAD(&lc->wait_wake);
 	INIT_LIST_HEAD(&lc->node);
 	INIT_LIST_HEAD(&lc->chunks);
 	INIT_WORK(&lc->work, release_work);

@@ -39,7 +39,7 @@ static enum attached resume_switch(struct sanx_lconn *lc, struct sanx_link *link
 	enum attached how = ATTACH_NO_LINK;
 
 	if (!sanx_lconn_is_over(&lc->state)) {
-		list_del_init(&lc->room);
+		list_del_init(&lc->wait_wake);
 		kref_get(&link->refs);
 		/*
 		 * Publishes the mappings of the rings.  Pairs with
@@ -102,7 +102,7 @@ static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link
 		sanx_link_user_put(link);
 		return how;
 	}
-	list_del_init(&lc->wait);
+	list_del_init(&lc->wait_link);
 	streams->n_suspended--;
 	sanx_rings_resumed(lc);
 	return how;

@@ -11,7 +11,7 @@
  * try for a new link while they have suspended connections (peer/retry.c), and continue
  * them there: resume.c.
  *
- * lnet.lock guards streams.suspended and .n_suspended, and lconn.wait, .lost, .passed and
+ * lnet.lock guards streams.suspended and .n_suspended, and lconn.wait_link, .lost, .passed and
  * .resume_req.
  */
 #include <linux/sched/mm.h>
@@ -136,8 +136,8 @@ static bool suspend_detach(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_chunks_unmap(lc);
 		sanx_rings_lost(lc);
 		suspend_pend_again(lc);
-		list_del_init(&lc->pend);
-		list_del_init(&lc->room);
+		list_del_init(&lc->wait_turn);
+		list_del_init(&lc->wait_wake);
 		sanx_lconn_set_owner(lc, SANX_OWNER_SUSPENDED);
 		list_del_init(&lc->node);
 		WRITE_ONCE(link->n_conns, link->n_conns - 1);
@@ -167,7 +167,7 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 		sanx_rings_drop(lc);
 		lc->lost = jiffies;
 		lc->passed = 0;
-		list_add_tail(&lc->wait, &streams->suspended);
+		list_add_tail(&lc->wait_link, &streams->suspended);
 		streams->n_suspended++;
 		if (lc->resume_req)
 			sanx_request_queue(lc->resume_req);
@@ -209,7 +209,7 @@ void sanx_suspend_serve_all(struct sanx_streams *streams)
 	struct sanx_lconn *lc;
 
 	lockdep_assert_held(streams->lock);
-	list_for_each_entry(lc, &streams->suspended, wait)
+	list_for_each_entry(lc, &streams->suspended, wait_link)
 		sanx_suspend_serve(lc);
 }
 
@@ -229,7 +229,7 @@ void sanx_suspend_release(struct sanx_lconn *lc)
 	 */
 	mutex_lock(streams->lock);
 	sanx_lconn_set_owner(lc, SANX_OWNER_NONE);
-	list_del_init(&lc->wait);
+	list_del_init(&lc->wait_link);
 	streams->n_suspended--;
 	link = sanx_lconn_lock(lc);
 	sanx_chunks_over(lc);
@@ -271,6 +271,6 @@ void sanx_suspend_reset_all(struct sanx_streams *streams, int err)
 	struct sanx_lconn *lc, *next;
 
 	lockdep_assert_held(streams->lock);
-	list_for_each_entry_safe(lc, next, &streams->suspended, wait)
+	list_for_each_entry_safe(lc, next, &streams->suspended, wait_link)
 		sanx_suspend_reset(lc, err);
 }
