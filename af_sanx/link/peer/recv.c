@@ -13,14 +13,6 @@
 #include "config/cov.h"
 #include "peer.h"
 
-/* The frame that is being processed asks for an answer. */
-static void recv_asked(struct sanx_link *link)
-{
-	spin_lock_bh(&link->tx_lock);
-	link->answer = SANX_ANSWER_ASKED;
-	spin_unlock_bh(&link->tx_lock);
-}
-
 /* Processes a frame about a connection; @imm: it arrived as immediate data. */
 static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
 			   bool imm)
@@ -31,18 +23,29 @@ static int recv_conn_frame(struct sanx_link *link, struct sanx_frame *f,
 	if (!lc)
 		return -EPROTO;
 	/*
-	 * Immediate data has neither offset nor credit.  The order of frames
-	 * gives them: the next offset of the stream, and an unchanged credit.
+	 * Immediate data has neither offset nor credit nor grant.  The order of frames
+	 * gives them: the next offset of the stream, and what was granted last.
 	 */
 	if (imm) {
 		f->offset = lc->conn.rx.tail;
 		f->credit = READ_ONCE(lc->conn.tx.limit);
+		f->grant = link->credit.limit;
 	}
 	err = sanx_lconn_frame(lc, link, f);
 	sanx_conn_put(&lc->conn);
-	if ((f->type == SANX_FRAME_DATA || f->type == SANX_FRAME_FIN) &&
-	    f->flags & SANX_FRAME_F_ASK)
-		recv_asked(link);
+	return err;
+}
+
+/* PING or PONG */
+static int recv_beat(struct sanx_link *link, const struct sanx_frame *f)
+{
+	int err;
+
+	spin_lock_bh(&link->tx_lock);
+	err = link_credit_granted(&link->credit, f->grant);
+	if (f->type == SANX_FRAME_PING)
+		link->answer = SANX_ANSWER_ASKED;
+	spin_unlock_bh(&link->tx_lock);
 	return err;
 }
 
@@ -53,10 +56,8 @@ static int recv_frame(struct sanx_link *link, struct sanx_frame *f)
 	case SANX_FRAME_RESUME:
 		return sanx_request_take(link, f);
 	case SANX_FRAME_PING:
-		recv_asked(link);
-		return 0;
 	case SANX_FRAME_PONG:
-		return 0;
+		return recv_beat(link, f);
 	case SANX_FRAME_AUTH:
 		/* It is the first frame, or an error: recv_auth(). */
 		return -EPROTO;
@@ -141,10 +142,7 @@ static int recv_buf(struct sanx_link *link, const void *buf, u32 bytes)
 	if (unlikely(READ_ONCE(link->use) == SANX_LINK_TRIAL) &&
 	    recv_shows(link, &f))
 		sanx_lane_heard(link);
-	spin_lock_bh(&link->tx_lock);
-	err = link_credit_granted(&link->credit, f.grant);
-	spin_unlock_bh(&link->tx_lock);
-	return err ?: recv_frame(link, &f);
+	return recv_frame(link, &f);
 }
 
 static int recv_imm(struct sanx_link *link, u32 imm, u32 bytes)
@@ -232,7 +230,7 @@ void sanx_wire_received(struct sanx_link *link)
 	link_credit_posted(&link->credit);
 	if (link->answer == SANX_ANSWER_ASKED)
 		link->answer = SANX_ANSWER_DUE;
-	/* The frame that used the receive may have had a grant: recv_buf(). */
+	/* The frame that used the receive may have had a grant. */
 	sanx_ack_run(link, &spent);
 	sanx_xmit_run(link);
 	sanx_xmit_unlock(link);

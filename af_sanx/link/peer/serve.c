@@ -43,21 +43,22 @@ static void open_reject(struct sanx_request *o)
 }
 
 /*
- * Queues an OPEN or RESUME that has arrived.  Takes tx_lock.
- * Return: 0; -EPROTO if the frame is malformed, SANX_OPENS_MAX requests are unanswered, or it
- * is a standby link.
+ * Queues an OPEN or RESUME that has arrived, and takes its grant.  Takes tx_lock.
+ * Return: 0; -EPROTO if the frame is malformed or its grant is, SANX_OPENS_MAX requests are
+ * unanswered, or it is a standby link.
  */
 int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
 {
 	struct sanx_request *o;
-	int err = 0;
+	int err;
 
 	spin_lock_bh(&link->tx_lock);
+	err = link_credit_granted(&link->credit, f->grant);
 	o = list_first_entry_or_null(&link->opens_free, struct sanx_request,
 				     node);
 	if (!o || open_parse(o, f) || sanx_link_standby(link))
 		err = -EPROTO;
-	else if (link->state != SANX_LINK_UP)
+	else if (!err && link->state != SANX_LINK_UP)
 		err = -ENOTCONN;
 	if (!err) {
 		list_del_init(&o->node);

@@ -230,21 +230,14 @@ void sanx_lconn_cut(struct sanx_conn *conn)
 }
 
 /*
- * Resets a connection, for bytes that nobody will read.  Takes tx_lock.
+ * The peer gets a reset, for bytes that nobody will read.  tx_lock held, to be released by
+ * sanx_xmit_unlock().
  *
- * Later, close() by the program has nothing left to do.  Nothing is done if it has closed it
- * meanwhile.
+ * Later, close() by the program has nothing left to do.
  */
 void sanx_lconn_reset_unread(struct sanx_lconn *lc)
 {
-	struct sanx_conn *conn = &lc->conn;
-	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool closed = sanx_lconn_is_closed(&lc->state);
-
 	close_attached(lc, SANX_LCONN_TX_LAST);
-	sanx_xmit_unlock(link);
-	if (!closed)
-		sanx_conn_reset(conn, ECONNRESET);
 }
 
 /**

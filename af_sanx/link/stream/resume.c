@@ -144,7 +144,7 @@ static void resume_done(struct sanx_lconn *lc)
  * sanx_xmit_pend() afterwards, for what became pending.
  * Return: 0; -EPROTO if no correct peer says that; -ECONNRESET if bytes are
  * missing: the connection then sends CLOSE with RESET, and the caller resets it
- * here (resume_tell()).
+ * here, without tx_lock.
  */
 static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       u32 id, const struct sanx_window_info *win)
@@ -220,51 +220,36 @@ static bool resume_answers(struct sanx_lconn *lc)
 }
 
 /*
- * The peer continues a connection.  Takes tx_lock.
- * Return: 0; -EPROTO if RESUME_ACK is not permitted now, or is invalid.
+ * The peer continues a connection.  tx_lock held, to be released by sanx_xmit_unlock().
+ * Return: as resume_take(); -EPROTO also if RESUME_ACK is not permitted now, or is invalid.
  */
 int sanx_resume_answer(struct sanx_lconn *lc, const struct sanx_frame *f)
 {
 	struct sanx_window_info win;
-	struct sanx_link *link;
 	u64 token;
 	u32 id;
 	int err;
 
-	if (sanx_resume_parse(f, &id, &win, &token))
+	if (sanx_resume_parse(f, &id, &win, &token) ||
+	    token != sanx_lconn_token(lc, lc->link, false) || !resume_answers(lc))
 		return -EPROTO;
-	link = sanx_lconn_lock(lc);
-	if (token == sanx_lconn_token(lc, link, false) && resume_answers(lc))
-		err = resume_take(lc, f, id, &win);
-	else
-		err = -EPROTO;
+	err = resume_take(lc, f, id, &win);
 	if (err != -EPROTO)
 		sanx_xmit_pend(lc, 0);
-	sanx_xmit_unlock(link);
-	return resume_tell(lc, err);
+	return err;
 }
 
 /*
- * The peer refuses to continue a connection.  Takes tx_lock.
- *
- * The connection ends.  Its program gets ECONNRESET, unless it has closed.
- *
+ * The peer refuses to continue a connection, which ends.  tx_lock held, to be released by
+ * sanx_xmit_unlock().
  * Return: 0; -EPROTO if no RESUME is unanswered.
  */
 int sanx_resume_refused(struct sanx_lconn *lc)
 {
-	struct sanx_link *link = sanx_lconn_lock(lc);
-	bool closed = sanx_lconn_is_closed(&lc->state);
-
-	if (!resume_answers(lc)) {
-		spin_unlock_bh(&link->tx_lock);
+	if (!resume_answers(lc))
 		return -EPROTO;
-	}
 	sanx_lconn_abort(lc);
-	sanx_xmit_run(link);
-	sanx_xmit_unlock(link);
-	if (!closed)
-		sanx_conn_reset(&lc->conn, ECONNRESET);
+	sanx_xmit_run(lc->link);
 	return 0;
 }
 

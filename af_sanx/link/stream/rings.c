@@ -286,7 +286,7 @@ static void rings_begin_again(struct sanx_lconn *lc)
 }
 
 /*
- * The peer leaves our ring.  tx_lock held.
+ * The peer leaves our ring.  tx_lock held, to be released by sanx_xmit_unlock().
  * Return: 0; -EPROTO if LEAVE is not permitted now, or its offset is wrong.
  */
 int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
@@ -295,9 +295,6 @@ int sanx_rings_leave(struct sanx_lconn *lc, const struct sanx_frame *f)
 	int move;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	/* tx_lock was released since frame_check_open() looked at the state. */
-	if (!sanx_lconn_is_open(&lc->state) || sanx_lconn_is_closed(&lc->state))
-		return 0;
 	if (f->offset != q->tail)
 		return -EPROTO;
 	move = sanx_rxgen_leave(&lc->rxgen, f->count, f->offset,

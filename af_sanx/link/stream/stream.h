@@ -71,7 +71,7 @@ u32 sanx_long_cutoff(const struct sanx_link *link);
 void sanx_long_tune(struct sanx_link *link);
 
 /* arrival.c */
-int sanx_lconn_frame(struct sanx_lconn *lc, const struct sanx_link *link,
+int sanx_lconn_frame(struct sanx_lconn *lc, struct sanx_link *link,
 		     const struct sanx_frame *f);
 
 /* close.c */
