@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rule for holding bytes back (af_sanx/conn/hold_rule.h).  Each two reasons
+ * The rule for holding bytes back (af_sanx/conn/hold_rule.h, pace.h).  Each two reasons
  * that can meet in one send() do so here, in each kind of send; each event meets
  * each way of holding back; and the pace of a sender is judged over stories with
  * a clock that wraps.
@@ -11,6 +11,7 @@
 #include <linux/module.h>
 
 #include "conn/hold_rule.h"
+#include "conn/pace.h"
 
 #define NONE		SANX_HELD_NONE
 #define COALESCED	SANX_HELD_COALESCED

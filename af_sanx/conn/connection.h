@@ -33,6 +33,7 @@
 #include "config/config.h"
 #include "hold_rule.h"
 #include "msgq.h"
+#include "pace.h"
 
 struct iov_iter;
 struct mem_cgroup;
