@@ -23,8 +23,8 @@ void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,
 		     struct sanx_frame *f)
 {
 	f->grant = link_credit_advertise(&link->credit);
-	sanx_msg_post_frame(link, slot, m, lc, f,
-			    sanx_frame_build(slot->buf, f));
+	m->bytes = sanx_frame_build(slot->buf, f);
+	sanx_msg_post(link, slot, m, lc, f);
 }
 
 /* Sends a frame without a body. */

@@ -31,12 +31,9 @@ struct sanx_slot *sanx_msg_slot(struct sanx_link *link);
 void sanx_msg_enable(struct sanx_wire_msg *m, struct sanx_lring *ring);
 void sanx_msg_write(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 		    const struct sanx_chunk *c, u64 offset, u32 len);
-void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
-			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
-			 const struct sanx_frame *f, u32 bytes);
-void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
-		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
-		       const struct sanx_frame *f);
+void sanx_msg_post(struct sanx_link *link, struct sanx_slot *slot,
+		   struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		   const struct sanx_frame *f);
 
 /* emit.c */
 void sanx_emit_frame(struct sanx_link *link, struct sanx_slot *slot,

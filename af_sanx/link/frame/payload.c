@@ -114,7 +114,9 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 	if (lc->posted > conn->tx.next)
 		sanx_txq_advance(&conn->tx, lc->posted - conn->tx.next);
 	if (payload_imm_ok(link, lc, f.flags, n)) {
-		sanx_msg_post_imm(link, slot, &m, lc, &f);
+		m.bytes = 0;
+		m.imm = sanx_imm_build(f.conn, f.flags);
+		sanx_msg_post(link, slot, &m, lc, &f);
 	} else {
 		f.credit = sanx_rxq_grant(&conn->rx);
 		lc->pending &= ~LCONN_P_CREDIT;
@@ -190,7 +192,7 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 		lc->pending &= ~LCONN_P_DATA;
 }
 
-/* Bytes that can be sent at once. */
+/* Bytes that can be sent at once: there is room for a frame, and none is before them. */
 static u32 payload_directly(const struct sanx_lconn *lc)
 {
 	const struct sanx_conn *conn = &lc->conn;
@@ -318,6 +320,7 @@ int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 		       enum sanx_publish how)
 {
 	struct sanx_link *link;
+	bool directly;
 	int err;
 
 	if (how == SANX_PUBLISH_HELD)
@@ -325,8 +328,14 @@ int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 	link = sanx_xmit_lock_push(lc);
 	err = sanx_lconn_takes(&lc->state);
 	if (!err) {
+		directly = len <= payload_directly(lc);
 		payload_taken(lc, len, urgent);
-		sanx_xmit_announce(lc);
+		if (directly)
+			sanx_payload_next(link, lc);
+		if (lc->posted != lc->end)
+			sanx_xmit_announce(lc);
+		else if (!lc->pending)
+			list_del_init(&lc->wait_turn);
 	}
 	sanx_xmit_unlock_push(link, how == SANX_PUBLISH_MORE);
 	return err;

@@ -26,8 +26,7 @@
  *	empty
  *
  * Context: tx_lock held.
- * Return: a slot.  The caller owns it until it calls sanx_msg_post_frame() or
- * sanx_msg_post_imm().
+ * Return: a slot.  The caller owns it until it calls sanx_msg_post().
  */
 struct sanx_slot *sanx_msg_slot(struct sanx_link *link)
 {
@@ -113,13 +112,15 @@ static void slot_fill(struct sanx_slot *slot, struct sanx_lconn *lc,
 }
 
 /*
- * Posts a message that delivers @f to the peer.  If posting fails, the link
- * ends, and the slot counts as posted: taking the link down handles it
- * (sanx_suspend_save()).  So the caller does not see the error.
+ * Posts a message that delivers @f to the peer.  tx_lock held.  @slot belongs to @link
+ * afterwards; @lc is not released before the completion.
+ *
+ * If posting fails, the link ends, and the slot counts as posted: taking the link down
+ * handles it (sanx_suspend_save()).  So the caller does not see the error.
  */
-static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
-		    struct sanx_wire_msg *m, struct sanx_lconn *lc,
-		    const struct sanx_frame *f)
+void sanx_msg_post(struct sanx_link *link, struct sanx_slot *slot,
+		   struct sanx_wire_msg *m, struct sanx_lconn *lc,
+		   const struct sanx_frame *f)
 {
 	int err;
 
@@ -145,23 +146,4 @@ static void wr_post(struct sanx_link *link, struct sanx_slot *slot,
 		return;
 	pr_debug("post to node %u failed: %d\n", link->payer->id, err);
 	sanx_link_kill_locked(link, SANX_END_LOST);
-}
-
-/* Posts a message that ends with a frame.  tx_lock held. */
-void sanx_msg_post_frame(struct sanx_link *link, struct sanx_slot *slot,
-			 struct sanx_wire_msg *m, struct sanx_lconn *lc,
-			 const struct sanx_frame *f, u32 bytes)
-{
-	m->bytes = bytes;
-	wr_post(link, slot, m, lc, f);
-}
-
-/* Posts a message whose write carries immediate data.  tx_lock held. */
-void sanx_msg_post_imm(struct sanx_link *link, struct sanx_slot *slot,
-		       struct sanx_wire_msg *m, struct sanx_lconn *lc,
-		       const struct sanx_frame *f)
-{
-	m->bytes = 0;
-	m->imm = sanx_imm_build(f->conn, f->flags);
-	wr_post(link, slot, m, lc, f);
 }
