@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames, immediate data and hellos (af_sanx/link/frame/frame.c).
+ * Frames, immediate data and hellos (af_sanx/link/frame/format.c).
  *
  * The first byte of the input chooses one of the three; the rest is what a peer has
  * sent.  What a parser accepts has to be in range for its type, and has to give the
@@ -8,7 +8,7 @@
  */
 #include "conn/msgq.h"
 #include "fuzz/fuzz.h"
-#include "link/frame/frame.h"
+#include "link/frame/format.h"
 #include "sim/shim/report.h"
 
 /* The wire format of a window at @wire says what the parser has said. */

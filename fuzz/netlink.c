@@ -15,7 +15,7 @@
  */
 #include "config/config.h"
 #include "fuzz/fuzz.h"
-#include "netlink/internal.h"
+#include "netlink/netlink_priv.h"
 #include "netlink/netlink_gen.h"
 #include "sim/sim.h"
 #include "socket/socket.h"

@@ -4,7 +4,7 @@
  *
  * The input is a list of events of one connection: a byte that says which, and what
  * belongs to it.  Frames of the peer have any values, mostly near those that are
- * valid, and pass the parsers of frame.c.  The events of this node come only when
+ * valid, and pass the parsers of format.c.  The events of this node come only when
  * they may.
  *
  * After each event the invariants of ringgen.h hold.  A frame that is refused has

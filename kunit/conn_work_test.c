@@ -11,7 +11,7 @@
 #include <linux/module.h>
 #include <linux/refcount.h>
 
-#include "conn/internal.h"
+#include "conn/conn_priv.h"
 
 /* Work that expires at one tick, and ticks at which it does. */
 #define MANY	64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames (af_sanx/link/frame/frame.c): building, the bytes on the wire, and a parser that
+ * Frames (af_sanx/link/frame/format.c): building, the bytes on the wire, and a parser that
  * takes every frame of the protocol and nothing else.
  *
  * What is right is written down here a second time, over plain bytes and
@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include "link/frame/frame.h"
+#include "link/frame/format.h"
 #include "conn/msgq.h"
 
 #define HDR	32

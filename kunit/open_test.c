@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What opens a link and a connection (af_sanx/link/frame/frame.c): hello, open, open_ack, resume
+ * What opens a link and a connection (af_sanx/link/frame/format.c): hello, open, open_ack, resume
  * and the window in them.  Each is taken as built, refused with any one field
  * wrong, and never trusted when it is random.
  */
@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include "link/frame/frame.h"
+#include "link/frame/format.h"
 #include "conn/msgq.h"
 
 /* The bytes of a good one of each. */

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "conn/internal.h"
+#include "conn/conn_priv.h"
 
 static const char * const event_names[__SANX_EVS] = {
 	[SANX_EV_CONNECT]	= "CONNECT",

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "dgram/carrier.h"
-#include "dgram/internal.h"
+#include "dgram/dgram_priv.h"
 #include "dgram/record.h"
 #include "link/peer/engine.h"
 #include "sim.h"

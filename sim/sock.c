@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
-#include "conn/internal.h"
+#include "conn/conn_priv.h"
 #include "link/peer/engine.h"
 #include "loop/loop.h"
 #include "program.h"

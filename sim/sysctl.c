@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sysctls of a node, in place of af_sanx/config/sysctl.c. */
-#include "config/internal.h"
+#include "config/config_priv.h"
 #include "sim.h"
 
 unsigned int sanx_mem_mb;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
-#include "dgram/internal.h"
+#include "dgram/dgram_priv.h"
 #include "link/peer/peer.h"
 #include "program.h"
 #include "wire.h"

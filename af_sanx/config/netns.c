@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include <net/netns/generic.h>
 
-#include "internal.h"
+#include "config_priv.h"
 
 static unsigned int sanx_net_id;
 

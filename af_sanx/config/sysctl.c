@@ -7,7 +7,7 @@
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 
-#include "internal.h"
+#include "config_priv.h"
 
 /* Longer than an answer over RDMA takes from a program that is running. */
 #define SPIN_US		20U

@@ -15,7 +15,7 @@
 
 #include "config/config.h"
 #include "config/cov.h"
-#include "internal.h"
+#include "conn_priv.h"
 #include "listener.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "config/config.h"
 #include "config/cov.h"
-#include "internal.h"
+#include "conn_priv.h"
 #include "trace.h"
 
 /* After a full backlog: retry after 1, 2, 4 ... 1000 ms. */

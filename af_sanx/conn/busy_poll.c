@@ -28,7 +28,7 @@
 #include <linux/sched/stat.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* A shorter time is not worth reading the clock. */
 #define BUSY_POLL_NS_MIN	2000U

@@ -34,7 +34,7 @@
 
 #include "config/config.h"
 #include "config/cov.h"
-#include "internal.h"
+#include "conn_priv.h"
 #include "trace.h"
 #include "watch.h"
 

@@ -2,7 +2,7 @@
 /* How a connection ends: one direction at a time, by a reset, or by close(). */
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 #include "trace.h"
 
 static void conn_wake_end(struct sanx_conn *conn)

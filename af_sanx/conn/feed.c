@@ -28,7 +28,7 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* Most bytes that are offered, and that are moved at once; and such pieces of one work. */
 #define FEED_OFFER	4096U

@@ -35,7 +35,7 @@
 #include <linux/timekeeping.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* "A 200 millisecond ceiling", tcp(7). */
 #define CORK_TIME	(HZ / 5)

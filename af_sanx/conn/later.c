@@ -11,7 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /*
  * Queue delayed work of a connection, of which the caller has a reference.

@@ -28,7 +28,7 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 #include "listener.h"
 
 /**

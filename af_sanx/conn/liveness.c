@@ -31,7 +31,7 @@
 #include <net/tcp.h>
 
 #include "config/cov.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* Interval of probes while something is on the way to the peer. */
 #define PROBE_EVERY	HZ

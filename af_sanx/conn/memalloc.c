@@ -17,7 +17,7 @@
 #include <linux/sched/mm.h>
 #include <net/sock.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 
 /* May memory reclaim wait for a socket?  Return: true if its owner has said so. */
 bool sanx_memalloc_needed(const struct sock *sk)

@@ -11,7 +11,7 @@
 #include <net/inet_hashtables.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 
 /*
  * The listening sock that TCP would give a connection to.  Under RCU, which keeps it.

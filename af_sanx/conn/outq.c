@@ -3,7 +3,7 @@
  * Bytes that send() took and that the peer was not given, or has not read.  The
  * figures are estimates that are comparable with those of TCP.
  */
-#include "internal.h"
+#include "conn_priv.h"
 
 /**
  * sanx_conn_outq() - SIOCOUTQ: bytes that TCP would hold in its send queue

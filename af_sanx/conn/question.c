@@ -10,7 +10,7 @@
 #include <linux/memcontrol.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* As ASKS_MAX of link/frame/outcome.h. */
 #define QUESTION_TRIES	8U

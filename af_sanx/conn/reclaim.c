@@ -18,7 +18,7 @@
  */
 #include "config/config.h"
 #include "config/cov.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* Interval of checks while idle_ms is 0, which turns reclaim off. */
 #define RECLAIM_NEVER	(30 * HZ)

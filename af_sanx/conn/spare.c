@@ -34,7 +34,7 @@
 #include <linux/sizes.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 
 /* TCP exceeds the limit by so much, because it checks it for each sk_buff. */
 #define SPARE_OVER	65536U

@@ -7,7 +7,7 @@
 #include <net/sock_reuseport.h>
 #include <net/xfrm.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 
 static bool reuseport_has_prog(const struct sock *sk)
 {

@@ -7,7 +7,7 @@
 #include <linux/export.h>
 #include <linux/kernel.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 
 #define NO	0xff
 

@@ -18,7 +18,7 @@
 #include <linux/timer.h>
 
 #include "config/cov.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /**
  * sanx_tx_timer_arm() - set the timer, unless it expires sooner already

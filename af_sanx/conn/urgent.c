@@ -17,7 +17,7 @@
  * byte with release.  So a reader that sees the byte in sanx_rxq_avail(), which
  * loads with acquire, sees the mark.
  */
-#include "internal.h"
+#include "conn_priv.h"
 
 /* Initialise urgent data of a new connection. */
 void sanx_urg_init(struct sanx_urg *urg)

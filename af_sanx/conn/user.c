@@ -8,7 +8,7 @@
  * connections and ports is about them.
  */
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* Set before the first connection is made, and not changed any more. */
 static const struct sanx_conn_service *service __ro_after_init;

@@ -6,7 +6,7 @@
 #include <linux/export.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "conn_priv.h"
 
 /* sk_data_ready and sk_write_space of TCP, which are not exported. */
 static void (*conn_native_data_ready)(struct sock *sk) __ro_after_init;

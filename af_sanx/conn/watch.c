@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Who is told what happens, from below. */
-#include "internal.h"
+#include "conn_priv.h"
 #include "trace.h"
 #include "watch.h"
 

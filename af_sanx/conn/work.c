@@ -12,7 +12,7 @@
 #include <linux/timer.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "conn_priv.h"
 
 /* Queues the work, with the reference that the timer had. */
 static void work_expired(struct timer_list *timer)

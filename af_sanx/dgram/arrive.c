@@ -24,7 +24,7 @@
 #include "config/config.h"
 #include "carrier.h"
 #include "record.h"
-#include "internal.h"
+#include "dgram_priv.h"
 
 static_assert(UDP_MAX_SEGMENTS <= DGRAM_SEGMENTS);
 

@@ -28,7 +28,7 @@
 
 #include "config/config.h"
 #include "carrier.h"
-#include "internal.h"
+#include "dgram_priv.h"
 #include "link/peer/engine.h"
 
 /* Connections to a node that it asks for: they take some lanes each. */

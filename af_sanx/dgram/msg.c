@@ -19,7 +19,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
-#include "internal.h"
+#include "dgram_priv.h"
 
 /* What UDP over IPv4 takes at most; what is longer is left to UDP. */
 #define DGRAM_MAX	(0xffff - sizeof(struct iphdr) - sizeof(struct udphdr))

@@ -26,7 +26,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
-#include "internal.h"
+#include "dgram_priv.h"
 #include "link/peer/engine.h"
 
 static DEFINE_MUTEX(ops_mutex); /* guards: writes of the tables below */

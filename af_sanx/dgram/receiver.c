@@ -11,7 +11,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
-#include "internal.h"
+#include "dgram_priv.h"
 
 /*
  * A packet that this node sends to itself seems to come in by the device that has the

@@ -16,7 +16,7 @@
 #include <net/xfrm.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "dgram_priv.h"
 #include "loop/loop.h"
 
 /* An address of a VRF is reached by the VRF's device, and is left to UDP. */

@@ -14,7 +14,7 @@
 #include <net/ipv6.h>
 #include <net/udp.h>
 
-#include "internal.h"
+#include "dgram_priv.h"
 
 /**
  * sanx_dgram_header_size() - bytes of a packet before the payload

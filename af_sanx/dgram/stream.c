@@ -15,7 +15,7 @@
 
 #include "config/config.h"
 #include "carrier.h"
-#include "internal.h"
+#include "dgram_priv.h"
 #include "record.h"
 
 /* Datagrams that are read or written at once, before others have their turn. */

@@ -9,7 +9,7 @@
 #include <net/netlink.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink_gen.h"
 
 static_assert(SANX_KEY_LEN == SANX_SECRET_LEN);

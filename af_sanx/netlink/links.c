@@ -2,7 +2,7 @@
 /* Links, over netlink. */
 #include <net/netlink.h>
 
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink_gen.h"
 
 static int link_put_moves(struct sk_buff *skb, const struct sanx_link_info *info)

@@ -14,7 +14,7 @@
 #include <net/netlink.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 

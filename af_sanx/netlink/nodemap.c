@@ -6,7 +6,7 @@
 #include <net/netlink.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink_gen.h"
 
 static int node_parse(struct sanx_nodemap_entry *e, struct nlattr *nest,

@@ -4,7 +4,7 @@
 #include <net/netlink.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink_gen.h"
 #include "socket/socket.h"
 

@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink_gen.h"
 
 static int put_what(struct sk_buff *skb, const struct sanx_rail_info *info)

@@ -14,7 +14,7 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
-#include "internal.h"
+#include "netlink_priv.h"
 #include "netlink_gen.h"
 #include "socket/socket.h"
 

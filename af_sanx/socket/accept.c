@@ -8,7 +8,7 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "socket_priv.h"
 
 static bool accept_ready(const struct sanx_sock *ss)
 {

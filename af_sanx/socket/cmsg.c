@@ -8,7 +8,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 static void put_ns(struct msghdr *msg, const struct timespec64 *ts, bool new)
 {

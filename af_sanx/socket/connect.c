@@ -9,7 +9,7 @@
  * Locks: lock_sock() serialises all of this, and is released while the caller
  * waits.
  */
-#include "internal.h"
+#include "socket_priv.h"
 #include "link/peer/engine.h"
 #include "loop/loop.h"
 

@@ -24,7 +24,7 @@
 #include <net/tcp.h>
 #include <net/transp_v6.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /**
  * sanx_native_ends() - the addresses and ports that TCP has for a socket

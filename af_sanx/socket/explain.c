@@ -9,7 +9,7 @@
  */
 #include <uapi/linux/sanx.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 #include "loop/loop.h"
 
 static_assert(sizeof(struct sanx_explain) == 72);

@@ -28,7 +28,7 @@
 #include "conn/trace.h"
 #include "conn/watch.h"
 #include "config/cov.h"
-#include "internal.h"
+#include "socket_priv.h"
 
 /* As in Documentation/netlink/specs/sanx.yaml, the counters without "fallback-". */
 static const char * const fallback_names[__SANX_FALLBACKS] = {

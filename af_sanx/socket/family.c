@@ -20,7 +20,7 @@
 
 #include "config/cov.h"
 #include "dgram/dgram.h"
-#include "internal.h"
+#include "socket_priv.h"
 
 /*
  * inet6_stream_ops, which ipv6 does not export; taken from a v6 socket.

@@ -7,7 +7,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /* Flags that options set.  The sock owns the others. */
 #define FLAGS	(BIT(SOCK_LINGER) | BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) | \

@@ -25,7 +25,7 @@
 #include <linux/security.h>
 #include <net/sock.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /*
  * A TCP and a UDP socket without a sock.  SELinux writes to their labels, which are

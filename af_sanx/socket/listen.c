@@ -5,7 +5,7 @@
  */
 #include <net/tcp_states.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 static bool may_listen(const struct sanx_sock *ss)
 {

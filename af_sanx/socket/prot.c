@@ -13,7 +13,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /* By family, AF_INET6 last, each with TCP's that it is a copy of; prot_mutex. */
 static struct proto prots[2];

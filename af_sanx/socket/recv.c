@@ -10,7 +10,7 @@
 #include <net/inet_common.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "socket_priv.h"
 
 /*
  * Can a peek wait for no more bytes?  A peek frees no ring memory, so it sees

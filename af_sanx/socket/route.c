@@ -5,7 +5,7 @@
 #include <net/ipv6_stubs.h>
 #include <net/route.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 static void set_v4(struct sanx_endpoint *ep, __be32 addr)
 {

@@ -12,7 +12,7 @@
 #include <net/tcp.h>
 
 #include "config/config.h"
-#include "internal.h"
+#include "socket_priv.h"
 
 /* Most bytes that are a few: send_row(). */
 #define SEND_FEW	4096

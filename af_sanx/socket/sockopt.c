@@ -10,7 +10,7 @@
 #include <net/tcp.h>
 #include <uapi/linux/sanx.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /* An option that the native socket does not know, at any level. */
 #define NO_OPTION	(-1)

@@ -3,7 +3,7 @@
 #include <linux/spinlock.h>
 #include <net/netns/generic.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 #include "link/peer/engine.h"
 
 /**

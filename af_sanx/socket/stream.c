@@ -15,7 +15,7 @@
 #include <net/inet_common.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /**
  * sanx_sk() - the AF_SANX part of a socket

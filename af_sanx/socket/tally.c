@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 #include <uapi/linux/sanx.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 static_assert(sizeof(struct sanx_tally) == 16);
 static_assert(sizeof(struct sanx_tally_row) == 88);

@@ -6,7 +6,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "socket_priv.h"
 
 /* Most bytes reported as an MSS; small enough for any program's arithmetic. */
 #define MSS_MAX	32768U

@@ -15,7 +15,7 @@
 #include <net/l3mdev.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 
 /*
  * TCP connections without a link, of all peers and of one, which is a node of the node map

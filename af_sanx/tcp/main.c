@@ -3,7 +3,7 @@
 #include <linux/module.h>
 #include <net/sock.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 #include "tcp.h"
 
 /*

@@ -9,7 +9,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 
 /* Tries to find a key that is not used. */
 #define KEY_TRIES	16

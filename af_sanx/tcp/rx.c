@@ -8,7 +8,7 @@
  */
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 
 /* Copies what is missing of @want bytes of a part.  Returns the bytes taken. */
 static u32 rx_part(struct tlink_rx *rx, void *part, u32 want,

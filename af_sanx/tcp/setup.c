@@ -12,7 +12,7 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 
 static void tlink_setup_work(struct work_struct *work);
 

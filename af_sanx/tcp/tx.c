@@ -23,7 +23,7 @@
 #include <linux/sched/mm.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 
 /* Payload of fewer bytes is copied. */
 #define TX_LEND		2048U

@@ -9,7 +9,7 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
-#include "internal.h"
+#include "tcp_priv.h"
 
 /* How long connecting and the answer may take, each; in jiffies. */
 #define WHO_TIME	HZ

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # layers.sh: do includes and calls go down only?  The table in Documentation/layers.rst
 # has the order.  Calls are those of the objects that the modules are linked of, built
-# for KVER (6.12).
+# for KVER (6.12).  Do too many files use each other in a circle, or is one too long?
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 cd "$SANX_TREE"
@@ -141,6 +141,16 @@ check_calls() {
 	[ -z "$found" ] || wrong "$found"
 }
 
+# check_lengths: files and headers that nobody reads in one go.
+check_lengths() {
+	local file most
+	while read -r file; do
+		most=800
+		[ "${file##*.}" = c ] || most=400
+		[ "$(wc -l <"$file")" -le "$most" ] || wrong "$file: has more than $most lines"
+	done < <(find af_sanx -name '*.[ch]' | sort)
+}
+
 while IFS=$'\t' read -r number folder names; do
 	rank[$folder]=$number
 	headers[$folder]=$names
@@ -148,5 +158,6 @@ done < <(rows)
 [ "${#rank[@]}" -ge 5 ] || die "$table has no table of layers"
 
 check_includes
+check_lengths
 check_calls
 exit "$rc"

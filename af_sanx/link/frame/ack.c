@@ -16,7 +16,7 @@
  *
  * A frame keeps its slot until then, with payload that it carries itself.  The memory
  * that it refers to is kept as well (lc->acked, chunk.c).  What is not acknowledged when
- * the link is lost is sent again on the next link (suspend.c).
+ * the link is lost is sent again on the next link (stream/suspend.c).
  *
  * Most frames of the peer carry a grant, so most acknowledgments come without
  * being asked for.  Where somebody waits for one that may not come, a DATA frame
@@ -29,7 +29,7 @@
 #include <linux/export.h>
 
 #include "config/cov.h"
-#include "parts.h"
+#include "frame_priv.h"
 
 /*
  * How long a sender waits for what the peer sends by itself, in jiffies: a

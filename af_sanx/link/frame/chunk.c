@@ -18,9 +18,9 @@
  *
  * - lc->chunks is in the order of the stream, and no offset is in two of them.
  * - Each byte from lc->acked to lc->end is in a chunk, or in the slot of a frame.  When
- *   the link is lost, suspend.c copies slots to chunks.
+ *   the link is lost, stream/suspend.c copies slots to chunks.
  * - While the connection is on a link (SANX_OWNER_LINK), its chunks are mapped for the
- *   wire of that, and else they are not; nor are those that suspend.c makes when the wire
+ *   wire of that, and else they are not; nor are those that stream/suspend.c makes when the wire
  *   has stopped.
  * - A chunk leaves the list when its last byte is acknowledged (ack.c), but lc->fill stays,
  *   and a few for the next bytes do: at the end of the list, with CHUNK_UNUSED in place of
@@ -35,7 +35,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "parts.h"
+#include "frame_priv.h"
 
 /*
  * Most bytes of memory of ours in one piece.  A stream has few messages of which a part is

@@ -12,7 +12,7 @@
  * (sanx_xmit_ok()), and clears the bit in lc->pending.  For RING,
  * sanx_offer_ring() clears it.
  */
-#include "parts.h"
+#include "frame_priv.h"
 
 /*
  * Finishes a frame, and posts the message that ends with it.  tx_lock held.  @link: the link,

@@ -5,9 +5,9 @@
  *	link	what holds all: its state, its peer's answers	link.c payer.c user.c
  *	lconn	the way from a connection to its link		lconn.c
  *	out	order of frames, payload, contents, messages	xmit.c payload.c emit.c wr.c
- *	in	the bytes of a frame				frame.c
+ *	in	the bytes of a frame				format.c
  *		acknowledgments					ack.c
- *	memory	to send from, to be written by the peer		chunk.c sndbuf.c lring.c
+ *	memory	to send from, to be written by the peer		chunk.c sndbuf.c ringmem.c
  *		its generations, and which is offered		ringgen.c offer.c
  *
  * link.tx_lock guards what is sent of a link, and the flags of its connections.
@@ -148,7 +148,7 @@ void sanx_offer_size(struct sanx_lconn *lc, const struct sanx_ringgen *gen);
 void sanx_offer_want(struct sanx_lconn *lc);
 void sanx_offer_check(struct sanx_lconn *lc, u64 tail);
 
-/* lring.c */
+/* ringmem.c */
 int sanx_lring_alloc(struct sanx_lring *ring, u32 size,
 		     const struct sanx_lconn *lc, struct sanx_link *link,
 		     enum sanx_claim claim);

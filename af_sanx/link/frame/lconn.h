@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Connections between nodes, and memory that they have: see lconn.c, lring.c and chunk.c. */
+/* Connections between nodes, and memory that they have: see lconn.c, ringmem.c and chunk.c. */
 #ifndef _SANX_LCONN_H
 #define _SANX_LCONN_H
 

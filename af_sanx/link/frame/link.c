@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 
 #include "conn/watch.h"
-#include "parts.h"
+#include "frame_priv.h"
 #include "info.h"
 
 static const char *const state_names[__SANX_LINK_STATES] = {

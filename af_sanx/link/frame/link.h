@@ -13,7 +13,7 @@
 #include <net/sanx_wire.h>
 
 #include "beat.h"
-#include "frame.h"
+#include "format.h"
 #include "link_credit.h"
 #include "outcome.h"
 #include "payer.h"
@@ -217,7 +217,7 @@ struct sanx_request {
  *	@heard if none was
  * @pace: how closely @beat looks after the peer
  * @others: number of other rails by which connections could go, as it was last looked
- *	at (rail.c); no lock
+ *	at (peer/rail.c); no lock
  * @next_sweep: when @beat calls sanx_lconn_sweep() again, in jiffies
  * @users: users that end before the wire's part is freed: attached connections,
  *	requests that are not answered, callers of sanx_lconn_link_get(), and one

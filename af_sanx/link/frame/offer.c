@@ -3,7 +3,7 @@
  * The ring that a connection offers to its peer: when it needs one, and which it advertises.
  * stream/rings.c makes it.
  */
-#include "parts.h"
+#include "frame_priv.h"
 
 /*
  * In bytes.  A stream whose reader keeps up never fills its memory, but gains

@@ -7,7 +7,7 @@
 #include <linux/math64.h>
 #include <linux/sizes.h>
 
-#include "parts.h"
+#include "frame_priv.h"
 
 /**
  * sanx_payer_put() - put a reference

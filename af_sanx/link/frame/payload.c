@@ -13,7 +13,7 @@
  * the write carries them and the frame is saved, on wires that have writes with
  * immediate data.
  */
-#include "parts.h"
+#include "frame_priv.h"
 
 /*
  * Is a grant or a stream credit about to be due?  The limits are at most half

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 #include "config/config.h"
-#include "frame.h"
+#include "format.h"
 
 /**
  * enum sanx_auth_phase - what one end of a link knows of the other

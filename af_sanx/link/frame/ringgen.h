@@ -51,7 +51,7 @@
 
 #include <linux/types.h>
 
-#include "frame.h"
+#include "format.h"
 
 /* DATA carries the number of a generation modulo this. */
 #define SANX_RINGGEN_MOD	4U

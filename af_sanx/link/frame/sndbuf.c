@@ -6,7 +6,7 @@
  * SO_SNDBUF (lc->sndbuf_max) may make it smaller.  If the peer's reader does not read, a
  * sender may keep more, beyond the window (spare.c of the core).
  */
-#include "parts.h"
+#include "frame_priv.h"
 
 /* Bytes while the peer has no ring; about what TCP takes on a new connection. */
 #define SNDBUF_MIN	65536U

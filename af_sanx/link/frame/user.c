@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-#include "parts.h"
+#include "frame_priv.h"
 
 /**
  * struct sanx_user - a user with network namespaces of his own

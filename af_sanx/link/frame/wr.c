@@ -18,7 +18,7 @@
  * the last of its connection, because the release of the connection waits for
  * it.
  */
-#include "parts.h"
+#include "frame_priv.h"
 
 /**
  * sanx_msg_slot() - take a slot for a frame
@@ -140,7 +140,7 @@ void sanx_msg_post(struct sanx_link *link, struct sanx_slot *slot,
 		link->timed_at = ktime_get_ns();
 	}
 
-	/* Posted frames of a lost link are sent again: suspend.c. */
+	/* Posted frames of a lost link are sent again: stream/suspend.c. */
 	err = link->wire->post(link->wl, m);
 	if (!err)
 		return;

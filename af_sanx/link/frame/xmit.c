@@ -22,7 +22,7 @@
  * the request), then connections in round robin with one frame each, then OPEN
  * and RESUME, then PONG and PING.
  */
-#include "parts.h"
+#include "frame_priv.h"
 
 static_assert(SANX_WIRE_RECVS >= LINK_CREDIT_RECVS_MIN);
 static_assert(SANX_RECVS_MIN >= LINK_CREDIT_RECVS_MIN);

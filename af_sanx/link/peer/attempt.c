@@ -9,7 +9,7 @@
  * that node rejects the request of the other, which then waits for the winner's link
  * (admit.c).
  *
- * If no link is up, a connect waits for one, for a bounded time (connect.c).  When that time
+ * If no link is up, a connect waits for one, for a bounded time (choose.c).  When that time
  * expires, or the peer refuses, a backoff follows, in which connects do not wait.  A link
  * from the peer ends the backoff.
  */

@@ -4,7 +4,7 @@
  *
  * link->tx_lock guards link->pace, and the timer: it is set only while the link is not dying,
  * and link_end() deletes it behind that.  It is a timer and not a work item, as it expires a
- * few times in a second for each rail to each peer.  rail.c says which link asks for a rail,
+ * few times in a second for each rail to each peer.  care.c says which link asks for a rail,
  * and has the others ask when that one has doubts.
  */
 #include "config/cov.h"

@@ -7,7 +7,7 @@
  * to a node, each in a lane of its own, and connections are distributed among
  * them.  A connection stays in its lane.
  *
- * Lanes from SANX_LANES_MAX on are for standby links, which carry no connections: rail.c.
+ * Lanes from SANX_LANES_MAX on are for standby links, which carry no connections: care.c.
  *
  * A peer is made when it is first used, and freed when the namespace stops; and when the node
  * map changes and does not have the node.

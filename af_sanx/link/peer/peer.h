@@ -11,13 +11,17 @@
  *		which lane goes by which			care.c
  *	lane	its links					lane.c lane.h
  *		attempts at one					attempt.c
- *		a connection finds its lane			connect.c waiters.c
+ *		a connection finds its lane			choose.c waiters.c
  *		a request of the peer for a link		admit.c
  *		links for suspended connections			retry.c presence.h
  *	link	what the two nodes say before the first frame	setup.c auth.c cause.c
  *		from its allocation to its end			life.c
  *		the heartbeat					beat.c
  *		requests for connections			serve.c
+ *		what arrives on it				upcall.c
+ *	and	how the core calls the engine			ops.c
+ *		which wires there are				wires.c
+ *		what sanxctl shows				dump.c
  *
  * References go upwards: a lconn has one of its link, and a link has one of its peer,
  * whose lanes live as long as it does: until its lnet stops or the node map loses it.
@@ -315,7 +319,7 @@ void sanx_attempt_ends(struct sanx_lane *lane);
 void sanx_attempt_work(struct work_struct *work);
 void sanx_attempt_start(struct work_struct *work);
 
-/* connect.c */
+/* choose.c */
 int sanx_lane_connect(struct sanx_lconn *lc);
 
 /* waiters.c */

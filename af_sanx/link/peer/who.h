@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 #include "config/config.h"
-#include "link/frame/frame.h"
+#include "link/frame/format.h"
 
 #define SANX_WHO_MAGIC		SANX_WIRE_WHO
 #define SANX_WHO_VERSION	1

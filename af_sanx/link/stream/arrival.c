@@ -11,7 +11,7 @@
  * (frame_arrive()), and programs and the core are told (frame_tell()); the answer to OPEN
  * alone takes the lock once more, as what the core says decides what the peer may be told.
  */
-#include "parts.h"
+#include "stream_priv.h"
 
 /**
  * enum frame_then - what follows once tx_lock is released; bits

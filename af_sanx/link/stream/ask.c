@@ -21,7 +21,7 @@
  * an OPEN ends this.
  */
 #include "config/cov.h"
-#include "parts.h"
+#include "stream_priv.h"
 
 static void ask_arm(struct sanx_link *link, unsigned long delay)
 {

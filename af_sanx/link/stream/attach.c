@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A connection gets on a link: with its id, its first memory and the module of its wire. */
-#include "parts.h"
+#include "stream_priv.h"
 
 /**
  * sanx_lconn_find() - find a connection by its id

@@ -8,7 +8,7 @@
  * trip.  The side that answers sends no CLOSE of its own later, because nobody would read
  * it.  If both sides send CLOSE at once, both answer.
  */
-#include "parts.h"
+#include "stream_priv.h"
 
 /*
  * How long a closed connection waits for a live peer that does not read, in

@@ -25,7 +25,7 @@
  */
 #include <linux/sched/clock.h>
 
-#include "parts.h"
+#include "stream_priv.h"
 
 #define GROW_TIMES	4
 

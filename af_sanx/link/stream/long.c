@@ -22,7 +22,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "parts.h"
+#include "stream_priv.h"
 
 /* Pages that one send() lends at a time. */
 #define LONG_PAGES	64U

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 
 #include "config/cov.h"
-#include "parts.h"
+#include "stream_priv.h"
 
 /* The peer may use its id for another connection from here on. */
 static void release_id(struct sanx_lconn *lc, struct sanx_link *link)

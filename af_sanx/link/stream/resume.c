@@ -17,7 +17,7 @@
  * lnet.lock serialises all attempts to attach a suspended connection.  lc->link
  * changes under lnet.lock and the tx_lock of the old link.
  */
-#include "parts.h"
+#include "stream_priv.h"
 
 static enum attached resume_map_result(int err)
 {

@@ -27,7 +27,7 @@
 #include <linux/slab.h>
 
 #include "config/cov.h"
-#include "parts.h"
+#include "stream_priv.h"
 
 /* Delay before memory for the first ring is requested again, in jiffies. */
 #define RINGS_AGAIN	HZ

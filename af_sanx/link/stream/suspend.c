@@ -18,7 +18,7 @@
 #include <linux/slab.h>
 
 #include "config/cov.h"
-#include "parts.h"
+#include "stream_priv.h"
 
 /*
  * Makes memory for bytes from @offset on, which were sent in frames, as if they had been

@@ -15,7 +15,7 @@
  *
  * link->tx_lock guards lc->txgen.
  */
-#include "parts.h"
+#include "stream_priv.h"
 
 /**
  * sanx_window_ok() - can we send to a connection of the peer?

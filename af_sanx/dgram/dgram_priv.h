@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations for the files of af_sanx/dgram/ only. */
-#ifndef _SANX_DGRAM_INTERNAL_H
-#define _SANX_DGRAM_INTERNAL_H
+#ifndef _SANX_DGRAM_PRIV_H
+#define _SANX_DGRAM_PRIV_H
 
 #include <linux/in6.h>
 #include <linux/seqlock.h>
@@ -161,4 +161,4 @@ void sanx_carriers_serve(struct net *net);
 int sanx_carriers_init(void);
 void sanx_carriers_exit(void);
 
-#endif /* _SANX_DGRAM_INTERNAL_H */
+#endif /* _SANX_DGRAM_PRIV_H */

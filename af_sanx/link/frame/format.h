@@ -7,13 +7,13 @@
  * in frames.  It is written into the peer's ring first, and a DATA frame on the
  * same channel then announces it.
  *
- * Documentation/protocol.rst is the specification.  This file and frame.c are
+ * Documentation/protocol.rst is the specification.  This file and format.c are
  * its only implementation.  They are pure: no socket and no device.
  *
  * Names here: F_FULL is rwnd-limited.
  */
-#ifndef _SANX_FRAME_H
-#define _SANX_FRAME_H
+#ifndef _SANX_FORMAT_H
+#define _SANX_FORMAT_H
 
 #include <linux/build_bug.h>
 #include <linux/in6.h>
@@ -372,4 +372,4 @@ int sanx_hello_parse(struct sanx_hello_info *info, const void *buf,
 void sanx_hello_build(struct sanx_hello *hello,
 		      const struct sanx_hello_info *info);
 
-#endif /* _SANX_FRAME_H */
+#endif /* _SANX_FORMAT_H */

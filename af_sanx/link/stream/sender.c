@@ -15,7 +15,7 @@
  */
 #include <linux/uio.h>
 
-#include "parts.h"
+#include "stream_priv.h"
 
 /*
  * Is the last of @n bytes urgent, if the caller sends @len bytes?  As with TCP,

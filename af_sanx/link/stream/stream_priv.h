@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the files of this folder share; stream.h has what others use. */
-#ifndef _SANX_STREAM_PARTS_H
-#define _SANX_STREAM_PARTS_H
+#ifndef _SANX_STREAM_PRIV_H
+#define _SANX_STREAM_PRIV_H
 
 #include "stream.h"
 
@@ -59,4 +59,4 @@ int sanx_window_ring(struct sanx_lconn *lc, const struct sanx_frame *f);
 int sanx_window_resume(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       const struct sanx_window_info *win);
 
-#endif /* _SANX_STREAM_PARTS_H */
+#endif /* _SANX_STREAM_PRIV_H */

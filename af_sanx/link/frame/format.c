@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Frames: parsing, with all checks of values from the wire, and building.  See
- * frame.h and Documentation/protocol.rst.
+ * format.h and Documentation/protocol.rst.
  *
  * A parser copies each value out of the buffer once and checks the copy.  So a
  * buffer that the peer changes meanwhile cannot pass a check and then differ.
@@ -16,7 +16,7 @@
 #include <asm/byteorder.h>
 
 #include "conn/msgq.h"
-#include "frame.h"
+#include "format.h"
 
 /**
  * struct frame_rule - checks for the frames of one type

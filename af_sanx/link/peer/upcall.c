@@ -4,7 +4,7 @@
  *
  * Frames of a link are processed in softirq, one at a time and in order.
  * Nothing that arrives is trusted: sanx_frame_parse() has checked each value by
- * itself, and this file, conn.c, arrival.c and their callees check it against the
+ * itself, and this file, arrival.c of stream/ and their callees check it against the
  * state of the connection.  A value that no correct peer sends is counted as a
  * protocol error and ends the link.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations for the files of af_sanx/netlink/ only. */
-#ifndef _SANX_NETLINK_INTERNAL_H
-#define _SANX_NETLINK_INTERNAL_H
+#ifndef _SANX_NETLINK_PRIV_H
+#define _SANX_NETLINK_PRIV_H
 
 #include <net/genetlink.h>
 
@@ -56,4 +56,4 @@ bool sanx_nl_put_bytes(struct sk_buff *skb, u64 sent, u64 came);
 void sanx_monitor_init(void);
 void sanx_monitor_exit(void);
 
-#endif /* _SANX_NETLINK_INTERNAL_H */
+#endif /* _SANX_NETLINK_PRIV_H */

@@ -11,8 +11,8 @@
  *
  * link->tx_lock guards all of it.
  */
-#ifndef _SANX_FRAME_PARTS_H
-#define _SANX_FRAME_PARTS_H
+#ifndef _SANX_FRAME_PRIV_H
+#define _SANX_FRAME_PRIV_H
 
 #include "frames.h"
 
@@ -62,7 +62,7 @@ void sanx_link_doubt(struct sanx_link *link);
 bool sanx_ack_wanted(const struct sanx_lconn *lc);
 bool sanx_ack_last(const struct sanx_lconn *lc);
 
-/* lring.c */
+/* ringmem.c */
 bool sanx_lring_mapped(const struct sanx_lring *ring);
 bool sanx_lring_disabled(const struct sanx_lring *ring);
 
@@ -82,4 +82,4 @@ void sanx_payer_unclaim(struct sanx_payer *payer, u32 pages);
 bool sanx_user_full(const struct sanx_user *user, u32 pages);
 void sanx_user_half_open(struct sanx_user *user, int n);
 
-#endif /* _SANX_FRAME_PARTS_H */
+#endif /* _SANX_FRAME_PRIV_H */

@@ -20,8 +20,8 @@
  * outside of link.tx_lock.  Only tlink.tail is changed without it, by post(), whose
  * calls the engine serialises, and who reads tlink.sending.
  */
-#ifndef _SANX_TCP_INTERNAL_H
-#define _SANX_TCP_INTERNAL_H
+#ifndef _SANX_TCP_PRIV_H
+#define _SANX_TCP_PRIV_H
 
 #include <linux/completion.h>
 #include <linux/net.h>
@@ -230,4 +230,4 @@ void tlink_unmap(struct sanx_wire_map *map);
 void tlink_enable(const struct sanx_wire_map *map);
 u8 *tlink_target(struct tlink_map *map, const struct tlink_write *w);
 
-#endif /* _SANX_TCP_INTERNAL_H */
+#endif /* _SANX_TCP_PRIV_H */

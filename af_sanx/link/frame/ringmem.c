@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "parts.h"
+#include "frame_priv.h"
 
 static u32 ring_pages(const struct sanx_lring *ring)
 {

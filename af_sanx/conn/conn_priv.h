@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations for the files of af_sanx/conn/ only. */
-#ifndef _SANX_CONN_INTERNAL_H
-#define _SANX_CONN_INTERNAL_H
+#ifndef _SANX_CONN_PRIV_H
+#define _SANX_CONN_PRIV_H
 
 #include "conn.h"
 
@@ -103,4 +103,4 @@ void sanx_urg_init(struct sanx_urg *urg);
 /* memalloc.c */
 bool sanx_memalloc_needed(const struct sock *sk);
 
-#endif /* _SANX_CONN_INTERNAL_H */
+#endif /* _SANX_CONN_PRIV_H */

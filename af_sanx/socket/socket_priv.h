@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Declarations for the files of af_sanx/socket/ only. */
-#ifndef _SANX_SOCKET_INTERNAL_H
-#define _SANX_SOCKET_INTERNAL_H
+#ifndef _SANX_SOCKET_PRIV_H
+#define _SANX_SOCKET_PRIV_H
 
 #include <linux/poll.h>
 #include <linux/wait.h>
@@ -142,4 +142,4 @@ int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
 void sanx_socks_add(struct sanx_sock *ss);
 void sanx_socks_del(struct sanx_sock *ss, bool defer);
 
-#endif /* _SANX_SOCKET_INTERNAL_H */
+#endif /* _SANX_SOCKET_PRIV_H */
