@@ -281,11 +281,11 @@ static struct list_head *first_unused(const struct sanx_lconn *lc, u32 *n)
 	return first;
 }
 
-/* What is free in lc->fill is not used any more. */
-static void fill_cut(struct sanx_lconn *lc)
+/* lc->fill has no bytes from @end on. */
+static void fill_cut(struct sanx_lconn *lc, u64 end)
 {
-	if (lc->fill && lc->fill->to > lc->end)
-		lc->fill->to = lc->end;
+	if (lc->fill && lc->fill->to > end)
+		lc->fill->to = end;
 }
 
 /* Adds a chunk behind all that are used.  tx_mutex, tx_lock held. */
@@ -294,8 +294,7 @@ void sanx_chunk_add(struct sanx_lconn *lc, struct sanx_chunk *c)
 	u32 n;
 
 	lockdep_assert_held(&lc->link->tx_lock);
-	if (lc->fill && lc->fill->to > c->from)
-		lc->fill->to = c->from;
+	fill_cut(lc, c->from);
 	list_add_tail(&c->node, first_unused(lc, &n));
 }
 
@@ -362,12 +361,9 @@ static bool chunk_keep_unused(struct sanx_lconn *lc, struct sanx_chunk *c)
 	return true;
 }
 
-/**
- * sanx_chunks_acked() - take what is acknowledged out of the list
- * @lc: the connection; lc->acked has moved
- * @spent: chunks are added to it, for sanx_chunks_spent()
- *
- * Context: tx_lock held.
+/*
+ * Takes what is acknowledged out of the list, as lc->acked has moved; @spent gets it, for
+ * sanx_chunks_spent().  tx_lock held.
  */
 void sanx_chunks_acked(struct sanx_lconn *lc, struct list_head *spent)
 {
@@ -403,6 +399,20 @@ void sanx_chunks_spent(struct sanx_link *link, struct list_head *spent)
 		sanx_chunk_unmap(c, link);
 		sanx_chunk_free(c);
 	}
+}
+
+/**
+ * sanx_chunks_settle() - free what is acknowledged
+ * @lc: the connection
+ *
+ * Context: tx_lock held.
+ */
+void sanx_chunks_settle(struct sanx_lconn *lc)
+{
+	LIST_HEAD(spent);
+
+	sanx_chunks_acked(lc, &spent);
+	sanx_chunks_spent(lc->link, &spent);
 }
 
 /* Return: the current or last link, with a reference. */
@@ -452,16 +462,14 @@ static bool fill_unused(struct sanx_lconn *lc)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
 	struct list_head *first;
-	LIST_HEAD(spent);
 	u32 n;
 
 	first = first_unused(lc, &n);
 	if (n) {
-		fill_cut(lc);
+		fill_cut(lc, lc->end);
 		fill_set(lc, list_entry(first, struct sanx_chunk, node));
 		/* The one before may be acknowledged. */
-		sanx_chunks_acked(lc, &spent);
-		sanx_chunks_spent(link, &spent);
+		sanx_chunks_settle(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
 	return n;
@@ -474,7 +482,6 @@ static bool fill_unused(struct sanx_lconn *lc)
 static int fill_publish(struct sanx_lconn *lc, struct sanx_chunk *c)
 {
 	struct sanx_link *link = sanx_lconn_lock(lc);
-	LIST_HEAD(spent);
 	int err = 0;
 
 	c->from = lc->end;
@@ -486,8 +493,7 @@ static int fill_publish(struct sanx_lconn *lc, struct sanx_chunk *c)
 		sanx_chunk_add(lc, c);
 		fill_set(lc, c);
 		/* The one before may be acknowledged. */
-		sanx_chunks_acked(lc, &spent);
-		sanx_chunks_spent(link, &spent);
+		sanx_chunks_settle(lc);
 	}
 	spin_unlock_bh(&link->tx_lock);
 	if (err)

@@ -68,6 +68,7 @@ bool sanx_lring_disabled(const struct sanx_lring *ring);
 
 /* chunk.c */
 void sanx_chunk_add(struct sanx_lconn *lc, struct sanx_chunk *c);
+void sanx_chunks_acked(struct sanx_lconn *lc, struct list_head *spent);
 
 /* sndbuf.c */
 u32 sanx_sndbuf_cap(const struct sanx_lconn *lc);

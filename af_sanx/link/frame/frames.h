@@ -175,8 +175,8 @@ void *sanx_chunk_tail(struct sanx_lconn *lc, u32 want, enum sanx_chunk_kind kind
 bool sanx_chunk_lacks(struct sanx_lconn *lc);
 u32 sanx_chunk_keep(struct sanx_lconn *lc, u64 offset, const u8 *data, u32 len);
 void sanx_chunk_insert(struct sanx_lconn *lc, struct sanx_chunk *c, u64 offset);
-void sanx_chunks_acked(struct sanx_lconn *lc, struct list_head *spent);
 void sanx_chunks_spent(struct sanx_link *link, struct list_head *spent);
+void sanx_chunks_settle(struct sanx_lconn *lc);
 int sanx_chunks_map(struct sanx_lconn *lc);
 void sanx_chunks_unmap(struct sanx_lconn *lc);
 void sanx_chunks_over(struct sanx_lconn *lc);

@@ -150,7 +150,6 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		       u32 id, const struct sanx_window_info *win)
 {
 	struct sanx_conn *conn = &lc->conn;
-	LIST_HEAD(spent);
 	int err, err2;
 
 	lockdep_assert_held(&lc->link->tx_lock);
@@ -175,8 +174,7 @@ static int resume_take(struct sanx_lconn *lc, const struct sanx_frame *f,
 		return err;
 	}
 	WRITE_ONCE(lc->acked, f->offset);
-	sanx_chunks_acked(lc, &spent);
-	sanx_chunks_spent(lc->link, &spent);
+	sanx_chunks_settle(lc);
 	lc->ack_asked = f->offset;
 	/* A link that flaps does not keep a closed connection (UNREAD_MAX). */
 	if (!sanx_lconn_is_closed(&lc->state))
