@@ -282,10 +282,24 @@ static void copy_to(const u8 *from, size_t n, const struct iov_iter *to, size_t 
 	}
 }
 
+bool sim_nofault;
+
+size_t fault_in_iov_iter_readable(const struct iov_iter *i, size_t n)
+{
+	sim_point();
+	if (!i->pages || i->pos + n <= i->fault)
+		return 0;
+	return i->pos + n - max(i->pos, i->fault);
+}
+
 size_t _copy_from_iter(void *to, size_t n, struct iov_iter *from)
 {
+	bool nofault = sim_nofault;
 	size_t half;
 
+	sim_nofault = false;
+	if (nofault && from->pages && !sim_rnd(8))
+		n = sim_rnd(n);
 	n = copy_most(from, n);
 	half = n / 2;
 	copy_from(to, half, from, from->pos);

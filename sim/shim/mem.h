@@ -154,6 +154,11 @@ struct iov_iter {
 size_t _copy_from_iter(void *to, size_t n, struct iov_iter *from);
 size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *to);
 #define copy_from_iter(to, n, from)	_copy_from_iter(to, n, from)
+size_t fault_in_iov_iter_readable(const struct iov_iter *i, size_t n);
+/* The next copy finds pages that are there, and may find that some are not. */
+extern bool sim_nofault;
+#define pagefault_disable()	((void)(sim_nofault = true))
+#define pagefault_enable()	((void)0)
 ssize_t iov_iter_get_pages2(struct iov_iter *i, struct page **pages,
 			    size_t most, unsigned int n, size_t *start);
 

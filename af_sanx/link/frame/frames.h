@@ -135,7 +135,7 @@ void sanx_ack_work(struct work_struct *work);
 const struct sanx_slot *sanx_ack_oldest(struct sanx_link *link);
 
 /* payload.c */
-int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
+int sanx_payload_inline(struct sanx_lconn *lc, struct iov_iter *from, u32 len,
 			bool urgent);
 int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 		       enum sanx_publish how);

@@ -13,6 +13,9 @@
  * the write carries them and the frame is saved, on wires that have writes with
  * immediate data.
  */
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
 #include "frame_priv.h"
 
 /*
@@ -72,13 +75,18 @@ static bool payload_rwnd_limited(const struct sanx_lconn *lc)
 		!sanx_sndbuf_room(lc));
 }
 
-/* Posts the next @len bytes of the stream: @data in the frame, or if that is NULL, from @c. */
+/* Where the payload of a frame is. */
+static void *payload_of(const struct sanx_slot *slot)
+{
+	return slot->buf + sizeof(struct sanx_frame_hdr);
+}
+
+/* Posts the next @len bytes of the stream: from @c, or if that is NULL, those in @slot. */
 static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
-			 const void *data,
+			 struct sanx_slot *slot,
 			 const struct sanx_chunk *c, u32 len, u8 flags)
 {
 	struct sanx_conn *conn = &lc->conn;
-	struct sanx_slot *slot = sanx_msg_slot(link);
 	struct sanx_frame f = {
 		.type	= SANX_FRAME_DATA,
 		.flags	= flags,
@@ -90,12 +98,11 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 	int n = 0;
 
 	sanx_msg_init(&m);
-	if (data) {
-		f.len = len;
-		memcpy(slot->buf + sizeof(struct sanx_frame_hdr), data, len);
-	} else {
+	if (c) {
 		f.flags |= SANX_FRAME_F_IN_RING;
 		n = payload_writes(&m, lc, c, lc->posted, len);
+	} else {
+		f.len = len;
 	}
 	lc->posted += len;
 	WRITE_ONCE(link->tx_bytes, link->tx_bytes + len);
@@ -171,7 +178,8 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 {
 	u32 most = min_t(u64, SANX_WIRE_PAYLOAD_MAX, lc->announced - lc->posted), len;
 	const struct sanx_chunk *c = sanx_chunk_at(lc, lc->posted);
-	const void *data = NULL;
+	struct sanx_slot *slot;
+	const void *data;
 	u8 flags = 0;
 
 	if (WARN_ON_ONCE(!c)) {
@@ -180,14 +188,17 @@ void sanx_payload_next(struct sanx_link *link, struct sanx_lconn *lc)
 	}
 	most = min_t(u64, most, lc->conn.tx.limit - lc->posted);
 	most = payload_urgent(lc, most, &flags);
+	slot = sanx_msg_slot(link);
 	if (!lc->txgen.win.size || most <= link->inline_max) {
 		len = min(most, link->inline_max);
 		data = sanx_chunk_bytes(c, lc->posted, &len);
+		memcpy(payload_of(slot), data, len);
+		c = NULL;
 	} else {
 		len = min3(most, lc->txgen.win.size, payload_most(link, c));
 		len = payload_span(lc, c, len);
 	}
-	payload_post(link, lc, data, c, len, len < most ? 0 : flags);
+	payload_post(link, lc, slot, c, len, len < most ? 0 : flags);
 	if (lc->posted == lc->announced)
 		lc->pending &= ~LCONN_P_DATA;
 }
@@ -213,28 +224,52 @@ static void payload_taken(struct sanx_lconn *lc, u32 len, bool urgent)
 		lc->urgent = lc->end;
 }
 
+/*
+ * Copies payload to a slot.
+ * Return: the slot, or NULL if not all of it was in memory.
+ */
+static struct sanx_slot *payload_copy(struct sanx_link *link, struct iov_iter *from, u32 len)
+{
+	struct sanx_slot *slot = sanx_msg_slot(link);
+	size_t n;
+
+	pagefault_disable();
+	n = copy_from_iter(payload_of(slot), len, from);
+	pagefault_enable();
+	if (likely(n == len))
+		return slot;
+	iov_iter_revert(from, n);
+	sanx_slot_free(link, slot);
+	return NULL;
+}
+
 /**
  * sanx_payload_inline() - send payload in a frame, at once
  * @lc: the connection
- * @data: the bytes
+ * @from: the bytes; advanced by those that were sent
  * @len: number of bytes, at least 1
  * @urgent: the last byte is urgent
  *
  * Context: process, conn->tx_mutex held; takes tx_lock.
  * Return: 0; -EAGAIN if it cannot be sent now, or the connection was closed;
- * -EPIPE if the connection is not open.
+ * -EPIPE if the connection is not open; -EFAULT if not all bytes are in memory now.
  */
-int sanx_payload_inline(struct sanx_lconn *lc, const void *data, u32 len,
+int sanx_payload_inline(struct sanx_lconn *lc, struct iov_iter *from, u32 len,
 			bool urgent)
 {
 	struct sanx_link *link = sanx_xmit_lock_push(lc);
 	int err = sanx_lconn_takes(&lc->state);
+	struct sanx_slot *slot = NULL;
 
 	if (!err && (len > link->inline_max || len > payload_directly(lc)))
 		err = -EAGAIN;
 	if (!err) {
+		slot = payload_copy(link, from, len);
+		err = slot ? 0 : -EFAULT;
+	}
+	if (!err) {
 		payload_taken(lc, len, urgent);
-		payload_post(link, lc, data, NULL, len,
+		payload_post(link, lc, slot, NULL, len,
 			     urgent ? SANX_FRAME_F_URGENT : 0);
 		if (!lc->pending)
 			list_del_init(&lc->wait_turn);
@@ -272,7 +307,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 			break;
 		payload_taken(lc, n, false);
 		done += n;
-		payload_post(link, lc, NULL, c, n,
+		payload_post(link, lc, sanx_msg_slot(link), c, n,
 			     done == len ? SANX_FRAME_F_ASK : 0);
 	}
 	if (done) {

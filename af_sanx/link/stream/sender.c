@@ -13,6 +13,7 @@
  * lc->posted and lc->announced.  The sender loads lc->posted under tx_mutex
  * alone, as a hint.
  */
+#include <linux/sched/signal.h>
 #include <linux/uio.h>
 
 #include "stream_priv.h"
@@ -26,40 +27,22 @@ static bool send_urgent(size_t n, size_t len, u32 room, int flags)
 	return (flags & MSG_OOB) && (n == len || n == room);
 }
 
-static ssize_t send_frame(struct sanx_lconn *lc, struct iov_iter *from,
-			  size_t len, u32 most, int flags)
-{
-	u8 buf[SANX_INLINE_MAX];
-	size_t n;
-	int err;
-
-	/*
-	 * The copy may fault, so it comes before a slot or a link credit is
-	 * taken.
-	 */
-	n = copy_from_iter(buf, min_t(size_t, len, most), from);
-	if (!n)
-		return -EFAULT;
-	err = sanx_payload_inline(lc, buf, n, send_urgent(n, len, 0, flags));
-	if (err) {
-		iov_iter_revert(from, n);
-		return err;
-	}
-	return n;
-}
-
 /* Return: bytes that were sent; if none, the error. */
 static ssize_t send_inline(struct sanx_lconn *lc, struct iov_iter *from,
 			   size_t len, u32 most, int flags)
 {
-	size_t done = 0;
-	ssize_t n;
+	size_t done = 0, n;
+	int err;
 
 	do {
-		n = send_frame(lc, from, len - done, most, flags);
-		if (n < 0)
-			return done ?: n;
-		done += n;
+		n = min_t(size_t, len - done, most);
+		err = sanx_payload_inline(lc, from, n, send_urgent(n, len - done, 0, flags));
+		if (!err)
+			done += n;
+		/* What is not in memory is fetched without tx_lock. */
+		else if (err != -EFAULT || fatal_signal_pending(current) ||
+			 fault_in_iov_iter_readable(from, n))
+			return done ?: err;
 	} while (done < len);
 	return done;
 }
