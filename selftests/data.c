@@ -316,6 +316,25 @@ SANX_TEST(fault_in_middle)
 	EXPECT_EQ(0, memcmp(buf, "next", 4));
 }
 
+/* Pages that are not in memory are fetched. */
+SANX_TEST(not_in_memory)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char buf[16], zero[16] = {};
+
+	ASSERT_NE(MAP_FAILED, map);
+	for (int i = 0; i < 2; i++) {
+		memset(map, 'x', 2 * page);
+		ASSERT_EQ(0, madvise(map, 2 * page, MADV_DONTNEED));
+		EXPECT_EQ(8, send(self->end[i], map + page - 4, 8, 0));
+		EXPECT_EQ(8, recv_exact(self->end[!i], buf, 8));
+		EXPECT_EQ(0, memcmp(buf, zero, 8));
+	}
+	munmap(map, 2 * page);
+}
+
 SANX_TEST(not_connected)
 {
 	int fd = client_socket(variant);
