@@ -85,6 +85,12 @@ void sanx_link_ask(struct sanx_link *link);
 bool sanx_link_quiet(const struct sanx_link *link);
 unsigned long sanx_link_heard(const struct sanx_link *link);
 
+/* The time between two beats of the heart of a link, in jiffies. */
+static inline unsigned long sanx_beat_every(void)
+{
+	return msecs_to_jiffies(READ_ONCE(heartbeat_ms));
+}
+
 /* A link is used, or about to be; tx_lock held.  If it rests, it looks after its peer again. */
 static inline void sanx_link_used(struct sanx_link *link)
 {

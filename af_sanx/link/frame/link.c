@@ -275,11 +275,6 @@ void sanx_link_put(struct sanx_link *link)
 	kref_put(&link->refs, link_free);
 }
 
-static unsigned long beat_every(void)
-{
-	return msecs_to_jiffies(READ_ONCE(heartbeat_ms));
-}
-
 /**
  * sanx_link_beat() - what the heartbeat knows of a link that is up
  * @link: the link
@@ -293,7 +288,7 @@ struct beat sanx_link_beat(const struct sanx_link *link, unsigned int times)
 	return (struct beat) {
 		.heard		= READ_ONCE(link->heard),
 		.asked		= READ_ONCE(link->asked),
-		.every		= times * beat_every(),
+		.every		= times * sanx_beat_every(),
 		.failover	= READ_ONCE(link->others) ?
 				  times * msecs_to_jiffies(READ_ONCE(failover_ms)) : 0,
 		.pace		= link->pace,
@@ -321,7 +316,7 @@ bool sanx_link_quiet(const struct sanx_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
 	return time_before(READ_ONCE(link->heard), link->asked) &&
-	       jiffies - link->asked >= beat_every();
+	       jiffies - link->asked >= sanx_beat_every();
 }
 
 /**
@@ -336,7 +331,7 @@ bool sanx_link_quiet(const struct sanx_link *link)
 unsigned long sanx_link_heard(const struct sanx_link *link)
 {
 	unsigned long heard = READ_ONCE(link->heard);
-	unsigned long before = link->asked - beat_every();
+	unsigned long before = link->asked - sanx_beat_every();
 
 	lockdep_assert_held(&link->tx_lock);
 	return time_after(before, heard) ? before : heard;

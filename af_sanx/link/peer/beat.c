@@ -10,11 +10,6 @@
 #include "config/cov.h"
 #include "peer.h"
 
-static unsigned long beat_every(void)
-{
-	return msecs_to_jiffies(READ_ONCE(heartbeat_ms));
-}
-
 /* How much longer a standby link waits before it asks, and for the answer. */
 #define STANDBY_TIMES	2
 
@@ -24,7 +19,7 @@ static unsigned long beat_every(void)
  */
 static unsigned long beat_setup(const struct sanx_link *link, unsigned long failover)
 {
-	unsigned long most = BEATS_LOST * beat_every();
+	unsigned long most = BEATS_LOST * sanx_beat_every();
 
 	if (READ_ONCE(link->state) != SANX_LINK_ACCEPTING)
 		return most;
@@ -78,7 +73,7 @@ static u32 beat_sees(struct sanx_link *link, const struct beat *b)
 static bool beat_stuck(struct sanx_link *link)
 {
 	const struct sanx_slot *slot = sanx_ack_oldest(link);
-	unsigned long most = BEATS_LOST * beat_every();
+	unsigned long most = BEATS_LOST * sanx_beat_every();
 
 	return slot && time_after_eq(jiffies, slot->at + most) &&
 	       time_after_eq(jiffies, link->acked_at + most);

@@ -15,10 +15,6 @@
  *
  * care.c sees to all of that.
  */
-#include <linux/random.h>
-#include <linux/sched/mm.h>
-
-#include "config/cov.h"
 #include "peer.h"
 
 static_assert(RAILS_MAX == SANX_NODE_RAILS);

@@ -16,7 +16,6 @@
  * lost.
  */
 #include <linux/export.h>
-#include <linux/sched/mm.h>
 #include <net/ipv6.h>
 
 #include "config/cov.h"

@@ -19,7 +19,6 @@
  * No memory is mapped for the peer for this, so no peer can name the pages.
  */
 #include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/uio.h>
 
 #include "stream_priv.h"

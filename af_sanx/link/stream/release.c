@@ -6,9 +6,6 @@
  * frames before.  When a link is lost, connections that are not over are suspended
  * (suspend.c) and lose no bytes.
  */
-#include <linux/sched/mm.h>
-#include <linux/slab.h>
-
 #include "config/cov.h"
 #include "stream_priv.h"
 

@@ -15,9 +15,7 @@
  * .resume_req.
  */
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 
-#include "config/cov.h"
 #include "stream_priv.h"
 
 /*
