@@ -471,6 +471,7 @@ static void pace_turn(struct kunit *test)
  * @near: the one before was fast
  * @delay: ns since a delay has begun, or 0 for none
  * @follows: the result
+ * @excuses: if the timer took the sender for one that has stopped, that does not count
  */
 struct follow_case {
 	const char *desc;
@@ -481,6 +482,7 @@ struct follow_case {
 	bool near;
 	u32 delay;
 	bool follows;
+	bool excuses;
 };
 
 #define GAP	(LONGEST / 4)
@@ -496,14 +498,16 @@ static const struct follow_case follow_cases[] = {
 	{ "slept and preempted", GAP, LONGEST, .slept = true,
 	  .preempted = true, .near = true },
 	{ "preempted after a fast piece", 10 * LONGEST, LONGEST,
-	  .preempted = true, .near = true, .follows = true },
+	  .preempted = true, .near = true, .follows = true, .excuses = true },
+	{ "preempted, and not late", 0, LONGEST, .preempted = true, .near = true,
+	  .follows = true },
 	{ "preempted after a slow piece", GAP, LONGEST, .preempted = true },
 	{ "slow after a fast piece", GAP, LONGEST, .near = true },
 	{ "within the delay", 0, LONGEST, .delay = LONGEST / 2 - 1,
 	  .follows = true },
 	{ "the delay is over", 0, LONGEST, .delay = LONGEST / 2 },
 	{ "the delay is over, preempted", GAP, LONGEST, .preempted = true,
-	  .near = true, .delay = LONGEST / 2 },
+	  .near = true, .delay = LONGEST / 2, .excuses = true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(follow, follow_cases, desc);
@@ -524,6 +528,7 @@ static void pace_follows(struct kunit *test)
 			.slept = 7,
 			.preempted = U32_MAX,
 			.near = c->near,
+			.slow = true,
 			.ns = LONGEST / 2,
 			.since = now.ns - c->delay,
 		};
@@ -533,6 +538,7 @@ static void pace_follows(struct kunit *test)
 						      c->delay),
 				    c->follows, "from %u", starts[i]);
 		KUNIT_EXPECT_EQ(test, p.near, c->gap < c->longest / 4);
+		KUNIT_EXPECT_EQ(test, p.slow, !c->excuses);
 		KUNIT_EXPECT_EQ(test, p.last, now.ns);
 		KUNIT_EXPECT_EQ(test, p.slept, now.slept);
 		KUNIT_EXPECT_EQ(test, p.preempted, now.preempted);

@@ -55,7 +55,7 @@
  * sanx_pace_received() (any context) and sanx_pace_over() (the timer).  Several
  * CPUs may write @sends.  A lost count or a lost reset moves an announcement by
  * at most one delay.  So does a time that is taken for one of 4.3 s later.
- * @slow and @pause belong to the timer.
+ * @pause belongs to the timer, and so does @slow, but that the sender clears it.
  */
 struct sanx_pace {
 	int	sends;
@@ -156,9 +156,10 @@ static inline void sanx_pace_sent(struct sanx_pace *p,
  *
  * A sender that has slept since the previous send has waited for something.  One
  * that was preempted after a fast piece may be late for lack of the CPU only: on
- * one CPU, the reader takes it after each announcement.  So a sender that
- * announces each event when it happens, and sleeps or works in between, is never
- * delayed.
+ * one CPU, the reader takes it after each announcement.  The timer may have expired
+ * meanwhile, and taken the sender for one that does not go on; that does not count
+ * (@p->slow).  So a sender that announces each event when it happens, and sleeps or
+ * works in between, is never delayed.
  *
  * Bytes that are held back are announced after @p->ns here too, because the
  * timer may be late: under PREEMPT_RT, and under load elsewhere, it runs in a
@@ -173,10 +174,13 @@ static inline bool sanx_pace_follows(struct sanx_pace *p,
 {
 	/* hold_timer() writes it, too. */
 	bool near = now->ns - READ_ONCE(p->last) < longest / 4;
-	bool follows = near || (p->near && p->preempted != now->preempted);
+	bool late = !near && p->near && p->preempted != now->preempted;
+	bool follows = near || late;
 
 	if (p->slept != now->slept || !longest)
 		follows = false;
+	else if (late)
+		WRITE_ONCE(p->slow, false);
 	if (!armed) {
 		WRITE_ONCE(p->ns, READ_ONCE(p->fast) ? longest : longest / 2);
 		p->since = now->ns;
@@ -257,12 +261,12 @@ static inline void sanx_pace_over(struct sanx_pace *p, u32 now, bool held)
 	if (quick && !held)
 		return;
 	if (sanx_pace_goes_on(p, sends, now, held)) {
-		p->slow = false;
+		WRITE_ONCE(p->slow, false);
 		p->pause = SANX_COALESCE_PAUSE;
-	} else if (!p->slow) {
-		p->slow = true;
+	} else if (!READ_ONCE(p->slow)) {
+		WRITE_ONCE(p->slow, true);
 	} else {
-		p->slow = quick;
+		WRITE_ONCE(p->slow, quick);
 		WRITE_ONCE(p->sends, -(int)p->pause);
 		if (quick)
 			p->pause = min(2 * p->pause, SANX_QUICK_PAUSE_MAX);
