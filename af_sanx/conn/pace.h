@@ -55,7 +55,7 @@
  * sanx_pace_received() (any context) and sanx_pace_over() (the timer).  Several
  * CPUs may write @sends.  A lost count or a lost reset moves an announcement by
  * at most one delay.  So does a time that is taken for one of 4.3 s later.
- * @pause belongs to the timer, and so does @slow, but that the sender clears it.
+ * The timer alone writes @pause.  It sets and clears @slow; the sender clears it, too.
  */
 struct sanx_pace {
 	int	sends;
@@ -156,10 +156,13 @@ static inline void sanx_pace_sent(struct sanx_pace *p,
  *
  * A sender that has slept since the previous send has waited for something.  One
  * that was preempted after a fast piece may be late for lack of the CPU only: on
- * one CPU, the reader takes it after each announcement.  The timer may have expired
- * meanwhile, and taken the sender for one that does not go on; that does not count
- * (@p->slow).  So a sender that announces each event when it happens, and sleeps or
- * works in between, is never delayed.
+ * one CPU, the reader takes it after each announcement.  So a sender that
+ * announces each event when it happens, and sleeps or works in between, is never
+ * delayed.
+ *
+ * The timer may expire while such a sender has no CPU, and sanx_pace_over() then takes
+ * it for one that does not go on.  The send that follows takes that back: it clears
+ * @p->slow.
  *
  * Bytes that are held back are announced after @p->ns here too, because the
  * timer may be late: under PREEMPT_RT, and under load elsewhere, it runs in a
@@ -247,8 +250,9 @@ static inline bool sanx_pace_goes_on(const struct sanx_pace *p, u32 sends,
  *
  * A sender that does not go on, twice in a row, does not stream, and its next
  * sends are announced at once.  It must fail twice, because it can fail once when
- * the reader had its CPU.  With TCP_NODELAY the number of these sends is doubled
- * each time that this happens again.
+ * the reader had its CPU; with TCP_NODELAY sanx_pace_follows() sees that, and the
+ * failure does not count.  With TCP_NODELAY the number of these sends is doubled each
+ * time that this happens again.
  */
 static inline void sanx_pace_over(struct sanx_pace *p, u32 now, bool held)
 {
