@@ -568,12 +568,12 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_consume);
  * @q: the queue
  *
  * A credit is due when half of the ring, less sanx_ring_slack(), is free and not
- * granted, or SANX_CREDIT_MAX bytes are.  That is rare enough to cost little, and
- * early enough for a sender of a continuous stream to have room (the delayed
- * acknowledgments of SOVIA).  A later one would break a promise: a reader that
- * waits for half of the ring (SO_RCVLOWAT) gets it without a credit, because the
- * sender leaves at most the slack unused.  A sender cannot wait for ever: a full
- * ring that was read to its end always makes a credit due.
+ * granted.  That is rare enough to cost little, and early enough for a sender of a
+ * continuous stream to have room (the delayed acknowledgments of SOVIA).  A later
+ * one would break a promise: a reader that waits for half of the ring (SO_RCVLOWAT)
+ * gets it without a credit, because the sender leaves at most the slack unused.  A
+ * sender cannot wait for ever: a full ring that was read to its end always makes a
+ * credit due.
  *
  * The slack of a ring of up to 64 KiB is a quarter, and so is what makes a credit
  * due.  A ring of at most SANX_RING_FIRST bytes needs one half instead.  With a
@@ -586,9 +586,8 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_rxq_consume);
  */
 bool sanx_rxq_credit_due(const struct sanx_rxq *q)
 {
-	u32 size = READ_ONCE(q->size), due;
+	u32 size = READ_ONCE(q->size), due = size / 2 - sanx_ring_slack(size);
 
-	due = min(size / 2 - sanx_ring_slack(size), SANX_CREDIT_MAX);
 	if (size <= SANX_RING_FIRST)
 		due *= 2;
 	/* Signed: if the ring has just become larger, @granted can be ahead. */

@@ -42,8 +42,6 @@
 #define SANX_RING_MAX	1048576U
 /* Size of a connection's first ring.  Devices do not write it. */
 #define SANX_RING_FIRST	1024U
-/* Most bytes that are read before a credit is due. */
-#define SANX_CREDIT_MAX	98304U
 
 /* See sanx_ring_slack(). */
 #define SANX_SLACK_MAX	16384U

@@ -26,7 +26,7 @@ static bool payload_news(const struct sanx_link *link,
 			 const struct sanx_lconn *lc)
 {
 	const struct sanx_rxq *q = &lc->conn.rx;
-	u32 few = min(q->size / 4, SANX_CREDIT_MAX) / 2;
+	u32 few = q->size / 8;
 
 	return link_credit_unadvertised(&link->credit) >= SANX_WIRE_RECVS / 8 ||
 	       (s64)(READ_ONCE(q->head) + q->size - q->granted) >= (s64)few;
