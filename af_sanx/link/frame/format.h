@@ -94,7 +94,7 @@ enum sanx_frame_type {
 #define SANX_FRAME_GEN_SHIFT	6
 /*
  * Flag of DATA: with this frame the sender has used all of its credit, or has
- * filled a send buffer of the size of the ring.
+ * filled a send buffer of the size of the ring; or the frame is a quarter of the ring.
  */
 #define SANX_FRAME_F_FULL	0x20
 /*

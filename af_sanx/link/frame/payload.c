@@ -64,15 +64,17 @@ static int payload_writes(struct sanx_wire_msg *m, struct sanx_lconn *lc,
 }
 
 /*
- * Would a larger ring take more?  Either all credit is used, or the send buffer
- * is full, whose size follows that of the ring unless SO_SNDBUF limits it.
+ * Is a larger ring wanted?  It would take more: all credit is used, or the send buffer is
+ * full, whose size follows that of the ring unless SO_SNDBUF limits it.  Or the message is
+ * so much of it that the peer sends a credit for each one or two (sanx_rxq_credit_due()).
  */
-static bool payload_rwnd_limited(const struct sanx_lconn *lc)
+static bool payload_rwnd_limited(const struct sanx_lconn *lc, u32 len)
 {
+	u32 size = lc->txgen.win.size;
+
 	return lc->posted == lc->conn.tx.limit ||
-	       (lc->txgen.win.size &&
-		sanx_sndbuf_cap(lc) == lc->txgen.win.size &&
-		!sanx_sndbuf_room(lc));
+	       (size && (len >= size / 4 ||
+			 (sanx_sndbuf_cap(lc) == size && !sanx_sndbuf_room(lc))));
 }
 
 /* Where the payload of a frame is. */
@@ -107,7 +109,7 @@ static void payload_post(struct sanx_link *link, struct sanx_lconn *lc,
 	lc->posted += len;
 	WRITE_ONCE(link->tx_bytes, link->tx_bytes + len);
 	f.flags |= lc->txgen.nr << SANX_FRAME_GEN_SHIFT & SANX_FRAME_F_GEN;
-	if (payload_rwnd_limited(lc))
+	if (payload_rwnd_limited(lc, len))
 		f.flags |= SANX_FRAME_F_FULL;
 	if (sanx_ack_wanted(lc))
 		f.flags |= SANX_FRAME_F_ASK;

@@ -14,7 +14,7 @@
  * tcp_rmem[2] unless SO_RCVBUF is set.  The goal is a ring that holds what the
  * reader reads in grow_ms.  The ring grows by a factor of GROW_TIMES, each time
  * after GROW_TIMES rings full in a row that were read within grow_ms each, and
- * for which the sender had no room for more (F_FULL).  A slow reader needs no
+ * for which the sender wanted a larger one (F_FULL).  A slow reader needs no
  * larger ring.  There is a limit for the memory of all rings (SANX_CLAIM_GROWN).
  *
  * rings.c makes and advertises the ring.
