@@ -22,10 +22,10 @@
 #define MOST		1000000U
 #define LEN		100U
 
-enum kind { STREAM, QUICK, CORK, KINDS };
+enum kind { STREAM, CORK, KINDS };
 
 /* What happens to a piece of each kind that is as any other. */
-static const enum sanx_held usual[KINDS] = { COALESCED, COALESCED, CORKED };
+static const enum sanx_held usual[KINDS] = { COALESCED, CORKED };
 
 /**
  * struct reason - something about a piece that is not as usual
@@ -40,7 +40,7 @@ struct reason {
 };
 
 #define IN(kind)	BIT(kind)
-#define IN_ALL		(IN(STREAM) | IN(QUICK) | IN(CORK))
+#define IN_ALL		(IN(STREAM) | IN(CORK))
 
 static void nothing(struct sanx_piece_sent *p)
 {
@@ -123,14 +123,14 @@ static const struct reason reasons[] = {
 	{ "nothing", nothing, 0 },
 	{ "urgent", urgent, IN_ALL },
 	{ "almost 32 KiB", cork_almost_full, 0 },
-	{ "32 KiB", cork_full, IN(QUICK) | IN(CORK) },
-	{ "almost 64 KiB", coalesced_almost_full, IN(QUICK) | IN(CORK) },
+	{ "32 KiB", cork_full, IN(CORK) },
+	{ "almost 64 KiB", coalesced_almost_full, IN(CORK) },
 	{ "64 KiB", coalesced_full, IN_ALL },
-	{ "no small piece", not_small, IN(STREAM) | IN(QUICK) },
+	{ "no small piece", not_small, IN(STREAM) },
 	{ "a piece that is small yet", barely_small, 0 },
-	{ "no stream", no_stream, IN(STREAM) | IN(QUICK) },
-	{ "late, or after a sleep", late, IN(STREAM) | IN(QUICK) },
-	{ "no bound for the delay", unbounded, IN(STREAM) | IN(QUICK) },
+	{ "no stream", no_stream, IN(STREAM) },
+	{ "late, or after a sleep", late, IN(STREAM) },
+	{ "no bound for the delay", unbounded, IN(STREAM) },
 	{ "more bytes than can be counted", held_wraps, IN_ALL },
 	{ "almost half of the window", window_almost_half, 0 },
 	{ "half of the window", window_half, IN_ALL },
@@ -143,7 +143,6 @@ static struct sanx_piece_sent piece(enum kind kind)
 		.held_max = MOST,
 		.small = SMALL,
 		.more = kind == CORK,
-		.quick = kind == QUICK,
 		.streams = true,
 		.follows = true,
 		.bounded = true,
@@ -174,22 +173,6 @@ static void hold_crossings(struct kunit *test)
 						    a->desc, b->desc);
 			}
 		}
-	}
-}
-
-/* TCP_NODELAY does not take the cork out, and changes nothing about it. */
-static void hold_cork_with_nodelay(struct kunit *test)
-{
-	struct sanx_piece_sent p, q;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		p = piece(CORK);
-		reasons[i].apply(&p);
-		q = p;
-		q.quick = true;
-		KUNIT_EXPECT_EQ_MSG(test, sanx_hold_rule(&q),
-				    sanx_hold_rule(&p), "%s", reasons[i].desc);
 	}
 }
 
@@ -585,7 +568,6 @@ static void pace_until_over(struct kunit *test)
 
 static struct kunit_case hold_cases[] = {
 	KUNIT_CASE(hold_crossings),
-	KUNIT_CASE(hold_cork_with_nodelay),
 	KUNIT_CASE(hold_sizes),
 	KUNIT_CASE_PARAM(hold_ends, end_gen_params),
 	KUNIT_CASE(pace_streams),

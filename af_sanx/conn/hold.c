@@ -156,21 +156,20 @@ static enum sanx_held hold_ask(struct sanx_conn *conn, size_t len, int flags)
 		.small = conn->ops->piece,
 		.urgent = flags & MSG_OOB,
 		.more = flags & MSG_MORE,
-		.quick = !(flags & MSG_BATCH),
 		.streams = true,
 		.follows = true,
 		.bounded = true,
 	};
 	enum sanx_held held = sanx_hold_rule(&piece);
+	bool quick = !(flags & MSG_BATCH);
 
 	if (held != SANX_HELD_COALESCED)
 		return held;
 	/* What costs more to find out. */
-	if (piece.quick)
+	if (quick)
 		piece.follows = hold_follows(conn);
 	piece.bounded = hold_bounded() &&
-			sanx_pace_turn(&hold->pace, piece.quick,
-				       READ_ONCE(hold->armed));
+			sanx_pace_turn(&hold->pace, quick, READ_ONCE(hold->armed));
 	return sanx_hold_rule(&piece);
 }
 

@@ -54,8 +54,6 @@
  * has something to do while a sender on another CPU continues.
  */
 #define SANX_COALESCE_BYTES	65536U
-/* The same with TCP_NODELAY ("quick" in names). */
-#define SANX_QUICK_BYTES	32768U
 
 /**
  * enum sanx_held - how bytes are held back
@@ -99,10 +97,9 @@ enum sanx_hold_end {
  *	costs little compared with it
  * @urgent: its last byte is urgent
  * @more: TCP_CORK or MSG_MORE
- * @quick: TCP_NODELAY
  * @streams: the sender streams, see sanx_pace_streams()
- * @follows: with @quick: it follows the previous send fast, see
- *	sanx_pace_follows()
+ * @follows: it follows the previous send fast, or may follow it late, as without
+ *	TCP_NODELAY: sanx_pace_follows()
  * @bounded: the delay can be kept short
  */
 struct sanx_piece_sent {
@@ -112,7 +109,6 @@ struct sanx_piece_sent {
 	u32	small;
 	bool	urgent;
 	bool	more;
-	bool	quick;
 	bool	streams;
 	bool	follows;
 	bool	bounded;
@@ -136,8 +132,7 @@ static inline enum sanx_held sanx_hold_rule(const struct sanx_piece_sent *p)
 						SANX_HELD_NONE;
 	if (!p->streams || !p->follows || !p->bounded || p->len >= p->small)
 		return SANX_HELD_NONE;
-	return held < (p->quick ? SANX_QUICK_BYTES : SANX_COALESCE_BYTES) ?
-	       SANX_HELD_COALESCED : SANX_HELD_NONE;
+	return held < SANX_COALESCE_BYTES ? SANX_HELD_COALESCED : SANX_HELD_NONE;
 }
 
 /**
