@@ -98,7 +98,10 @@ def asked:
 		f("loop"; "nodelay"; 1024);
 		larger(f("unix"; "nodelay"; 1024); f("tcp"; "nodelay"; 1024)); 2; 4),
 	  atleast("verbs, 1 KiB, TCP_NODELAY, against rsockets";
-		f("verbs"; "nodelay"; 1024); f("rsockets"; "nodelay"; 1024); 5; 8)),
+		f("verbs"; "nodelay"; 1024); f("rsockets"; "nodelay"; 1024); 5; 8),
+	  ((16384, 65536) as $size
+	  | atleast("verbs, \($size | size), TCP_NODELAY, against raw";
+		f("verbs"; "nodelay"; $size); f("raw"; "stream"; $size); 0.85; 0.95))),
 	(select(measured("dgram"))
 	| atmost("loop, datagram of 1 B, against UDP";
 		f("loop"; "dgram"; 1); f("tcp"; "dgram"; 1); 0.5; 0.5),
@@ -125,6 +128,12 @@ def asked:
 	| (16384, 65536) as $size
 	| atleast("tcp-rail, stream of \($size | size), against tcp";
 		f("tcp-rail"; "stream"; $size); f("tcp"; "stream"; $size); 0.8; 0.9)),
+	(select(has_path("tcp-rail") and measured("nodelay"))
+	| ((1024, 65536) as $size
+	  | atleast("tcp-rail, \($size | size), TCP_NODELAY, against tcp";
+		f("tcp-rail"; "nodelay"; $size); f("tcp"; "nodelay"; $size); 0.8; 0.9)),
+	  atmost("tcp-rail, 1 B, buffer of 256 KiB, against tcp";
+		f("tcp-rail"; "large"; 1); f("tcp"; "large"; 1); 1.3; 1.1)),
 	(("loop", "verbs") as $p
 	| atmost("\($p), idle connection, both ends, against 16 KiB";
 		f($p; "idle"; 0); 16384; 1; 0.5),
