@@ -108,7 +108,7 @@ struct sanx_chunk {
  * @passed: links that have come up since, on which it was not resumed; lnet.lock
  * @id: our id
  * @peer_id: the peer's id
- * @asks: links that were lost before the peer's answer; tx_lock
+ * @asks: links that were lost since the peer has answered last; tx_lock
  * @resume_key: &struct sanx_auth.resume of the link that it was opened on
  * @txgen: the generation of the peer's ring that we write; written under
  *	tx_lock, the size of its window is also read without it

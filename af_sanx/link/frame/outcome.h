@@ -74,7 +74,7 @@ enum outcome {
  * outcome_of_end() - a link ends: what becomes of a connection on it?
  * @why: why it ends
  * @state: the state of the connection, not RELEASED
- * @asks: links that were lost before the peer's answer
+ * @asks: links that were lost since the peer has answered last
  *
  * Where the peer does not know the connection yet, another link serves as well; but one that
  * was tried too often may be what ends links.

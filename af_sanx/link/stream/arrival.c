@@ -280,10 +280,13 @@ static int frame_open_rej(struct sanx_lconn *lc, const struct sanx_frame *f, u32
 	if (!rej_fits(&lc->conn, f->count) || !frame_answers(lc))
 		return -EPROTO;
 	closed = sanx_lconn_is_closed(&lc->state);
-	if (busy && !closed)
+	if (busy && !closed) {
 		sanx_lconn_set_phase(lc, SANX_LCONN_IDLE);
-	else
+		/* What the peer answers does not end links. */
+		lc->asks = 0;
+	} else {
 		sanx_lconn_abort(lc);
+	}
 	if (!closed)
 		*then |= busy ? THEN_BUSY : THEN_REFUSED;
 	sanx_xmit_run(lc->link);
