@@ -105,7 +105,8 @@ static inline enum lane_state lane_next(enum lane_state state, enum lane_event e
  * @LANE_CARRIES: the link that takes the connections is up, and not about to go
  * @LANE_WAITED: a connect() waits for a link
  * @LANE_SUSPENDS: a connection has lost its link
- * @LANE_UNTRIED: there are rails that were not tried
+ * @LANE_UNTRIED: there are rails that were not tried; with LANE_CARRIES, only those that
+ *	connections are not to leave
  * @LANE_TIME: the time for a link is not over
  */
 enum lane_sees {
@@ -141,10 +142,13 @@ enum lane_then {
 static inline enum lane_then lane_after_failure(enum lane_state state, u32 sees)
 {
 	bool wanted = sees & (LANE_WAITED | LANE_SUSPENDS);
+	u32 more = LANE_RUNS | LANE_UNTRIED | LANE_TIME;
 
-	/* It was for another rail; what waited did not want that of the link. */
+	/* It was for another rail.  Who waits does so because connections are to leave this one. */
+	if (sees & LANE_CARRIES && sees & LANE_WAITED)
+		return (sees & more) == more ? LANE_GOES_ON : LANE_REFUSES;
 	if (sees & LANE_CARRIES || (state == LANE_UP && !wanted))
-		return sees & LANE_WAITED ? LANE_REFUSES : LANE_RESTS;
+		return LANE_RESTS;
 	if (!(sees & LANE_RUNS))
 		return LANE_REFUSES;
 	/* Whoever connects next tries the others, if there are any. */
