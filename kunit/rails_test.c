@@ -399,6 +399,35 @@ static void rebalance_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, v.load[1]);
 }
 
+/*
+ * A rail that another lane cannot use is held, with links on it: those who share the load
+ * with it stay where they are, and who does not shares in what is left.
+ */
+static void held_test(struct kunit *test)
+{
+	struct rails_view v = {
+		.usable	= BIT(0) | BIT(1) | BIT(2),
+		.well	= BIT(0) | BIT(1) | BIT(2),
+		.kind	= { 0, 1, 0 },
+		.weight	= { 1, 1, 1 },
+		.spread	= true,
+	};
+	struct rails r = {};
+	unsigned long wait;
+
+	rails_failed(&r, 0, 0, HOLD, 0);
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, 2, 1, &wait));
+	KUNIT_EXPECT_EQ(test, HOLD - 1, wait);
+	KUNIT_EXPECT_EQ(test, NONE, rails_move(&r, &v, 1, 1, &wait));
+	KUNIT_EXPECT_EQ(test, 0, rails_move(&r, &v, 1, HOLD, &wait));
+	/* No link is up on it: what is left has another order. */
+	v.well = BIT(1) | BIT(2);
+	KUNIT_EXPECT_EQ(test, 1, rails_move(&r, &v, 2, 1, &wait));
+	v.usable = BIT(0) | BIT(1);
+	v.well = BIT(0) | BIT(1);
+	KUNIT_EXPECT_EQ(test, 1, rails_move(&r, &v, 2, 1, &wait));
+}
+
 /* Connections are given in turn, as often as the weights say. */
 static void give_test(struct kunit *test)
 {
@@ -474,6 +503,7 @@ static struct kunit_case rails_cases[] = {
 	KUNIT_CASE(tier_test),
 	KUNIT_CASE(settle_test),
 	KUNIT_CASE(rebalance_test),
+	KUNIT_CASE(held_test),
 	KUNIT_CASE(give_test),
 	KUNIT_CASE(jitter_test),
 	KUNIT_CASE(wrap_test),

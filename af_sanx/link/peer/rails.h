@@ -302,7 +302,9 @@ static inline void rails_up(struct rails *r, unsigned int i, unsigned long now)
  * @wait: set to the time until a rail is not held any more, or ULONG_MAX
  *
  * A lane moves only to a rail on which a link is up and that is not held; and within
- * the tier only if that makes the load more equal, so that lanes come to rest.
+ * the tier only if that makes the load more equal, so that lanes come to rest.  It does not
+ * leave its tier because another rail of that is held: it may be so for another lane, whose
+ * connections it cannot map.
  *
  * Return: the rail to move to, or RAILS_MAX.
  */
@@ -312,15 +314,16 @@ static inline unsigned int rails_move(const struct rails *r,
 				      unsigned long *wait)
 {
 	u32 here = from < RAILS_MAX ? BIT(from) : 0;
-	u32 stay = v->usable & ~v->drain, tier;
+	u32 stay = v->usable & ~v->drain, tier, ready;
 	unsigned int i, to;
 
 	*wait = ULONG_MAX;
 	for (i = 0; i < RAILS_MAX; i++)
 		if (stay & ~here & BIT(i) && rails_held(r, i, now))
 			*wait = min(*wait, r->rail[i].until - now);
-	tier = rails_tier(v, (rails_not_held(r, stay, now) & v->well) |
-			     (stay & here));
+	ready = (rails_not_held(r, stay, now) & v->well) | (stay & here);
+	tier = rails_tier(v, stay & (v->well | here));
+	tier = tier & here ? tier & ready : rails_tier(v, ready);
 	to = rails_lightest(v, tier);
 	if (to == from || (tier & here && !rails_lighter(v, to, from)))
 		return RAILS_MAX;
