@@ -276,6 +276,7 @@ void sim_rails_fill(struct sanx_nodemap_entry *e, int id, u32 which);
 bool sim_rails_pass(int from, int rail, int to, int to_rail);
 bool sim_rails_differ(void);
 bool sim_rails_strict(void);
+bool sim_rails_admitted(int node, u16 port);
 void sim_rails_disturb(void);
 void sim_rails_settle(void);
 void sim_rails_check(void);
