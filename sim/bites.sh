@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(dirname "$here")
 work=$tree/build/sim-bites
 plain=$tree/build/sim-plain
-most=${BITE_STEPS:-200000000}
+most=${BITE_STEPS:-600000000}
 
 # build NAME: objects of files that no patch changed are shared.
 build() {
