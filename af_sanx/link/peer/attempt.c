@@ -217,15 +217,14 @@ static bool lane_unwanted(const struct sanx_lane *lane)
 /* Return: set of enum lane_sees. */
 static u32 attempt_sees(const struct sanx_lane *lane)
 {
+	bool linked = sanx_lane_linked(lane);
 	struct sanx_rails_seen s;
 	u32 left;
 
 	sanx_rails_look(lane->peer, NULL, &s);
-	left = s.view.usable & ~lane->tried;
-	if (sanx_lane_linked(lane))
-		left &= ~s.view.drain;
+	left = s.view.usable & ~lane->tried & ~(linked ? s.view.drain : 0);
 	return (lane->peer->lnet->running ? LANE_RUNS : 0) |
-	       (sanx_lane_linked(lane) ? LANE_CARRIES : 0) |
+	       (linked ? LANE_CARRIES : 0) |
 	       (list_empty(&lane->waiters) ? 0 : LANE_WAITED) |
 	       (lane->streams.n_suspended ? LANE_SUSPENDS : 0) |
 	       (left ? LANE_UNTRIED : 0) |
