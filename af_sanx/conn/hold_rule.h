@@ -98,8 +98,8 @@ enum sanx_hold_end {
  * @urgent: its last byte is urgent
  * @more: TCP_CORK or MSG_MORE
  * @streams: the sender streams, see sanx_pace_streams()
- * @follows: it follows the previous send fast, or may follow it late, as without
- *	TCP_NODELAY: sanx_pace_follows()
+ * @follows: TCP_NODELAY is not set, or it follows the previous send fast, see
+ *	sanx_pace_follows()
  * @bounded: the delay can be kept short
  */
 struct sanx_piece_sent {

@@ -94,7 +94,8 @@ enum sanx_frame_type {
 #define SANX_FRAME_GEN_SHIFT	6
 /*
  * Flag of DATA: with this frame the sender has used all of its credit, or has
- * filled a send buffer of the size of the ring; or the frame is a quarter of the ring.
+ * filled a send buffer of the size of the ring; or the frame has as many bytes as a
+ * quarter of the ring, or more.
  */
 #define SANX_FRAME_F_FULL	0x20
 /*
