@@ -67,6 +67,69 @@ void sim_buf_free(struct sim_buf *b)
 	free(b);
 }
 
+static int lent;
+
+/* The program uses its memory for something else at once. */
+static void buf_told(struct ubuf_info *ubuf)
+{
+	struct sim_buf *b = container_of(ubuf, struct sim_buf, ubuf);
+
+	sim_buf_spoil(b);
+	if (buf_busy(b))
+		sim_fail("a program is told that its pages are back, and they are not");
+	lent--;
+	free(b->mem);
+	free(b);
+}
+
+/**
+ * sim_buf_lend() - have memory freed when it is not lent any more
+ * @b: memory; the caller has a reference of b->ubuf
+ */
+void sim_buf_lend(struct sim_buf *b)
+{
+	lent++;
+	b->ubuf = (struct ubuf_info){ .refs = 1, .done = buf_told };
+}
+
+static LIST_HEAD(files);
+
+/* Return: parts of files that are being sent. */
+static int files_busy(void)
+{
+	struct sim_buf *b, *next;
+	int n = 0;
+
+	list_for_each_entry_safe(b, next, &files, file) {
+		if (buf_busy(b)) {
+			n++;
+			continue;
+		}
+		list_del(&b->file);
+		free(b->mem);
+		free(b);
+	}
+	return n;
+}
+
+/**
+ * sim_buf_file() - memory is a part of a file, and freed when nobody needs it
+ * @b: memory that is to be sent, and that does not change
+ */
+void sim_buf_file(struct sim_buf *b)
+{
+	files_busy();
+	list_add_tail(&b->file, &files);
+}
+
+/**
+ * sim_bufs_lent() - calls whose pages are in use
+ */
+int sim_bufs_lent(void)
+{
+	return lent + files_busy();
+}
+
 /**
  * sim_buf_fill() - write the next bytes of a stream
  * @b: memory

@@ -86,6 +86,27 @@ static void check_stream(int node, const struct sanx_lconn *s,
 	check(what, s->announced <= s->end);
 }
 
+/* What is sent from, and that a device can read it. */
+static void check_chunks(int node, const struct sanx_lconn *lc)
+{
+	static const char what[] = "memory of a sender";
+	bool mapped = lc->owner == SANX_OWNER_LINK && lc->link->wire->map_page;
+	const struct sanx_chunk *c;
+	u64 to = 0;
+
+	list_for_each_entry(c, &lc->chunks, node) {
+		if (c->from == U64_MAX)
+			continue;
+		check(what, c->from >= to && c->to >= c->from);
+		to = c->to;
+		if (sanx_chunk_is_ours(c))
+			continue;
+		check(what, c->to <= lc->end && c->to > lc->acked);
+		check(what, lc->conn.lent >= c->to);
+		check(what, !mapped || c->mapped == c->n);
+	}
+}
+
 static bool streams(const struct sanx_lconn *lc)
 {
 	return lc && lc->state.phase == SANX_LCONN_OPEN &&
@@ -119,6 +140,7 @@ static void check_pair(struct sim_pair *p)
 		if (!lc[i])
 			continue;
 		check_receiver(p->end[i].node, lc[i]);
+		check_chunks(p->end[i].node, lc[i]);
 		check_instance(&p->end[i], lc[i]);
 	}
 	if (!streams(lc[0]) || !streams(lc[1]) ||

@@ -113,7 +113,8 @@ static void plan_end(struct sim_end *e)
 	e->rcvbuf = sim_chance(6) ? 4096 << sim_rnd(7) : 0;
 	e->keepalive = sim_chance(8);
 	e->pause_at = sim_chance(6) ? 1 + sim_rnd(e->total + 1) : 0;
-	if (sim_plan.bulk && sim_chance(2))
+	/* Only large pieces are lent. */
+	if ((sim_plan.bulk || e->zerocopy || e->splice) && sim_chance(2))
 		plan_bulk(e);
 }
 
@@ -128,6 +129,8 @@ static struct sim_pair *pair_new(int from, int to)
 		p->end[i].pair = p;
 		p->end[i].side = i;
 		p->end[i].node = i ? to : from;
+		p->end[i].zerocopy = p->id % 4 == 1;
+		p->end[i].splice = p->id % 4 == 2;
 		plan_end(&p->end[i]);
 	}
 	if (sim_plan.lasting && !sim_chance(4)) {
@@ -262,22 +265,48 @@ static long write_timeo(const struct sim_end *e)
 	return MAX_SCHEDULE_TIMEOUT;
 }
 
+/* As send(); the memory is the program's again. */
+static ssize_t write_buf(struct sim_end *e, struct sim_buf *b, struct msghdr *msg)
+{
+	ssize_t n = sim_send(e->s, msg, write_flags(e), write_timeo(e));
+
+	if (msg->msg_ubuf)
+		net_zcopy_put(msg->msg_ubuf);
+	else if (msg->msg_flags & MSG_SPLICE_PAGES)
+		sim_buf_file(b);
+	else
+		sim_buf_spoil(b);
+	return n;
+}
+
 /* Writes one piece.  Return: false at the end. */
 static bool write_piece(struct sim_end *e, struct sim_buf *b)
 {
 	u32 len = min_t(u64, 1 + sim_rnd(e->piece), e->total - e->sent);
-	struct iov_iter it;
+	bool large = len > SANX_SLACK_MAX;
+	struct msghdr msg = {};
 	ssize_t n;
 
+	if (large && (e->zerocopy || e->splice))
+		b = sim_buf_new();
+	if (large && e->zerocopy) {
+		sim_buf_lend(b);
+		msg.msg_ubuf = &b->ubuf;
+	}
 	sim_buf_fill(b, e, len);
-	it = sim_buf_iter(b, len);
+	msg.msg_iter = sim_buf_iter(b, len);
+	if (large && sim_chance(2))
+		msg.msg_iter.head = sim_rnd(3000);
+	if (large && e->splice) {
+		msg.msg_flags = MSG_SPLICE_PAGES;
+		msg.msg_iter.bvec = true;
+	}
 	if (sim_chance(sim_plan.fault))
-		it.fault = sim_rnd(len + PAGE_SIZE) & ~(PAGE_SIZE - 1);
+		msg.msg_iter.fault = sim_rnd(len + PAGE_SIZE) & ~(PAGE_SIZE - 1);
 	e->offering = len;
 	if (e->sent == other(e)->received)
 		e->progress = sim_now;
-	n = sim_send(e->s, &it, write_flags(e), write_timeo(e));
-	sim_buf_spoil(b);
+	n = write_buf(e, b, &msg);
 	e->offering = 0;
 	if (n > 0) {
 		e->sent += n;

@@ -23,6 +23,8 @@
  * @nodelay: TCP_NODELAY
  * @cork: it uses MSG_MORE and TCP_CORK
  * @urgent: it sends urgent bytes
+ * @zerocopy: it lends its pages
+ * @splice: it sends from files
  * @nonblock: it does not wait in calls
  * @sndbuf: SO_SNDBUF or 0
  * @rcvbuf: SO_RCVBUF or 0
@@ -60,6 +62,8 @@ struct sim_end {
 	bool			nodelay;
 	bool			cork;
 	bool			urgent;
+	bool			zerocopy;
+	bool			splice;
 	bool			nonblock;
 	u32			sndbuf;
 	u32			rcvbuf;
@@ -113,16 +117,26 @@ extern struct list_head sim_pairs;
 
 /**
  * struct sim_buf - memory of a program
+ * @page: its pages
+ * @mem: its bytes
+ * @used: bytes of the last piece
+ * @ubuf: MSG_ZEROCOPY: they are lent until it is done
+ * @file: in the list of those that are parts of files
  */
 struct sim_buf {
 	struct page	page[SIM_BUF / PAGE_SIZE];
 	u8		*mem;
 	u32		used;
+	struct ubuf_info ubuf;
+	struct list_head file;
 };
 
 /* buf.c */
 struct sim_buf *sim_buf_new(void);
 void sim_buf_free(struct sim_buf *b);
+void sim_buf_lend(struct sim_buf *b);
+void sim_buf_file(struct sim_buf *b);
+int sim_bufs_lent(void);
 void sim_buf_fill(struct sim_buf *b, const struct sim_end *e, u32 len);
 struct iov_iter sim_buf_iter(struct sim_buf *b, u32 len);
 void sim_buf_spoil(struct sim_buf *b);

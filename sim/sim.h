@@ -226,7 +226,7 @@ int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog);
 struct sim_sock *sim_accept(struct sim_sock *l, long timeo);
 int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo);
 enum sanx_fallback sim_question(struct sim_sock *s, int to, u16 port);
-ssize_t sim_send(struct sim_sock *s, struct iov_iter *from, int flags,
+ssize_t sim_send(struct sim_sock *s, struct msghdr *msg, int flags,
 		 long timeo);
 ssize_t sim_recv(struct sim_sock *s, struct iov_iter *to, int flags,
 		 long timeo);

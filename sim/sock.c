@@ -439,9 +439,9 @@ static int send_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo,
 }
 
 static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
-			 struct iov_iter *from, int flags)
+			 struct msghdr *msg, int flags)
 {
-	size_t len = iov_iter_count(from);
+	size_t len = msg_data_left(msg);
 
 	if (READ_ONCE(sk_of(s)->sk_err))
 		return -EPIPE;
@@ -454,13 +454,13 @@ static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
 	if (!len)
 		return 0;
 	if (READ_ONCE(conn->peer_gone)) {
-		iov_iter_advance(from, len);
+		iov_iter_advance(&msg->msg_iter, len);
 		sanx_conn_reset(conn, ECONNRESET);
 		return len;
 	}
 	if (unlikely(READ_ONCE(conn->liveness.watch)))
 		sanx_liveness_send(conn, sk_of(s));
-	return sanx_hold_send(conn, from, len, flags);
+	return sanx_hold_send(conn, msg, len, flags);
 }
 
 static int send_flags(struct sim_sock *s, struct sanx_conn *conn, int flags,
@@ -479,7 +479,7 @@ static int send_flags(struct sim_sock *s, struct sanx_conn *conn, int flags,
 }
 
 static ssize_t send_all(struct sim_sock *s, struct sanx_conn *conn,
-			struct iov_iter *from, int flags, long *timeo,
+			struct msghdr *msg, int flags, long *timeo,
 			u64 *lent)
 {
 	enum sanx_room which = *timeo ? READ_ONCE(conn->room_first) :
@@ -491,14 +491,14 @@ static ssize_t send_all(struct sim_sock *s, struct sanx_conn *conn,
 	for (;;) {
 		mutex_lock(&conn->tx_mutex);
 		before = conn->lent;
-		n = send_some(s, conn, from,
+		n = send_some(s, conn, msg,
 			      send_flags(s, conn, flags, *timeo, which));
 		if (conn->lent != before)
 			*lent = conn->lent;
 		mutex_unlock(&conn->tx_mutex);
 		if (n >= 0) {
 			sent += n;
-			if (!iov_iter_count(from))
+			if (!msg_data_left(msg))
 				return sent;
 			cond_resched();
 			continue;
@@ -513,20 +513,20 @@ static ssize_t send_all(struct sim_sock *s, struct sanx_conn *conn,
 /**
  * sim_send() - send()
  * @s: a connected socket
- * @from: what to send
+ * @msg: what to send, and who is told when it is its own again, or NULL
  * @flags: MSG_*
  * @timeo: in jiffies
  * Return: bytes, or -errno.
  */
-ssize_t sim_send(struct sim_sock *s, struct iov_iter *from, int flags,
+ssize_t sim_send(struct sim_sock *s, struct msghdr *msg, int flags,
 		 long timeo)
 {
 	struct sanx_conn *conn = s->ss.conn;
 	u64 lent = 0;
 	ssize_t n;
 
-	n = send_all(s, conn, from, flags, &timeo, &lent);
-	if (lent)
+	n = send_all(s, conn, msg, flags, &timeo, &lent);
+	if (lent && !msg->msg_ubuf && !(msg->msg_flags & MSG_SPLICE_PAGES))
 		conn->ops->wait_pages(conn, lent);
 	if (n > 0)
 		WRITE_ONCE(conn->tx_time, jiffies);

@@ -543,6 +543,8 @@ static void peace(void)
 static void check_gone(void)
 {
 	sim_assert(sim_rcu_idle());
+	if (sim_bufs_lent())
+		sim_fail("the pages of %d calls are lent for ever", sim_bufs_lent());
 	if (sim_mem_live()) {
 		sim_mem_dump();
 		sim_fail("%lu allocations are left", sim_mem_live());

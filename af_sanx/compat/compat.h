@@ -147,6 +147,11 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 					  struct socket *sock)
 {
 }
+
+/* Later ones of 6.1 have the flag, which nobody sets there. */
+#ifndef MSG_SPLICE_PAGES
+#define MSG_SPLICE_PAGES	0
+#endif
 #else
 #define MSG_SENDPAGE_NOTLAST	0
 #define SANX_PROTO_IOCTL	1

@@ -76,6 +76,7 @@ enum sanx_fallback {
  * @SANX_STAT_DROPPED_WAITED: datagrams that an implicit connection did not take in time
  * @SANX_STAT_DROPPED_CLOSED: datagrams that one did not take before it ended
  * @SANX_STAT_TX_BYTES: payload bytes taken from programs
+ * @SANX_STAT_LENT_BYTES: of those, bytes that devices read from programs' own pages
  * @SANX_STAT_RX_BYTES: payload bytes given to programs
  * @SANX_STAT_RESETS: established connections that ended in a reset
  * @SANX_STAT_PROTOCOL_ERRORS: messages that no correct peer sends
@@ -104,6 +105,7 @@ enum sanx_stat {
 	SANX_STAT_DROPPED_WAITED,
 	SANX_STAT_DROPPED_CLOSED,
 	SANX_STAT_TX_BYTES,
+	SANX_STAT_LENT_BYTES,
 	SANX_STAT_RX_BYTES,
 	SANX_STAT_RESETS,
 	SANX_STAT_PROTOCOL_ERRORS,

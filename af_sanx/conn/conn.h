@@ -187,7 +187,7 @@ void sanx_liveness_send(struct sanx_conn *conn, const struct sock *sk);
 void sanx_liveness_wait(struct sanx_conn *conn, const struct sock *sk);
 
 /* hold.c */
-ssize_t sanx_hold_send(struct sanx_conn *conn, struct iov_iter *from,
+ssize_t sanx_hold_send(struct sanx_conn *conn, struct msghdr *msg,
 		       size_t len, int flags);
 u32 sanx_hold_room(struct sanx_conn *conn, enum sanx_room which);
 void sanx_hold_ended(struct sanx_conn *conn, enum sanx_hold_end why);

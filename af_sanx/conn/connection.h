@@ -260,7 +260,7 @@ enum sanx_awaits {
  * @tx_timer: ends corking and wakes senders; tx_timer.c
  * @reclaim: memory that it can give back
  * @lent: stream offset up to which the transport sends from programs' pages;
- *	tx_mutex
+ *	changes need tx_mutex and the lock of the transport
  * @busy_poll_ns: ns that a reader polls before it sleeps; busy_poll.c; no lock
  * @cede_pause: waits that sleep without ceding the CPU first; busy_poll.c; no
  *	lock

@@ -269,7 +269,7 @@ static bool hold_coalesced_ends(struct sanx_hold *hold)
 /**
  * sanx_hold_send() - send, and hold the bytes back or announce them
  * @conn: the connection
- * @from: as for sanx_transport_ops.send()
+ * @msg: as for sanx_transport_ops.send()
  * @len: likewise
  * @flags: likewise; with MSG_MORE the bytes are corked, and MSG_BATCH is set
  *	without TCP_NODELAY
@@ -277,7 +277,7 @@ static bool hold_coalesced_ends(struct sanx_hold *hold)
  * Context: process, tx_mutex held.
  * Return: as sanx_transport_ops.send().
  */
-ssize_t sanx_hold_send(struct sanx_conn *conn, struct iov_iter *from,
+ssize_t sanx_hold_send(struct sanx_conn *conn, struct msghdr *msg,
 		       size_t len, int flags)
 {
 	enum sanx_held held = SANX_HELD_NONE;
@@ -292,7 +292,7 @@ ssize_t sanx_hold_send(struct sanx_conn *conn, struct iov_iter *from,
 		sanx_hold_ended(conn, SANX_HOLD_CORK);
 	else if (held == SANX_HELD_NONE)
 		ended = hold_coalesced_ends(&conn->hold);
-	n = conn->ops->send(conn, from, len, flags, held);
+	n = conn->ops->send(conn, msg, len, flags, held);
 	if (n > 0)
 		hold_sent(conn, n, held, flags);
 	else if (ended)

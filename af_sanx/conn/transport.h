@@ -93,9 +93,16 @@ struct sanx_transport_ops {
 	 *
 	 * Takes as many bytes as there is room for, in the peer's window or in
 	 * a send buffer of the transport.  Does not wait for room.  It may
-	 * fault on @from, and may wait for memory unless MSG_DONTWAIT is in
+	 * fault on @msg, and may wait for memory unless MSG_DONTWAIT is in
 	 * @flags.  When there is room again, the transport calls
 	 * sanx_conn_tx_ready().
+	 *
+	 * It may send from the pages of @msg, and then moves conn->lent: with
+	 * msg->msg_ubuf, of which it keeps a reference until they are the
+	 * program's again; without, if MSG_DONTWAIT is not in @flags, and the
+	 * caller calls wait_pages().  With MSG_SPLICE_PAGES in msg->msg_flags
+	 * nobody waits for the pages.  Nothing else of @msg matters but the
+	 * data.
 	 *
 	 * MSG_OOB in @flags: the last of @len bytes is urgent.  If not all
 	 * bytes are taken, the last one taken is urgent.  The peer's transport
@@ -112,7 +119,7 @@ struct sanx_transport_ops {
 	 * memory at present (sanx_conn_set_short()); -EFAULT; -EPIPE if the
 	 * connection is over.
 	 */
-	ssize_t (*send)(struct sanx_conn *conn, struct iov_iter *from,
+	ssize_t (*send)(struct sanx_conn *conn, struct msghdr *msg,
 			size_t len, int flags, enum sanx_held held);
 
 	/**

@@ -63,7 +63,7 @@ static ssize_t write_bytes(struct sanx_carrier *c, bool more)
 	struct sk_buff *skb = c->out;
 	struct dgram_record f;
 	struct kvec vec[PARTS];
-	struct iov_iter iter;
+	struct msghdr msg = {};
 	u32 left = sizeof(f) + skb->len - c->sent;
 	unsigned int n;
 	ssize_t done;
@@ -71,9 +71,9 @@ static ssize_t write_bytes(struct sanx_carrier *c, bool more)
 	dgram_record_fill(&f, skb->len, skb_shinfo(skb)->gso_size);
 	vec[0] = (struct kvec){ &f, sizeof(f) };
 	n = 1 + skb_parts(skb, vec + 1);
-	iov_iter_kvec(&iter, ITER_SOURCE, vec, n, sizeof(f) + skb->len);
-	iov_iter_advance(&iter, c->sent);
-	done = conn->ops->send(conn, &iter, left, MSG_DONTWAIT,
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, vec, n, sizeof(f) + skb->len);
+	iov_iter_advance(&msg.msg_iter, c->sent);
+	done = conn->ops->send(conn, &msg, left, MSG_DONTWAIT,
 			       more ? SANX_HELD_COALESCED : SANX_HELD_NONE);
 	if (done < 0)
 		return done;

@@ -499,7 +499,7 @@ static void loop_exceed(struct sanx_conn *conn, u64 to)
 	spin_unlock_bh(&lc->lock);
 }
 
-static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
+static ssize_t loop_send(struct sanx_conn *conn, struct msghdr *msg,
 			 size_t len, int flags, enum sanx_held held)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
@@ -512,7 +512,7 @@ static ssize_t loop_send(struct sanx_conn *conn, struct iov_iter *from,
 		n = loop_space(conn, n);
 	if (!n)
 		return -EAGAIN;
-	n = sanx_rxq_fill(&peer->rx, conn->tx.next, from, n);
+	n = sanx_rxq_fill(&peer->rx, conn->tx.next, &msg->msg_iter, n);
 	if (!n)
 		return -EFAULT;
 	if (flags & MSG_OOB)

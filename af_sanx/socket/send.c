@@ -168,7 +168,7 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		return send_to_nobody(conn, msg);
 	if (unlikely(READ_ONCE(conn->liveness.watch)))
 		sanx_liveness_send(conn, ss->sk);
-	return sanx_hold_send(conn, &msg->msg_iter, msg_data_left(msg), flags);
+	return sanx_hold_send(conn, msg, msg_data_left(msg), flags);
 }
 
 /* Context: tx_mutex held, since another thread may clear TCP_CORK. */
@@ -259,13 +259,11 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * MSG_ZEROCOPY.  AF_SANX copies the bytes, as TCP does when a device cannot use
- * the pages.  So the program may reuse its pages at once, and the notification
- * says so (SO_EE_CODE_ZEROCOPY_COPIED,
- * Documentation/networking/msg_zerocopy.rst).
+ * MSG_ZEROCOPY (Documentation/networking/msg_zerocopy.rst).  The transport keeps a reference
+ * of msg->msg_ubuf for as long as it sends from the program's pages.
  * Return: 0, with *@uarg set for zerocopy_end() or NULL; or -ENOBUFS.
  */
-static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
+static int zerocopy_start(struct sock *sk, struct msghdr *msg, size_t len,
 			  struct ubuf_info **uarg)
 {
 	*uarg = NULL;
@@ -281,7 +279,7 @@ static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
 	release_sock(sk);
 	if (!*uarg)
 		return -ENOBUFS;
-	uarg_to_msgzc(*uarg)->zerocopy = 0;
+	msg->msg_ubuf = *uarg;
 	return 0;
 }
 
@@ -289,11 +287,18 @@ static int zerocopy_start(struct sock *sk, const struct msghdr *msg, size_t len,
  * Numbers the calls that have sent bytes, without gaps.  TCP numbers a call
  * when it begins.  This is correct only if calls do not overlap.  Calls of
  * AF_SANX do: send_all() releases its locks while it waits.
+ *
+ * If nothing was @lent, the bytes were copied, as TCP does when a device cannot use the pages,
+ * and the notification says so (SO_EE_CODE_ZEROCOPY_COPIED).
  */
-static void zerocopy_end(struct sock *sk, struct ubuf_info *uarg, ssize_t sent)
+static void zerocopy_end(struct sock *sk, struct msghdr *msg, struct ubuf_info *uarg,
+			 ssize_t sent, bool lent)
 {
 	if (!uarg)
 		return;
+	msg->msg_ubuf = NULL;
+	if (!lent)
+		uarg_to_msgzc(uarg)->zerocopy = 0;
 	lock_sock(sk);
 	uarg_to_msgzc(uarg)->id = (u32)atomic_inc_return(&sk->sk_zckey) - 1;
 	if (sent > 0)
@@ -343,9 +348,10 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	sanx_memalloc_save(sk, &scope);
 	n = send_all(ss, conn, msg, &timeo, &lent);
 	sanx_memalloc_restore(&scope);
-	if (lent)
+	/* With msg_ubuf, whoever made it is notified; and nobody waits for pages of files. */
+	if (lent && !msg->msg_ubuf && !(msg->msg_flags & MSG_SPLICE_PAGES))
 		conn->ops->wait_pages(conn, lent);
-	zerocopy_end(sk, uarg, n);
+	zerocopy_end(sk, msg, uarg, n, lent);
 	if (n > 0) {
 		WRITE_ONCE(conn->tx_time, jiffies);
 		this_cpu_add(conn->stats->v[SANX_STAT_TX_BYTES], n);

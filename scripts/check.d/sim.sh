@@ -4,7 +4,7 @@
 
 # Percent of the lines of the engine, and in how many steps.
 SIM_COVERED=96
-SIM_COVER_STEPS=4000000
+SIM_COVER_STEPS=8000000
 
 # sim_sum WORD LOG: the sum of the figures in front of WORD.
 sim_sum() {

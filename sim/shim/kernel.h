@@ -5,6 +5,9 @@
 
 #include "net.h"
 
+/* There are no versions of it. */
+#define _SANX_COMPAT_H
+
 #ifndef offsetofend
 #define offsetofend(type, member) \
 	(offsetof(type, member) + sizeof(((type *)0)->member))

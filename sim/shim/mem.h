@@ -141,6 +141,8 @@ struct kvec {
  * @pos: bytes that are done
  * @count: bytes that are left
  * @fault: copies fail from this position on
+ * @bvec: the pages are those of a file
+ * @head: bytes of the first of two parts, or 0
  */
 struct iov_iter {
 	const struct kvec *vec;
@@ -149,6 +151,8 @@ struct iov_iter {
 	size_t		pos;
 	size_t		count;
 	size_t		fault;
+	bool		bvec;
+	size_t		head;
 };
 
 size_t _copy_from_iter(void *to, size_t n, struct iov_iter *from);
@@ -188,8 +192,16 @@ static inline void iov_iter_kvec(struct iov_iter *i, unsigned int direction,
 	*i = (struct iov_iter){ .vec = vec, .count = count };
 }
 
-#define iov_iter_single_seg_count(i)	((i)->count)
-#define user_backed_iter(i)		((i)->pages != NULL)
+static inline size_t iov_iter_single_seg_count(const struct iov_iter *i)
+{
+	return i->pos < i->head ? min(i->head - i->pos, i->count) : i->count;
+}
+
+#define PAGE_ALIGNED(x)		(!((x) & (PAGE_SIZE - 1)))
+#define user_backed_iter(i)		((i)->pages && !(i)->bvec)
+#define iov_iter_is_bvec(i)		((i)->bvec)
+#define sendpage_ok(p)			((void)(p), true)
+#define MSG_SPLICE_PAGES		0x8000000
 
 struct xarray {
 	gfp_t			gfp;

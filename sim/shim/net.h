@@ -343,9 +343,27 @@ int sock_create_kern(struct net *net, int family, int type, int proto,
 		     struct socket **sock);
 void sock_release(struct socket *sock);
 
+/**
+ * struct ubuf_info - who is told that lent pages are its own again
+ * @refs: messages that have them, and the call
+ * @done: called when there are none any more
+ */
+struct ubuf_info {
+	int	refs;
+	void	(*done)(struct ubuf_info *ubuf);
+};
+
+static inline void net_zcopy_put(struct ubuf_info *ubuf)
+{
+	sim_assert(ubuf->refs > 0);
+	if (!--ubuf->refs)
+		ubuf->done(ubuf);
+}
+
 struct msghdr {
 	struct iov_iter	msg_iter;
 	int		msg_flags;
+	struct ubuf_info *msg_ubuf;
 };
 
 #define msg_data_left(m)	iov_iter_count(&(m)->msg_iter)
@@ -396,6 +414,7 @@ typedef struct {
  * @cb: of who has it
  * @data_len: bytes of a packet that are in parts
  * @truesize: memory of a packet
+ * @ubuf: whose pages it stands for
  * @shared: the parts, and what they are to be cut into
  */
 struct sk_buff {
@@ -408,6 +427,7 @@ struct sk_buff {
 	u8		cb[48] __aligned(8);
 	u32		data_len;
 	u32		truesize;
+	struct ubuf_info *ubuf;
 	struct skb_shared_info {
 		u16		gso_size;
 		unsigned int	nr_frags;
@@ -431,7 +451,11 @@ struct sk_buff_head {
 #define skb_queue_len(q)	((q)->qlen)
 #define skb_queue_empty_lockless(q)	(!skb_queue_len_lockless(q))
 #define skb_queue_len_lockless(q)	READ_ONCE((q)->qlen)
-#define consume_skb(skb)	kfree_skb(skb)
+#define dev_consume_skb_irq(skb) consume_skb(skb)
+#define alloc_skb(n, gfp)	((struct sk_buff *)kzalloc(sizeof(struct sk_buff), gfp))
+void consume_skb(struct sk_buff *skb);
+void skb_zcopy_set(struct sk_buff *skb, struct ubuf_info *ubuf, bool *have_ref);
+void skb_zcopy_clear(struct sk_buff *skb, bool success);
 #define skb_orphan(skb)		((void)(skb))
 
 struct sk_buff *alloc_skb_with_frags(unsigned long headlen, unsigned long datalen, int order,

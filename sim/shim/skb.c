@@ -64,6 +64,28 @@ void kfree_skb(struct sk_buff *skb)
 	kfree(skb);
 }
 
+void skb_zcopy_set(struct sk_buff *skb, struct ubuf_info *ubuf, bool *have_ref)
+{
+	sim_assert(!skb->ubuf);
+	ubuf->refs++;
+	skb->ubuf = ubuf;
+}
+
+void skb_zcopy_clear(struct sk_buff *skb, bool success)
+{
+	if (skb->ubuf)
+		net_zcopy_put(skb->ubuf);
+	skb->ubuf = NULL;
+}
+
+void consume_skb(struct sk_buff *skb)
+{
+	if (!skb)
+		return;
+	skb_zcopy_clear(skb, true);
+	kfree_skb(skb);
+}
+
 void skb_queue_head_init(struct sk_buff_head *q)
 {
 	INIT_LIST_HEAD(&q->list);

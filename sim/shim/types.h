@@ -34,6 +34,7 @@ typedef unsigned int __poll_t;
 #define __ro_after_init
 #define __force
 #define __acquires(x)
+#define __must_hold(x)
 #define __releases(x)
 #define __must_check
 #undef __always_inline

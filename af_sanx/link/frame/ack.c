@@ -173,11 +173,19 @@ void sanx_ack_ask(struct sanx_lconn *lc)
 	sanx_link_ask(lc->link);
 }
 
+/* If nothing of the peer acknowledges it by then, sanx_ack_work() asks. */
+static void ack_later(struct sanx_link *link)
+{
+	if (link->state == SANX_LINK_UP)
+		queue_delayed_work(sanx_link_wq, &link->ack, ACK_DELAY);
+}
+
 /*
  * Should an acknowledgment be asked for now?  tx_lock held.
  *
  * One is, when more than half of the send buffer is not acknowledged, so that it
- * comes before the buffer is full; or when a sender waits, and all bytes are
+ * comes before the buffer is full; or more than a quarter, if some of it is lent, as programs
+ * wait for that; or when a sender waits, and all bytes are
  * posted.  Otherwise a credit is likely to come, whose frame carries a grant.  If
  * none comes, sanx_ack_work() asks: a reader may be idle, or may read less than
  * a credit is for, and the next bytes are to find the send buffer empty.
@@ -187,17 +195,22 @@ void sanx_ack_ask(struct sanx_lconn *lc)
 bool sanx_ack_wanted(const struct sanx_lconn *lc)
 {
 	struct sanx_link *link = lc->link;
+	bool lent = lc->conn.lent > lc->acked;
 
 	lockdep_assert_held(&link->tx_lock);
-	/* Nothing to acknowledge, or asked for already. */
-	if (lc->posted == lc->acked || lc->ack_asked > lc->acked)
+	if (lc->posted == lc->acked)
 		return false;
-	/* More than half of it. */
-	if (sanx_sndbuf_share(lc, lc->posted - lc->acked - 1, 2) ||
+	/* Asked for already; what was lent since may be the last. */
+	if (lc->ack_asked > lc->acked) {
+		if (lent)
+			ack_later(link);
+		return false;
+	}
+	/* More than that share of it. */
+	if (sanx_sndbuf_share(lc, lc->posted - lc->acked - 1, lent ? 4 : 2) ||
 	    (lc->full && lc->posted == lc->announced))
 		return true;
-	if (link->state == SANX_LINK_UP)
-		queue_delayed_work(sanx_link_wq, &link->ack, ACK_DELAY);
+	ack_later(link);
 	return false;
 }
 
@@ -226,9 +239,8 @@ void sanx_ack_fin(struct sanx_lconn *lc)
 	struct sanx_link *link = lc->link;
 
 	lockdep_assert_held(&link->tx_lock);
-	if (lc->state.tx == SANX_LCONN_TX_FIN && lc->acked != lc->posted &&
-	    link->state == SANX_LINK_UP)
-		queue_delayed_work(sanx_link_wq, &link->ack, ACK_DELAY);
+	if (lc->state.tx == SANX_LCONN_TX_FIN && lc->acked != lc->posted)
+		ack_later(link);
 }
 
 /**
@@ -267,7 +279,7 @@ void sanx_ack_work(struct work_struct *work)
 	slot = sanx_ack_oldest(link);
 	if (slot && time_before(jiffies, slot->at + ACK_DELAY) &&
 	    link->state == SANX_LINK_UP)
-		queue_delayed_work(sanx_link_wq, &link->ack, ACK_DELAY);
+		ack_later(link);
 	else if (slot)
 		sanx_link_ask(link);
 	sanx_xmit_unlock(link);

@@ -4,7 +4,7 @@
  *
  * A few bytes go at once in a frame (INLINE), and are in its slot until the peer has
  * them.  All other bytes that send() takes are in chunks, by their stream offset: copied
- * to memory of ours, or in pages that a program has lent (long.c).  They are sent in
+ * to memory of ours, or in pages that a program has lent (lend.c).  They are sent in
  * order, as the peer's window and the link permit, also after the program has closed;
  * and again on the next link, if this one is lost.
  *
@@ -33,6 +33,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/skbuff.h>
 #include <linux/slab.h>
 
 #include "frame_priv.h"
@@ -121,19 +122,23 @@ struct sanx_chunk *sanx_chunk_new(enum sanx_chunk_kind kind, u32 n)
  * sanx_chunk_free() - free the memory of a chunk, or give it back to its program
  * @c: the chunk, not mapped, in no list; whoever waits for it is woken
  *
+ * A notification runs callbacks of the socket, so it comes when no lock is held any more.
+ *
  * Context: any.
  */
 void sanx_chunk_free(struct sanx_chunk *c)
 {
 	u32 i;
 
-	if (c->kind == SANX_CHUNK_LENT) {
+	if (!sanx_chunk_is_ours(c)) {
 		for (i = 0; i < c->n; i++)
 			put_page(c->page[i].page);
 	} else {
 		__free_pages(c->page[0].page, c->order);
 		chunk_unpay(c);
 	}
+	if (c->notice)
+		dev_consume_skb_irq(c->notice);
 	complete_all(&c->done);
 	sanx_chunk_put(c);
 }
@@ -384,20 +389,27 @@ void sanx_chunks_acked(struct sanx_lconn *lc, struct list_head *spent)
 
 /**
  * sanx_chunks_spent() - free chunks that are in no connection's list any more
- * @link: the link that they are mapped for, if they are
+ * @link: the link that they are mapped for
  * @spent: the chunks
  *
- * Context: any; with tx_lock, or in an upcall of the wire: stop() of the wire returns only
- * after they were unmapped.
+ * Programs get their notifications at once, and in the order of the stream, so that those of
+ * a socket become one.
+ *
+ * Context: an upcall of the wire, without locks of ours: stop() of the wire returns only after
+ * the chunks were unmapped.  TCP's has its sock locked, but nothing is lent to that.
  */
 void sanx_chunks_spent(struct sanx_link *link, struct list_head *spent)
 {
 	struct sanx_chunk *c, *next;
+	struct sk_buff *notice;
 
 	list_for_each_entry_safe(c, next, spent, node) {
 		list_del_init(&c->node);
 		sanx_chunk_unmap(c, link);
+		notice = c->notice;
+		c->notice = NULL;
 		sanx_chunk_free(c);
+		consume_skb(notice);
 	}
 }
 
@@ -409,10 +421,12 @@ void sanx_chunks_spent(struct sanx_link *link, struct list_head *spent)
  */
 void sanx_chunks_settle(struct sanx_lconn *lc)
 {
+	struct sanx_chunk *c, *next;
 	LIST_HEAD(spent);
 
 	sanx_chunks_acked(lc, &spent);
-	sanx_chunks_spent(lc->link, &spent);
+	list_for_each_entry_safe(c, next, &spent, node)
+		sanx_chunk_drop(lc, c);
 }
 
 /* Return: the current or last link, with a reference. */
@@ -510,7 +524,8 @@ static int fill_alloc(struct sanx_lconn *lc, u32 size, u32 least, enum sanx_chun
 	struct sanx_link *link = last_link(lc);
 	struct sanx_chunk *c;
 
-	if (lc->fill)
+	/* One that was cut, as lent pages are behind it, was not filled. */
+	if (lc->fill && lc->fill->to >= lc->end)
 		size = max(size, min(2 * chunk_size(lc->fill),
 				     max(READ_ONCE(lc->txgen.win.size), CHUNK_KEPT)));
 	c = sanx_chunk_alloc(lc, link, kind, size, least, SANX_CLAIM_SNDBUF);
@@ -632,7 +647,7 @@ u32 sanx_chunk_keep(struct sanx_lconn *lc, u64 offset, const u8 *data, u32 len)
 		if (!c)
 			break;
 		n = min_t(u64, len - done, c->to - offset - done);
-		if (c->kind != SANX_CHUNK_LENT)
+		if (sanx_chunk_is_ours(c))
 			memcpy(chunk_mem(c, offset + done), data + done, n);
 	}
 	return done;

@@ -147,6 +147,8 @@ int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 		       enum sanx_publish how);
 u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 		      struct sanx_chunk *c, u32 len);
+int sanx_payload_lent(struct sanx_lconn *lc, struct sanx_link *link, struct sanx_chunk *c,
+		      struct ubuf_info *ubuf, enum sanx_publish how);
 
 /* offer.c */
 void sanx_offer_queue(struct sanx_lconn *lc, unsigned long delay);

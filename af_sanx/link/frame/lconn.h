@@ -18,6 +18,7 @@
 
 struct sanx_link;
 struct sanx_request;
+struct sk_buff;
 
 /**
  * struct sanx_lring - memory that the peer of a link may write
@@ -41,12 +42,14 @@ struct sanx_lring {
  * enum sanx_chunk_kind - whose memory a chunk is
  * @SANX_CHUNK_WINDOW: ours; it is in the account of the peer (bounds.c)
  * @SANX_CHUNK_SPARE: ours, beyond the window; it is in TCP's account (spare.c of the core)
- * @SANX_CHUNK_LENT: a program's (long.c)
+ * @SANX_CHUNK_LENT: a program's, or a file's, for which nobody waits (lend.c)
+ * @SANX_CHUNK_LONG: that of a program which waits for it (long.c)
  */
 enum sanx_chunk_kind {
 	SANX_CHUNK_WINDOW,
 	SANX_CHUNK_SPARE,
 	SANX_CHUNK_LENT,
+	SANX_CHUNK_LONG,
 };
 
 /**
@@ -61,6 +64,7 @@ enum sanx_chunk_kind {
  * @order: each piece is of 2^@order pages
  * @n: number of pieces; 1 of memory of ours
  * @mapped: pieces that are mapped for the wire of the connection's link
+ * @notice: tells the program when it has LENT pages again; NULL for those of a file
  * @start: offset of the first byte in the first piece; 0 of memory of ours
  * @page: the pieces
  */
@@ -75,6 +79,7 @@ struct sanx_chunk {
 	u32			order;
 	u32			n;
 	u32			mapped;
+	struct sk_buff		*notice;
 	size_t			start;
 	struct sanx_wire_page	page[];
 };
@@ -210,6 +215,11 @@ struct sanx_lconn {
 	struct work_struct	work;
 	struct delayed_work	grow;
 };
+
+static inline bool sanx_chunk_is_ours(const struct sanx_chunk *c)
+{
+	return c->kind == SANX_CHUNK_WINDOW || c->kind == SANX_CHUNK_SPARE;
+}
 
 static inline struct sanx_lconn *sanx_lconn_of(struct sanx_conn *conn)
 {

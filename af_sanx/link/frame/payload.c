@@ -13,6 +13,7 @@
  * the write carries them and the frame is saved, on wires that have writes with
  * immediate data.
  */
+#include <linux/skbuff.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
@@ -157,7 +158,7 @@ static u32 payload_span(const struct sanx_lconn *lc, const struct sanx_chunk *c,
 	part = min_t(u64, most, c->to - lc->posted);
 	rest = size - (lc->posted & (size - 1));
 	if (part == most || part > rest || list_is_last(&c->node, &lc->chunks) ||
-	    next->from != c->to || c->kind == SANX_CHUNK_LENT || next->kind == SANX_CHUNK_LENT)
+	    next->from != c->to || !sanx_chunk_is_ours(c) || !sanx_chunk_is_ours(next))
 		return part;
 	rest = part == rest ? size : rest - part;
 	return part + min_t(u64, min(most - part, rest), next->to - next->from);
@@ -166,8 +167,8 @@ static u32 payload_span(const struct sanx_lconn *lc, const struct sanx_chunk *c,
 /* Most bytes that one message can have of a chunk. */
 static u32 payload_most(const struct sanx_link *link, const struct sanx_chunk *c)
 {
-	return c->kind == SANX_CHUNK_LENT ? min(link->caps.lend_max, SANX_WIRE_PAYLOAD_MAX) :
-					    SANX_WIRE_PAYLOAD_MAX;
+	return sanx_chunk_is_ours(c) ? SANX_WIRE_PAYLOAD_MAX :
+				       min(link->caps.lend_max, SANX_WIRE_PAYLOAD_MAX);
 }
 
 /*
@@ -315,6 +316,7 @@ u32 sanx_payload_long(struct sanx_lconn *lc, struct sanx_link *link,
 	if (done) {
 		c->to = lc->end;
 		sanx_chunk_add(lc, c);
+		lc->conn.lent = lc->end;
 		if (!lc->pending)
 			list_del_init(&lc->wait_turn);
 		/* The loop may have ended for lack of room. */
@@ -342,6 +344,23 @@ static int payload_hold(struct sanx_lconn *lc, u32 len)
 	return err;
 }
 
+/*
+ * @len more bytes are in a chunk, and may be sent; what can be is, at once.  tx_lock held.
+ */
+static void payload_publish(struct sanx_link *link, struct sanx_lconn *lc, u32 len,
+			    bool urgent)
+{
+	bool directly = len <= payload_directly(lc);
+
+	payload_taken(lc, len, urgent);
+	if (directly)
+		sanx_payload_next(link, lc);
+	if (lc->posted != lc->end)
+		sanx_xmit_announce(lc);
+	else if (!lc->pending)
+		list_del_init(&lc->wait_turn);
+}
+
 /**
  * sanx_payload_taken() - publish payload that was copied to where sanx_chunk_tail() has said
  * @lc: the connection
@@ -357,23 +376,51 @@ int sanx_payload_taken(struct sanx_lconn *lc, u32 len, bool urgent,
 		       enum sanx_publish how)
 {
 	struct sanx_link *link;
-	bool directly;
 	int err;
 
 	if (how == SANX_PUBLISH_HELD)
 		return payload_hold(lc, len);
 	link = sanx_xmit_lock_push(lc);
 	err = sanx_lconn_takes(&lc->state);
-	if (!err) {
-		directly = len <= payload_directly(lc);
-		payload_taken(lc, len, urgent);
-		if (directly)
-			sanx_payload_next(link, lc);
-		if (lc->posted != lc->end)
-			sanx_xmit_announce(lc);
-		else if (!lc->pending)
-			list_del_init(&lc->wait_turn);
-	}
+	if (!err)
+		payload_publish(link, lc, len, urgent);
 	sanx_xmit_unlock_push(link, how == SANX_PUBLISH_MORE);
+	return err;
+}
+
+/**
+ * sanx_payload_lent() - publish payload in pages that nobody waits for
+ * @lc: the connection
+ * @link: the link that @c is mapped for
+ * @c: the pages, mapped, with offsets from lc->end on; they belong to lc->chunks afterwards, if
+ *	there is no error
+ * @ubuf: whom to notify, by c->notice, which gets a reference of it; or NULL
+ * @how: what becomes of them
+ *
+ * Moves conn->lent.
+ *
+ * Context: process, conn->tx_mutex held; takes tx_lock.
+ * Return: 0; -EAGAIN if the connection has left the link, or has ended; -EPIPE if it is not
+ * open.
+ */
+int sanx_payload_lent(struct sanx_lconn *lc, struct sanx_link *link, struct sanx_chunk *c,
+		      struct ubuf_info *ubuf, enum sanx_publish how)
+{
+	struct sanx_link *now = sanx_xmit_lock_push(lc);
+	int err = sanx_lconn_takes(&lc->state);
+
+	if (!err && (now != link || lc->owner != SANX_OWNER_LINK))
+		err = -EAGAIN;
+	if (!err) {
+		sanx_chunk_add(lc, c);
+		if (ubuf)
+			skb_zcopy_set(c->notice, ubuf, NULL);
+		lc->conn.lent = c->to;
+		if (how == SANX_PUBLISH_HELD)
+			payload_hold(lc, c->to - c->from);
+		else
+			payload_publish(link, lc, c->to - c->from, false);
+	}
+	sanx_xmit_unlock_push(now, how == SANX_PUBLISH_MORE);
 	return err;
 }

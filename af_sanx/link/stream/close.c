@@ -15,6 +15,11 @@
  * jiffies.
  */
 #define UNREAD_MAX	(15 * 60 * HZ)
+/*
+ * The same if it has pages of programs.  io_uring waits for them when a program has ended, and
+ * complains after five minutes.
+ */
+#define LENT_MAX	(4 * 60 * HZ)
 /* The same for one that is LAST: its peer makes no ring, and does not read. */
 #define LAST_MAX	(2 * HZ)
 /* The longest time between two calls of sanx_lconn_sweep(), in jiffies. */
@@ -142,7 +147,9 @@ void sanx_lconn_last_words(struct sanx_lconn *lc)
 /* How long does it wait for its peer, in jiffies? */
 static unsigned long close_most(const struct sanx_lconn *lc)
 {
-	return lc->state.tx == SANX_LCONN_TX_LAST && close_has_rest(lc) ? LAST_MAX : UNREAD_MAX;
+	if (lc->state.tx == SANX_LCONN_TX_LAST && close_has_rest(lc))
+		return LAST_MAX;
+	return lc->conn.lent > lc->acked ? LENT_MAX : UNREAD_MAX;
 }
 
 /* The peer gets a reset, and nothing before it. */

@@ -4,27 +4,20 @@
  * zero-copy side of WSDLite's cut-off).
  *
  * A large send() that may block avoids the copy to the send buffer.  It lends
- * its pages to the device and returns when the peer has their bytes (ack.c), so
- * the program may reuse them afterwards.  The stream does not change: the pages are
- * a chunk (chunk.c) like others.  If the link is lost, sanx_long_save() copies them, as
- * if the bytes had been copied from the start; if there is no memory for that, the
- * program waits on.  A program that is killed does not wait, and its pages stay
+ * its pages to the device (lend.c) and returns when the peer has their bytes (ack.c), so
+ * the program may reuse them afterwards.  If there is no memory to copy them when the link
+ * is lost, the program waits on.  A program that is killed does not wait, and its pages stay
  * referenced until then.
  *
  * LONG is slower for few bytes: a copy overlaps with the device's work, and
  * LONG waits for an answer of the peer.  The cut-off is measured for
  * each link: the number of bytes that a copy moves in one round trip
  * (sanx_long_tune(), sanx_long_cutoff()).
- *
- * No memory is mapped for the peer for this, so no peer can name the pages.
  */
-#include <linux/mm.h>
 #include <linux/uio.h>
 
 #include "stream_priv.h"
 
-/* Pages that one send() lends at a time. */
-#define LONG_PAGES	64U
 /*
  * Bytes.  For fewer, no measurement is reliable.  It is also more than
  * sanx_ring_slack(): a message that must not mix with those of other writers is
@@ -38,33 +31,6 @@
 #define LONG_HEARD	(3 * HZ / 2)
 /* Bytes that sanx_long_tune() copies to measure how long it takes. */
 #define LONG_SAMPLE	32768U
-
-/* References the next pages of @from.  The caller copies what it cannot get. */
-static struct sanx_chunk *long_get(struct iov_iter *from, size_t *len)
-{
-	struct page *pages[LONG_PAGES];
-	struct sanx_chunk *c;
-	size_t start;
-	ssize_t got;
-	u32 i, n;
-
-	got = iov_iter_get_pages2(from, pages, *len, LONG_PAGES, &start);
-	if (got <= 0)
-		return NULL;
-	*len = got;
-	n = DIV_ROUND_UP(start + got, PAGE_SIZE);
-	c = sanx_chunk_new(SANX_CHUNK_LENT, n);
-	if (!c) {
-		for (i = 0; i < n; i++)
-			put_page(pages[i]);
-		iov_iter_revert(from, got);
-		return NULL;
-	}
-	c->start = start;
-	for (i = 0; i < n; i++)
-		c->page[i].page = pages[i];
-	return c;
-}
 
 /*
  * Bytes that can be sent from a program's pages in one go.  tx_mutex held.
@@ -120,7 +86,7 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 {
 	/* This may fault, so it comes before the link is used. */
-	struct sanx_chunk *c = long_get(from, &len);
+	struct sanx_chunk *c = sanx_lend_pages(from, SANX_CHUNK_LONG, &len);
 	struct sanx_link *link;
 	u32 n = 0;
 
@@ -132,10 +98,8 @@ size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 	if (link && link->caps.lend_max && !sanx_chunk_map(c, link))
 		n = sanx_payload_long(lc, link, c, len);
 	iov_iter_revert(from, len - n);
-	if (n) {
-		/* The peer may have the bytes already, and @c be freed. */
-		lc->conn.lent = lc->end;
-	} else {
+	/* Else the peer may have the bytes already, and @c be freed. */
+	if (!n) {
 		if (link)
 			sanx_chunk_unmap(c, link);
 		sanx_chunk_free(c);
@@ -143,85 +107,6 @@ size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len)
 	if (link)
 		sanx_link_user_put(link);
 	return n;
-}
-
-static struct sanx_chunk *long_first(struct sanx_lconn *lc)
-{
-	struct sanx_chunk *c;
-
-	list_for_each_entry(c, &lc->chunks, node)
-		if (c->kind == SANX_CHUNK_LENT)
-			return c;
-	return NULL;
-}
-
-/* Copies bytes from @offset on to @to. */
-static void long_copy(const struct sanx_chunk *c, u64 offset, const struct sanx_chunk *to)
-{
-	const void *data;
-	u32 n, most;
-	u64 pos;
-
-	for (pos = to->from; pos < to->to; pos += n) {
-		n = to->to - pos;
-		data = sanx_chunk_bytes(c, pos, &n);
-		most = n;
-		memcpy((void *)sanx_chunk_bytes(to, pos, &most), data, n);
-	}
-}
-
-/* Copies what the peer may not have of lent pages to new chunks.  Return: 0 or -ENOMEM. */
-static int long_copies(struct sanx_lconn *lc, struct sanx_link *link,
-		       const struct sanx_chunk *c, u64 from, struct list_head *copies)
-{
-	struct sanx_chunk *copy;
-
-	for (; from < c->to; from = copy->to) {
-		copy = sanx_chunk_alloc(lc, link, SANX_CHUNK_WINDOW, c->to - from,
-					PAGE_SIZE, SANX_CLAIM_LEAST);
-		if (!copy)
-			return -ENOMEM;
-		copy->from = from;
-		copy->to = min_t(u64, c->to, from + (PAGE_SIZE << copy->order));
-		long_copy(c, from, copy);
-		list_add_tail(&copy->node, copies);
-	}
-	return 0;
-}
-
-/**
- * sanx_long_save() - copy lent pages that the peer may not have
- * @lc: a suspended connection; its link is drained, and nobody attaches it yet
- *
- * Context: process, lnet.lock held; takes tx_lock.
- * Return: 0; or -ENOMEM, and some are left in the list.
- */
-int sanx_long_save(struct sanx_lconn *lc)
-{
-	struct sanx_link *link = sanx_lconn_lock(lc);
-	struct sanx_chunk *c, *copy, *next;
-	LIST_HEAD(copies);
-	u64 from;
-	int err = 0;
-
-	while (!err && (c = long_first(lc))) {
-		from = max(c->from, lc->acked);
-		spin_unlock_bh(&link->tx_lock);
-		/*
-		 * Without tx_lock.  The pages stay in the list until they were
-		 * copied, so sanx_long_wait() finds them.
-		 */
-		err = long_copies(lc, link, c, from, &copies);
-		spin_lock_bh(&link->tx_lock);
-		if (!err) {
-			list_splice_tail_init(&copies, &c->node);
-			sanx_chunk_drop(lc, c);
-		}
-	}
-	spin_unlock_bh(&link->tx_lock);
-	list_for_each_entry_safe(copy, next, &copies, node)
-		sanx_chunk_free(copy);
-	return err;
 }
 
 /**
@@ -240,7 +125,7 @@ void sanx_long_wait(struct sanx_conn *conn, u64 to)
 	struct sanx_chunk *c, *last = NULL;
 
 	list_for_each_entry(c, &lc->chunks, node) {
-		if (c->kind == SANX_CHUNK_LENT && c->from < to)
+		if (c->kind == SANX_CHUNK_LONG && c->from < to)
 			last = c;
 	}
 	if (last)

@@ -89,8 +89,8 @@ static enum attached resume_attach(struct sanx_lconn *lc, struct sanx_link *link
 	lockdep_assert_held(streams->lock);
 	if (!refcount_inc_not_zero(&link->users))
 		return ATTACH_NO_LINK;
-	/* Pages of programs for which there was no memory go only where they may be lent. */
-	how = link->caps.lend_max ? ATTACHED : resume_map_result(sanx_long_save(lc));
+	/* Pages of programs go only where they may be lent. */
+	how = link->caps.lend_max ? ATTACHED : resume_map_result(sanx_lend_save(lc, true));
 	if (how == ATTACHED)
 		how = resume_map_result(sanx_rings_map(lc, link));
 	if (how == ATTACHED)

@@ -3,8 +3,8 @@
  * The sender of a connection: payload, credit, the end of the stream.
  *
  * A few bytes travel in the frame that announces them (INLINE), at once if no
- * bytes are before them.  All other bytes are copied to memory of the connection
- * (chunk.c) and sent from there.  If the peer has no ring yet (grow.c), or if few
+ * bytes are before them.  Others are lent (lend.c, long.c), or copied to memory of the connection
+ * (chunk.c), and sent from there.  If the peer has no ring yet (grow.c), or if few
  * bytes are left, they travel in frames as well; else the device writes them into
  * the peer's ring.  Bytes that are held back (hold.c of the core) wait there too,
  * behind lc->announced.
@@ -116,6 +116,54 @@ static u32 send_small(struct sanx_lconn *lc, size_t len)
 	return most;
 }
 
+/* Copies @len bytes, or as many as there is room for.  Return: as sanx_lconn_send(). */
+static ssize_t send_copied(struct sanx_lconn *lc, struct iov_iter *from, size_t len, int flags,
+			   bool announce)
+{
+	u32 most = announce ? send_small(lc, len) : 0;
+	ssize_t n, done = 0;
+
+	if (most) {
+		n = send_inline(lc, from, len, most, flags);
+		if (n == len || (n < 0 && n != -EAGAIN))
+			return n;
+		done = max(n, 0L);
+	}
+	/* The rest follows in the same call, before another writer's bytes. */
+	if (done)
+		flags &= ~SANX_MSG_SPARE;
+	n = send_buffered(lc, from, len - done, flags, announce);
+	return n < 0 ? done ?: n : done + n;
+}
+
+static size_t send_counted(struct sanx_lconn *lc, size_t n)
+{
+	if (n)
+		this_cpu_add(lc->conn.stats->v[SANX_STAT_LENT_BYTES], n);
+	return n;
+}
+
+/*
+ * Sends from the pages themselves, without waiting for them, but copies what is before them.
+ * Return: as sanx_lconn_send().
+ */
+static ssize_t send_lent(struct sanx_lconn *lc, struct msghdr *msg, size_t len, int flags,
+			 bool announce)
+{
+	size_t head = sanx_lend_head(lc, msg, len, flags), n;
+	struct iov_iter *from = &msg->msg_iter;
+	ssize_t done = 0;
+
+	if (head)
+		done = send_copied(lc, from, head, flags, announce);
+	if (done < (ssize_t)head || head == len)
+		return done;
+	n = send_counted(lc, sanx_lend(lc, msg, len - head, flags, announce));
+	if (done + n)
+		return done + n;
+	return send_copied(lc, from, len, flags, announce);
+}
+
 /* Memory reclaim sends itself, or waits for who sends: the link may use the reserves. */
 static void send_reserves(struct sanx_lconn *lc)
 {
@@ -131,7 +179,7 @@ static void send_reserves(struct sanx_lconn *lc)
 /**
  * sanx_lconn_send() - sanx_transport_ops.send
  * @conn: the connection
- * @from: the data to send; advanced by the bytes that were taken
+ * @msg: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
  * @flags: MSG_OOB, MSG_MORE, SANX_MSG_SPARE; MSG_DONTWAIT does not keep it from
  *	waiting for memory, as with TCP
@@ -141,13 +189,13 @@ static void send_reserves(struct sanx_lconn *lc)
  * tx_lock.
  * Return: as send().
  */
-ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
+ssize_t sanx_lconn_send(struct sanx_conn *conn, struct msghdr *msg,
 			size_t len, int flags, enum sanx_held held)
 {
 	struct sanx_lconn *lc = sanx_lconn_of(conn);
 	bool announce = held == SANX_HELD_NONE;
-	ssize_t n, done = 0;
-	u32 most;
+	struct iov_iter *from = &msg->msg_iter;
+	size_t n;
 
 	/* As sanx_memalloc_save() has said. */
 	if (unlikely(current->flags & PF_MEMALLOC))
@@ -155,24 +203,15 @@ ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
 	/* Coalesced bytes come between announced ones, and are few. */
 	if (held != SANX_HELD_COALESCED)
 		sanx_sndbuf_set_max(lc);
+	if (unlikely(sanx_lend_asked(msg)))
+		return send_lent(lc, msg, len, flags, announce);
 	if (sanx_long_wants(lc, from, len, flags)) {
-		n = sanx_long_send(lc, from,
-				   min(len, sanx_long_room(lc, from)));
+		n = send_counted(lc, sanx_long_send(lc, from,
+						    min(len, sanx_long_room(lc, from))));
 		if (n)
 			return n;
 	}
-	most = announce ? send_small(lc, len) : 0;
-	if (most) {
-		n = send_inline(lc, from, len, most, flags);
-		if (n == len || (n < 0 && n != -EAGAIN))
-			return n;
-		done = max(n, 0L);
-	}
-	/* The rest follows in the same call, before another writer's bytes. */
-	if (done)
-		flags &= ~SANX_MSG_SPARE;
-	n = send_buffered(lc, from, len - done, flags, announce);
-	return n < 0 ? done ?: n : done + n;
+	return send_copied(lc, from, len, flags, announce);
 }
 
 /* Room in the send buffer, without bytes beyond the window. */

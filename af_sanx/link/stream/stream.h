@@ -4,7 +4,7 @@
  *
  *	on a link, from attach to release		attach.c ask.c release.c
  *	its end						close.c
- *	what it sends					sender.c long.c
+ *	what it sends					sender.c long.c lend.c
  *	frames of the peer about it			arrival.c
  *	its rings: memory, sizes			rings.c grow.c
  *	the peer's ring					window.c
@@ -56,7 +56,7 @@ bool sanx_ask_unanswered(const struct sanx_link *link);
 void sanx_ask_work(struct work_struct *work);
 
 /* sender.c */
-ssize_t sanx_lconn_send(struct sanx_conn *conn, struct iov_iter *from,
+ssize_t sanx_lconn_send(struct sanx_conn *conn, struct msghdr *msg,
 			size_t len, int flags, enum sanx_held held);
 void sanx_lconn_announce(struct sanx_conn *conn);
 u32 sanx_lconn_room(struct sanx_conn *conn, enum sanx_room which);

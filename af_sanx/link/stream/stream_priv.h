@@ -18,7 +18,15 @@ bool sanx_long_wants(struct sanx_lconn *lc, const struct iov_iter *from,
 		     size_t len, int flags);
 size_t sanx_long_room(struct sanx_lconn *lc, const struct iov_iter *from);
 size_t sanx_long_send(struct sanx_lconn *lc, struct iov_iter *from, size_t len);
-int sanx_long_save(struct sanx_lconn *lc);
+
+/* lend.c */
+struct sanx_chunk *sanx_lend_pages(struct iov_iter *from, enum sanx_chunk_kind kind,
+				   size_t *len);
+bool sanx_lend_asked(const struct msghdr *msg);
+size_t sanx_lend_head(struct sanx_lconn *lc, const struct msghdr *msg, size_t len, int flags);
+size_t sanx_lend(struct sanx_lconn *lc, struct msghdr *msg, size_t len, int flags,
+		 bool announce);
+int sanx_lend_save(struct sanx_lconn *lc, bool all);
 
 /* close.c */
 void sanx_lconn_reset_unread(struct sanx_lconn *lc);

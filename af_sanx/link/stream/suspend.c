@@ -160,7 +160,7 @@ void sanx_suspend_take(struct sanx_lconn *lc, struct sanx_link *link)
 	mutex_lock(streams->lock);
 	ours = suspend_detach(lc, link);
 	if (ours) {
-		sanx_long_save(lc);
+		sanx_lend_save(lc, false);
 		sanx_rings_unmap(lc);
 		sanx_rings_drop(lc);
 		lc->lost = jiffies;
