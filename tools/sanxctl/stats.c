@@ -41,6 +41,8 @@ const struct counter counters[] = {
 	  "Datagrams whose connection to their host ended before it took them" },
 	{ SANX_A_STATS_TX_BYTES, "tx_bytes", "transmit_bytes", NULL, NULL,
 	  "Bytes that programs sent over AF_SANX" },
+	{ SANX_A_STATS_LENT_BYTES, "lent_bytes", "lent_bytes", NULL, NULL,
+	  "Bytes that programs sent, and that the device read from their own memory" },
 	{ SANX_A_STATS_RX_BYTES, "rx_bytes", "receive_bytes", NULL, NULL,
 	  "Bytes that programs read over AF_SANX" },
 	{ SANX_A_STATS_RESETS, "resets", "resets", NULL, NULL,
