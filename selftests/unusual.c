@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What few programs do: more than 2 GiB at once, AIO, zero copy, tee. */
+/* What few programs do: more than 2 GiB at once, AIO, tee. */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
-#include <linux/errqueue.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "lib/slow.h"
 #include "sanx_test.h"
 
 #define GIB	(1024 * 1024 * 1024UL)
@@ -69,109 +65,6 @@ SANX_TEST(huge_blocking)
 	arrives(_metadata, self->client, self->server,
 		rc(write(self->client, p, 3 * GIB)));
 	munmap(p, 3 * GIB);
-}
-
-/* A notification for calls @lo to @hi, or -errno. */
-static int zerocopy_done(int fd, uint32_t *lo, uint32_t *hi)
-{
-	char control[256];
-	struct msghdr msg = {
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct sock_extended_err *ee;
-	struct cmsghdr *cm;
-
-	if (recvmsg(fd, &msg, MSG_ERRQUEUE) < 0)
-		return -errno;
-	cm = CMSG_FIRSTHDR(&msg);
-	if (!cm || !(msg.msg_flags & MSG_ERRQUEUE))
-		return -EBADMSG;
-	ee = (struct sock_extended_err *)CMSG_DATA(cm);
-	*lo = ee->ee_info;
-	*hi = ee->ee_data;
-	return ee->ee_errno || ee->ee_origin != SO_EE_ORIGIN_ZEROCOPY ?
-	       -EBADMSG : 0;
-}
-
-SANX_TEST(zerocopy)
-{
-	uint32_t lo, hi, next = 0;
-	long end = now_ms() + SOON;
-	char buf[10000];
-	int err;
-
-	EXPECT_EQ(-EAGAIN, zerocopy_done(self->client, &lo, &hi));
-	ASSERT_EQ(0, set_option(self->client, SOL_SOCKET, SO_ZEROCOPY, 1));
-	pattern_fill(buf, sizeof(buf), 0);
-	for (int i = 0; i < 3; i++)
-		ASSERT_EQ(sizeof(buf), rc(send(self->client, buf, sizeof(buf),
-					       MSG_ZEROCOPY)));
-	for (int i = 0; i < 3; i++)
-		EXPECT_EQ(0, recv_pattern(self->server, sizeof(buf), 1000, 0));
-	while (next < 3 && now_ms() < end) {
-		EXPECT_LT(0, poll_one(self->client, 0, SOON) & POLLERR);
-		err = zerocopy_done(self->client, &lo, &hi);
-		ASSERT_EQ(0, err);
-		EXPECT_EQ(next, lo);
-		next = hi + 1;
-	}
-	EXPECT_EQ(3, next);
-	EXPECT_EQ(-EAGAIN, zerocopy_done(self->client, &lo, &hi));
-	EXPECT_EQ(0, poll_one(self->client, 0, 0) & POLLERR);
-}
-
-/* Whoever waits for it gets EFAULT. */
-static void take_page(char *page, int uffd)
-{
-	struct uffdio_range range = { .start = (uintptr_t)page, .len = 4096 };
-
-	munmap(page, 4096);
-	ioctl(uffd, UFFDIO_WAKE, &range);
-}
-
-/* Each call that sends has a number of its own, whatever becomes of others. */
-SANX_TEST(zerocopy_numbers)
-{
-	struct task bad = { .fn = task_send, .flags = MSG_ZEROCOPY, .len = 100 };
-	struct task good = bad;
-	char room[100], buf[3 * 100];
-	int uffd, seen[3] = {};
-	long end = now_ms() + SOON;
-	uint32_t lo, hi;
-
-	bad.fd = self->client;
-	bad.buf = slow_page(&uffd);
-	ASSERT_NE(NULL, bad.buf);
-	good.fd = self->client;
-	good.buf = room;
-	pattern_fill(room, sizeof(room), 0);
-	ASSERT_EQ(0, set_option(self->client, SOL_SOCKET, SO_ZEROCOPY, 1));
-	task_start(&bad);
-	sleep_ms(5 * A_WHILE);
-	/* It begins while the other is under way, which then fails. */
-	task_start(&good);
-	sleep_ms(5 * A_WHILE);
-	EXPECT_FALSE(bad.done);
-	take_page(bad.buf, uffd);
-	ASSERT_EQ(0, task_wait(&bad));
-	EXPECT_EQ(-EFAULT, bad.ret);
-	ASSERT_EQ(0, task_wait(&good));
-	EXPECT_EQ(100, good.ret);
-	EXPECT_EQ(100, rc(send(self->client, room, 100, MSG_ZEROCOPY)));
-	EXPECT_EQ(200, recv_exact(self->server, buf, 200));
-	while (now_ms() < end && seen[0] + seen[1] + seen[2] < 2) {
-		if (zerocopy_done(self->client, &lo, &hi)) {
-			sleep_ms(1);
-			continue;
-		}
-		ASSERT_LE(lo, hi);
-		for (; lo <= hi; lo++)
-			seen[lo < 2 ? lo : 2]++;
-	}
-	EXPECT_EQ(1, seen[0]);
-	EXPECT_EQ(1, seen[1]);
-	EXPECT_EQ(0, seen[2]);
-	close(uffd);
 }
 
 /* What came is read once, and goes two ways. */

@@ -305,6 +305,91 @@ SANX_TEST(send_zc)
 	}
 }
 
+/* Of Linux 6.2; liburing may be older. */
+#define REPORT_USAGE	0x8U
+#define USAGE_COPIED	0x80000000U
+
+/* Sends all of @buf, which was registered.  Return: 1 if it was copied, 0 if not, or -errno. */
+static int send_fixed(struct io_uring *ring, int fd, const void *buf, size_t len,
+		      unsigned int flags)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+	struct __kernel_timespec ts = { .tv_sec = SOON / 1000 };
+	struct io_uring_cqe *cqe;
+	unsigned int seen, usage;
+	size_t done = 0;
+
+	io_uring_prep_send_zc_fixed(sqe, fd, buf, len, MSG_WAITALL, flags, 0);
+	if (io_uring_submit(ring) != 1)
+		return -EBUSY;
+	for (;;) {
+		if (io_uring_wait_cqe_timeout(ring, &cqe, &ts))
+			return -ETIME;
+		seen = cqe->flags;
+		usage = cqe->res;
+		io_uring_cqe_seen(ring, cqe);
+		if (seen & IORING_CQE_F_NOTIF)
+			return done == len ? !!(usage & USAGE_COPIED) : -EMSGSIZE;
+		if ((int)usage < 0)
+			return usage;
+		done += usage;
+		if (!(seen & IORING_CQE_F_MORE))
+			return -EBADMSG;
+	}
+}
+
+/* As in zerocopy.c: does the wire of the variant read from a program's pages? */
+static bool lends(const FIXTURE_VARIANT(stream) *v)
+{
+	return carried_by(v) == SANX_A_STATS_CONNS_VERBS &&
+	       strncmp(env_or("SANX_DEVICE", ""), "siw", 3);
+}
+
+/* A registered buffer is ours again with the notification, which says if it was copied. */
+SANX_TEST(send_zc_fixed)
+{
+	enum { LEN = 1 << 20, TIMES = 30, PAD = 1000 };
+	struct task t = { .fn = task_recv_all, .fd = self->server, .len = (size_t)LEN * TIMES };
+	struct node_stats before = {}, after = {};
+	unsigned int flags = REPORT_USAGE;
+	struct io_uring ring;
+	int err, copied = 0, whole = 0;
+	struct iovec iov;
+	char *buf;
+
+	iov.iov_len = LEN + PAD;
+	iov.iov_base = aligned_alloc(4096, LEN + 4096);
+	buf = (char *)iov.iov_base + PAD;
+	ring_make(_metadata, &ring);
+	ASSERT_EQ(0, io_uring_register_buffers(&ring, &iov, 1));
+	task_start(&t);
+	for (int i = 0; i < TIMES; i++) {
+		pattern_fill(buf, LEN, (uint64_t)i * LEN);
+		node_stats(&before);
+		err = send_fixed(&ring, self->client, buf, LEN, flags);
+		if (err == -EINVAL && flags) {
+			flags = 0;
+			err = send_fixed(&ring, self->client, buf, LEN, flags);
+		}
+		ASSERT_LE(0, err);
+		node_stats(&after);
+		copied += err;
+		whole += after.v[SANX_A_STATS_LENT_BYTES] -
+			 before.v[SANX_A_STATS_LENT_BYTES] == LEN;
+		memset(buf, 0xee, LEN);
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
+	if (flags) {
+		EXPECT_GE(lends(variant) ? TIMES / 2 : TIMES, copied);
+		EXPECT_LE(lends(variant) ? 0 : TIMES, copied);
+	}
+	/* Of some not a byte was copied. */
+	EXPECT_EQ(lends(variant), whole > 0);
+	io_uring_queue_exit(&ring);
+	free(iov.iov_base);
+}
+
 /* IORING_OP_URING_CMD of a socket; liburing may be older. */
 #define URING_CMD	46
 #define ASK_INQ		0

@@ -39,7 +39,7 @@ LAB_SECONDS=240
 # what unmodified programs do.  What um cannot run is run there in any case.
 STOCK_TESTS="abuse accept connect data dgram poll process stress transfer uring"
 STOCK_TESTS+=" abuse-verbs connect-verbs data-verbs poll-verbs"
-STOCK_TESTS+=" stress-verbs transfer-verbs urgent-verbs uring-verbs"
+STOCK_TESTS+=" stress-verbs transfer-verbs urgent-verbs uring-verbs zerocopy-verbs"
 STOCK_TESTS+=" streams"
 
 # Over iWARP: connections, data in each way that they travel, ends, and memory that is
@@ -52,7 +52,7 @@ SIW_TESTS+=" stress-siw transfer-siw urgent-siw"
 RAIL_TESTS="streams-rail"
 RAIL_TESTS+=" abuse-rail accept-rail connect-rail data-rail full-rail grow-rail"
 RAIL_TESTS+=" long-rail reclaim-rail sendbuf-rail stress-rail transfer-rail urgent-rail"
-RAIL_TESTS+=" uring-rail"
+RAIL_TESTS+=" uring-rail zerocopy-rail"
 
 # cpus_of KERNEL: a native node has one.
 cpus_of() {
