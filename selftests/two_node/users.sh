@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the network namespaces of a user may have is limited for all of them together.
 # kernels: um
+# clock: virtual links that a peer asks for are counted by the second
 # no rail: its nodes have TCP rails of their own
 set -euo pipefail
 # shellcheck source=SCRIPTDIR/lib.sh
