@@ -29,14 +29,14 @@ measure_host
 # CPUs of the nodes that are up at the same time, three for one of the host's, as they
 # wait more than half of the time, and two on a slow host, where they do not.  Tests over
 # two nodes look at the clock, and on a busier host some took that for a defect.
-JOBS=${SANX_JOBS:-$(((HOST_SLOW == 1 ? 3 : 2) * $(nproc)))}
+JOBS=${SANX_JOBS:-$(((SANX_HOST_SLOW == 1 ? 3 : 2) * $(nproc)))}
 [ "$JOBS" -ge 4 ] || JOBS=4
 [ "$JOBS" -le 8 ] || JOBS=8
 
 # Seconds that make check may take once the kernels are there; what has not run by then
 # fails.  A stage that does not end by itself has some more to say which of its tests
 # did not.
-DEADLINE=$((HOST_SLOW == 1 ? 2700 : 4200))
+DEADLINE=$((SANX_HOST_SLOW == 1 ? 2700 : 4200))
 DEADLINE_MORE=300
 
 lab() {

@@ -20,16 +20,16 @@ process_us() {
 	echo "$least"
 }
 
-# measure_host: sets and exports HOST_SLOW, how many times as long as usual a test may
+# measure_host: sets and exports SANX_HOST_SLOW, how many times as long as usual a test may
 # take, from 1 to 4, once for all stages of a run.
 measure_host() {
 	local us
-	[ -z "${HOST_SLOW:-}" ] || return 0
+	[ -z "${SANX_HOST_SLOW:-}" ] || return 0
 	us=$(process_us)
-	HOST_SLOW=$(((us + 500) / 1000))
-	[ "$HOST_SLOW" -ge 1 ] || HOST_SLOW=1
-	[ "$HOST_SLOW" -le 4 ] || HOST_SLOW=4
-	export HOST_SLOW
-	[ "$HOST_SLOW" = 1 ] ||
-		say "a process takes $us us on this host: tests may take $HOST_SLOW times as long"
+	SANX_HOST_SLOW=$(((us + 500) / 1000))
+	[ "$SANX_HOST_SLOW" -ge 1 ] || SANX_HOST_SLOW=1
+	[ "$SANX_HOST_SLOW" -le 4 ] || SANX_HOST_SLOW=4
+	export SANX_HOST_SLOW
+	[ "$SANX_HOST_SLOW" = 1 ] ||
+		say "a process takes $us us on this host: tests may take $SANX_HOST_SLOW times as long"
 }

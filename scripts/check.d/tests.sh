@@ -24,7 +24,7 @@
 
 # Seconds until a test counts as hung: so many times what scripts/check.d/seconds has, as
 # the host may be busy with other things; not less than LIMIT_LEAST, and LIMIT_UNKNOWN
-# where that file has nothing.  All of it HOST_SLOW times.
+# where that file has nothing.  All of it SANX_HOST_SLOW times.
 LIMIT_TIMES=8
 LIMIT_LEAST=60
 LIMIT_UNKNOWN=600
@@ -145,7 +145,7 @@ limit_of() {
 		LIMIT=$((LIMIT_UNKNOWN * $(slow_of "$KERNEL")))
 	fi
 	[ "$LIMIT" -ge "$LIMIT_LEAST" ] || LIMIT=$LIMIT_LEAST
-	LIMIT=$((LIMIT * HOST_SLOW))
+	LIMIT=$((LIMIT * SANX_HOST_SLOW))
 	TOOK=${TOOK:-30}
 }
 
