@@ -40,9 +40,12 @@ static int __init sanx_init(void)
 	err = sanx_socks_init();
 	if (err)
 		goto err_busy;
-	err = sanx_link_init();
+	err = sanx_explicit_init();
 	if (err)
 		goto err_socks;
+	err = sanx_link_init();
+	if (err)
+		goto err_explicit;
 	err = sanx_tcp_init();
 	if (err)
 		goto err_link;
@@ -66,6 +69,8 @@ err_tcp:
 	sanx_tcp_exit();
 err_link:
 	sanx_link_exit();
+err_explicit:
+	sanx_explicit_exit();
 err_socks:
 	sanx_socks_exit();
 err_busy:
@@ -94,6 +99,7 @@ static void __exit sanx_exit(void)
 	sanx_tcp_exit();
 	sanx_link_exit();
 	sanx_fallback_drain();
+	sanx_explicit_exit();
 	sanx_socks_exit();
 	sanx_netuse_exit();
 	sanx_dgram_exit();

@@ -6,6 +6,8 @@
  * when it is written as the man page says and read again.  What is refused has a
  * message and a line of the file.
  */
+#include <limits.h>
+
 #include "fuzz/ctl_file.h"
 #include "tools/sanxctl/addr.h"
 
@@ -26,6 +28,7 @@ static void check_rule(const struct port_rule *rule)
 	unsigned int i;
 
 	fuzz_assert(rule->line && rule->first <= rule->last && !rule->first == !rule->last);
+	fuzz_assert(rule->explicit ? rule->first : rule->last <= USHRT_MAX);
 	fuzz_assert(rule->action == SANX_PORT_ACTION_ALLOW ||
 		    rule->action == SANX_PORT_ACTION_DENY);
 	fuzz_assert(!rule->way || rule->way == SANX_PORT_WAY_IN ||
@@ -52,6 +55,8 @@ static void write_rule(const struct port_rule *rule, FILE *out)
 	if (rule->prefix_len)
 		fprintf(out, " %s/%u", addr_format(&rule->prefix, addr),
 			rule->prefix_len - (v4 ? 96 : 0));
+	if (rule->explicit)
+		fputs(" explicit", out);
 	if (rule->first)
 		fprintf(out, " %u-%u\n", rule->first, rule->last);
 	else
@@ -60,7 +65,8 @@ static void write_rule(const struct port_rule *rule, FILE *out)
 
 static bool same_rule(const struct port_rule *a, const struct port_rule *b)
 {
-	return a->action == b->action && a->first == b->first && a->last == b->last &&
+	return a->action == b->action && a->explicit == b->explicit &&
+	       a->first == b->first && a->last == b->last &&
 	       a->way == b->way && a->node == b->node && a->prefix_len == b->prefix_len &&
 	       IN6_ARE_ADDR_EQUAL(&a->prefix, &b->prefix);
 }

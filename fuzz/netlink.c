@@ -59,6 +59,12 @@ void sanx_native_ends(const struct sock *sk, struct sanx_endpoint *local,
 	memset(remote, 0, sizeof(*remote));
 }
 
+void sanx_sock_ends(const struct sanx_sock *ss, struct sanx_endpoint *local,
+		    struct sanx_endpoint *remote)
+{
+	sanx_native_ends(ss->sk, local, remote);
+}
+
 const char *sanx_fallback_name(enum sanx_fallback why)
 {
 	fuzz_assert(why < __SANX_FALLBACKS);
@@ -252,7 +258,7 @@ static void try_load(u8 get, u8 load)
 	nlmsg_free(was);
 }
 
-/* Rules say who the peer is in one way, as files of rules do. */
+/* Rules say who the peer is in one way, as files of rules do; and defaults are all alike. */
 static void check_rules(void)
 {
 	struct sanx_ports *ports;
@@ -260,8 +266,10 @@ static void check_rules(void)
 
 	rcu_read_lock();
 	ports = rcu_dereference(sanx_net(net)->ports);
-	for (i = 0; ports && i < ports->n; i++)
+	for (i = 0; ports && i < ports->n; i++) {
 		fuzz_assert(!ports->rule[i].node || !ports->rule[i].prefix_len);
+		fuzz_assert(ports->rule[i].first || !ports->rule[i].space);
+	}
 	rcu_read_unlock();
 }
 

@@ -2,8 +2,8 @@
 /*
  * Port rules as the kernel takes them (af_sanx/config/ports.c).
  *
- * The input makes two lists of rules and then connections, from few ports, nodes
- * and networks, so that they meet.  The netlink target has the attributes that
+ * The input makes two lists of rules and then connections, from few ports of both
+ * kinds, nodes and networks, so that they meet.  The netlink target has the attributes that
  * such lists come in.
  *
  * The verdict about a connection is that of a naive walk, as the man page has it:
@@ -38,6 +38,17 @@ static bool bit(const struct in6_addr *addr, unsigned int i)
 	return addr->s6_addr[i / 8] & 0x80 >> i % 8;
 }
 
+static void take_range(struct fuzz_input *in, u8 how, struct sanx_port_rule *rule)
+{
+	bool explicit = how & 64, wide = how & 128;
+	u32 first = explicit && wide ? fuzz_u32(in) : fuzz_u16(in);
+	u32 most = explicit ? U32_MAX : U16_MAX;
+
+	rule->space = explicit ? SANX_PORT_SPACE_EXPLICIT : SANX_PORT_SPACE_INET;
+	rule->first = 1 + first % (wide ? most : 8);
+	rule->last = min_t(u64, (u64)rule->first + fuzz_u8(in), most);
+}
+
 static void take_rule(struct fuzz_input *in, struct sanx_port_rule *rule)
 {
 	u8 how = fuzz_u8(in);
@@ -45,10 +56,8 @@ static void take_rule(struct fuzz_input *in, struct sanx_port_rule *rule)
 
 	rule->allow = how & 1;
 	rule->ways = (how >> 1) % 3;
-	if (how & 8) {
-		rule->first = 1 + fuzz_u16(in) % (how & 128 ? 65535 : 8);
-		rule->last = min(rule->first + fuzz_u8(in), 65535);
-	}
+	if (how & 8)
+		take_range(in, how, rule);
 	if (how & 16)
 		rule->node = fuzz_u8(in) % 4;
 	if (!(how & 32))
@@ -76,7 +85,11 @@ static void take_use(struct fuzz_input *in, struct sanx_port_use *use)
 
 	use->way = how & 1 ? SANX_WAY_IN : SANX_WAY_OUT;
 	use->node = (how >> 1) % 4;
-	use->port = how & 128 ? fuzz_u16(in) : (how >> 3) % 16;
+	use->space = how & 64 ? SANX_PORT_SPACE_EXPLICIT : SANX_PORT_SPACE_INET;
+	if (!(how & 128))
+		use->port = (how >> 3) % 8;
+	else
+		use->port = how & 64 ? fuzz_u32(in) : fuzz_u16(in);
 	take_addr(in, &use->peer);
 }
 
@@ -84,6 +97,8 @@ static bool matches(const struct sanx_port_rule *rule, const struct sanx_port_us
 {
 	unsigned int i;
 
+	if (rule->prefix_len && use->space == SANX_PORT_SPACE_EXPLICIT)
+		return false;
 	for (i = 0; i < rule->prefix_len; i++)
 		if (bit(&rule->prefix, i) != bit(&use->peer, i))
 			return false;
@@ -103,7 +118,8 @@ static int naive_rules(const struct sanx_ports *ports, const struct sanx_port_us
 	for (i = 0; ports && i < ports->n; i++) {
 		rule = &ports->rule[i];
 		if (matches(rule, use) && !rule->first == defaults &&
-		    (defaults || (rule->first <= use->port && use->port <= rule->last)))
+		    (defaults || (rule->space == use->space && rule->first <= use->port &&
+				  use->port <= rule->last)))
 			return rule->allow;
 	}
 	return -1;
@@ -131,7 +147,8 @@ static bool has(const struct sanx_ports *ports, const struct sanx_port_rule *r)
 
 	for (i = 0; i < ports->n; i++) {
 		q = &ports->rule[i];
-		if (q->first == r->first && q->last == r->last && q->allow == r->allow &&
+		if (q->space == r->space && q->first == r->first && q->last == r->last &&
+		    q->allow == r->allow &&
 		    q->ways == r->ways && q->node == r->node &&
 		    q->prefix_len == r->prefix_len && ipv6_addr_equal(&q->prefix, &r->prefix))
 			return true;

@@ -165,6 +165,10 @@ static const struct addr_case addr_cases[] = {
 	  0 },
 	{ "2001:db8::e000:1", IN6(0x20, 0x01, 0x0d, 0xb8, [12] = 224, 0, 0, 1),
 	  0 },
+	{ "100:0:0:1::1", IN6(1, [7] = 1, [15] = 1), 0 },
+	{ "101::1", IN6(1, 1, [15] = 1), 0 },
+	{ "100::", IN6(1), -EINVAL, "explicit" },
+	{ "100::ffff:0:0:1", IN6(1, [8] = 0xff, 0xff, [15] = 1), -EINVAL, "explicit" },
 	{ "::", IN6(0), -EINVAL, "unspecified" },
 	{ "::1", IN6([15] = 1), -EINVAL, "loopback" },
 	{ "ff02::1", IN6(0xff, 0x02, [15] = 1), -EINVAL, "multicast" },
@@ -196,6 +200,30 @@ static void expect_verdict(struct kunit *test, struct sanx_nodemap *map,
 	KUNIT_EXPECT_EQ(test, bad, at);
 	KUNIT_ASSERT_NOT_NULL(test, why);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(why, c->word), "%s", why);
+}
+
+/* The end of an explicit socket, as it is sent (protocol.rst). */
+static void endpoint_explicit(struct kunit *test)
+{
+	static const struct in6_addr wire = IN6(1, [8] = 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32,
+						0x10);
+	static const struct in6_addr not[] = {
+		IN6(0), IN6([15] = 1), MAPPED(1, 0, 0, 0), IN6(1, 1), IN6(1, [7] = 1),
+		IN6(2), IN6(0xfd, [15] = 1),
+	};
+	struct sanx_endpoint ep;
+	unsigned int i;
+
+	sanx_endpoint_explicit(&ep, SOCK_STREAM, 0x76543210, 0xfedcba98);
+	KUNIT_EXPECT_MEMEQ(test, &ep.addr, &wire, sizeof(wire));
+	KUNIT_EXPECT_EQ(test, ntohs(ep.port), SOCK_STREAM);
+	KUNIT_EXPECT_TRUE(test, sanx_addr_explicit(&ep.addr));
+	KUNIT_EXPECT_EQ(test, sanx_addr_node(&ep.addr), 0x76543210);
+	KUNIT_EXPECT_EQ(test, sanx_addr_port(&ep.addr), 0xfedcba98);
+	sanx_endpoint_explicit(&ep, SOCK_STREAM, 0, 0);
+	KUNIT_EXPECT_TRUE(test, sanx_addr_explicit(&ep.addr));
+	for (i = 0; i < ARRAY_SIZE(not); i++)
+		KUNIT_EXPECT_FALSE(test, sanx_addr_explicit(&not[i]));
 }
 
 static void nodemap_host_addr(struct kunit *test)
@@ -684,6 +712,27 @@ static void expect_indexed(struct kunit *test, const struct sanx_nodemap *map)
 }
 
 /* Few addresses and ids, so that hosts share them; also in maps made from maps. */
+/* Any host of the node counts, and none of another. */
+static void nodemap_node_in(struct kunit *test)
+{
+	static const struct host hosts[] = { { 1, 5 }, { 2, 7 }, { 3, 5 }, { 130, 7 }, { 200, 9 } };
+	struct sanx_nodemap *map = fill(test, hosts, ARRAY_SIZE(hosts));
+	struct in6_addr low = v4(0x0a000000), high = v4(0x0a000080), one = host_addr(3);
+
+	finish(test, map);
+	KUNIT_EXPECT_TRUE(test, sanx_nodemap_node_in(map, 5, &low, 96 + 25));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(map, 5, &high, 96 + 25));
+	KUNIT_EXPECT_TRUE(test, sanx_nodemap_node_in(map, 5, &one, 128));
+	KUNIT_EXPECT_TRUE(test, sanx_nodemap_node_in(map, 7, &low, 96 + 25));
+	KUNIT_EXPECT_TRUE(test, sanx_nodemap_node_in(map, 7, &high, 96 + 25));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(map, 7, &one, 128));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(map, 9, &low, 96 + 25));
+	KUNIT_EXPECT_TRUE(test, sanx_nodemap_node_in(map, 9, &low, 0));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(map, 6, &low, 0));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(map, 10, &low, 0));
+	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(NULL, 5, &low, 0));
+}
+
 static void nodemap_index(struct kunit *test)
 {
 	struct sanx_nodemap *map, *part;
@@ -721,6 +770,7 @@ static void nodemap_index(struct kunit *test)
 }
 
 static struct kunit_case nodemap_cases[] = {
+	KUNIT_CASE(endpoint_explicit),
 	KUNIT_CASE_PARAM(nodemap_host_addr, addr_gen_params),
 	KUNIT_CASE_PARAM(nodemap_rail_addr, addr_gen_params),
 	KUNIT_CASE(nodemap_rails_kept),
@@ -738,6 +788,7 @@ static struct kunit_case nodemap_cases[] = {
 	KUNIT_CASE_SLOW(nodemap_full_replace),
 	KUNIT_CASE(nodemap_random),
 	KUNIT_CASE(nodemap_index),
+	KUNIT_CASE(nodemap_node_in),
 	{}
 };
 

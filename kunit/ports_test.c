@@ -57,6 +57,8 @@ static void expect_rules(struct kunit *test, const struct sanx_ports *got,
 				    want->rule[i].last, "rule %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, got->rule[i].allow,
 				    want->rule[i].allow, "rule %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, got->rule[i].space,
+				    want->rule[i].space, "rule %u", i);
 	}
 }
 
@@ -202,6 +204,69 @@ static void ports_peer(struct kunit *test)
 			c->want);
 }
 
+#define EXPLICIT	.space = SANX_PORT_SPACE_EXPLICIT
+
+static const struct peer_case space_cases[] = {
+	{ "an explicit rule, an explicit port", 1, { { 80, 80, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 80, EXPLICIT }, DENY },
+	{ "an explicit rule, a port of TCP", 1, { { 80, 80, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 80 }, ALLOW },
+	{ "a rule of TCP, an explicit port", 1, { { 80, 80, DENY } },
+	  { SANX_WAY_IN, 80, EXPLICIT }, ALLOW },
+	{ "all ports of TCP, an explicit port", 1, { { 1, 65535, DENY } },
+	  { SANX_WAY_OUT, 65535, EXPLICIT }, ALLOW },
+	{ "all explicit ports, a port of TCP", 1, { { 1, U32_MAX, DENY, EXPLICIT } },
+	  { SANX_WAY_OUT, 65535 }, ALLOW },
+	{ "all explicit ports, first", 1, { { 1, U32_MAX, DENY, EXPLICIT } },
+	  { SANX_WAY_OUT, 1, EXPLICIT }, DENY },
+	{ "all explicit ports, last", 1, { { 1, U32_MAX, DENY, EXPLICIT } },
+	  { SANX_WAY_OUT, U32_MAX, EXPLICIT }, DENY },
+	{ "beyond 65535, below", 1, { { 70000, 80000, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 69999, EXPLICIT }, ALLOW },
+	{ "beyond 65535, first", 1, { { 70000, 80000, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 70000, EXPLICIT }, DENY },
+	{ "beyond 65535, last", 1, { { 70000, 80000, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 80000, EXPLICIT }, DENY },
+	{ "beyond 65535, above", 1, { { 70000, 80000, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 80001, EXPLICIT }, ALLOW },
+	{ "not the lower 16 bits", 1, { { 0x10050, 0x10050, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 0x50, EXPLICIT }, ALLOW },
+	{ "a port above INT_MAX", 1, { { 0x80000000, 0x80000001, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 0x80000001, EXPLICIT }, DENY },
+	{ "a rule of the other kind comes first", 2,
+	  { { 80, 80, ALLOW }, { 80, 80, DENY, EXPLICIT } },
+	  { SANX_WAY_IN, 80, EXPLICIT }, DENY },
+	{ "an explicit rule for another way", 1, { { 80, 80, DENY, OUT, EXPLICIT } },
+	  { SANX_WAY_IN, 80, EXPLICIT }, ALLOW },
+	{ "an explicit rule for a node", 1, { { 80, 80, DENY, IN, .node = 3, EXPLICIT } },
+	  { SANX_WAY_IN, 80, 3, EXPLICIT }, DENY },
+	{ "an explicit rule for another node", 1,
+	  { { 80, 80, DENY, IN, .node = 3, EXPLICIT } },
+	  { SANX_WAY_IN, 80, 4, EXPLICIT }, ALLOW },
+	{ "a default, an explicit port", 1, { { 0, 0, DENY } },
+	  { SANX_WAY_IN, 70000, EXPLICIT }, DENY },
+	{ "a default, a port of TCP", 1, { { 0, 0, DENY } }, { SANX_WAY_IN, 80 }, DENY },
+	{ "a default for a network, an explicit port", 1,
+	  { { 0, 0, DENY, .prefix = { .s6_addr = { 1 } }, .prefix_len = 64 } },
+	  { SANX_WAY_IN, 80, 3, { .s6_addr = { 1, [11] = 80, [15] = 3 } }, EXPLICIT }, ALLOW },
+	{ "a default for a node, an explicit port", 1, { { 0, 0, DENY, .node = 3 } },
+	  { SANX_WAY_IN, 80, 3, { .s6_addr = { 1, [11] = 80, [15] = 3 } }, EXPLICIT }, DENY },
+	{ "an explicit rule behind the default", 2,
+	  { { 0, 0, DENY }, { 80, 80, ALLOW, EXPLICIT } },
+	  { SANX_WAY_IN, 80, EXPLICIT }, ALLOW },
+	{ "the default, as an explicit rule is not about it", 2,
+	  { { 0, 0, DENY }, { 80, 80, ALLOW, EXPLICIT } }, { SANX_WAY_IN, 80 }, DENY },
+};
+
+KUNIT_ARRAY_PARAM_DESC(space, space_cases, desc);
+
+static void ports_space(struct kunit *test)
+{
+	const struct peer_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, sanx_ports_allow(make(test, c->n, c->rule), &c->use), c->want);
+}
+
 static void ports_none(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, allows(NULL, 1));
@@ -319,6 +384,18 @@ static void ports_without(struct kunit *test)
 				     { 1, 2, DENY }, { 8, 9, DENY }));
 }
 
+/* The same range of the other kind stays. */
+static void ports_without_space(struct kunit *test)
+{
+	unsigned int missing = 99;
+	struct sanx_ports *both = MAKE(test, { 5, 9, DENY }, { 5, 9, DENY, EXPLICIT });
+	struct sanx_ports *inet = MAKE(test, { 5, 9, DENY });
+	struct sanx_ports *explicit = MAKE(test, { 5, 9, DENY, EXPLICIT });
+
+	expect_rules(test, ours(test, sanx_ports_without(both, inet, &missing)), explicit);
+	expect_rules(test, ours(test, sanx_ports_without(both, explicit, &missing)), inet);
+}
+
 struct missing_case {
 	const char *desc;
 	unsigned int n;
@@ -334,6 +411,7 @@ static const struct missing_case missing_cases[] = {
 	{ "another way", 1, { { 10, 20, DENY, IN } }, 0 },
 	{ "another node", 1, { { 10, 20, DENY, .node = 1 } }, 0 },
 	{ "another network", 1, { { 10, 20, DENY, 0, NET10 } }, 0 },
+	{ "explicit ports", 1, { { 10, 20, DENY, EXPLICIT } }, 0 },
 	{ "the last of three", 3,
 	  { { 30, 30, ALLOW }, { 10, 20, DENY }, { 31, 31, ALLOW } }, 2 },
 	{ "the middle of three", 3,
@@ -363,12 +441,14 @@ static void ports_without_missing(struct kunit *test)
 static struct kunit_case ports_cases[] = {
 	KUNIT_CASE_PARAM(ports_match, match_gen_params),
 	KUNIT_CASE_PARAM(ports_peer, peer_gen_params),
+	KUNIT_CASE_PARAM(ports_space, space_gen_params),
 	KUNIT_CASE(ports_none),
 	KUNIT_CASE_SLOW(ports_random),
 	KUNIT_CASE(ports_alloc_limits),
 	KUNIT_CASE(ports_append),
 	KUNIT_CASE(ports_append_limit),
 	KUNIT_CASE(ports_without),
+	KUNIT_CASE(ports_without_space),
 	KUNIT_CASE_PARAM(ports_without_missing, missing_gen_params),
 	{}
 };

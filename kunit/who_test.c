@@ -224,6 +224,11 @@ static void loopback_rail(struct sanx_who_reply *a)
 	a->rail[1] = in6addr_loopback;
 }
 
+static void explicit_rail(struct sanx_who_reply *a)
+{
+	a->rail[1] = (struct in6_addr){ .s6_addr = { 1, [15] = 1 } };
+}
+
 static void other_rails(struct sanx_who_reply *a)
 {
 	a->rail[0].s6_addr[15]++;
@@ -243,6 +248,7 @@ static const struct bad_answer bad_answers[] = {
 	{ "a rail too many", many_rails },
 	{ "a kind that is none", bad_kind },
 	{ "a rail that does not travel", loopback_rail },
+	{ "a rail that no packet has", explicit_rail },
 	{ "none of its rails was asked", other_rails },
 	{ "a rail twice", twin_rails },
 };

@@ -569,7 +569,7 @@ static void serve(struct sim_sock *s, int node)
 {
 	struct sanx_conn *conn = sim_sock_conn(s);
 	struct sim_pair *p = pair_find(node_of(&conn->remote.addr), node,
-				       ntohs(conn->remote.port));
+				       sim_port(&conn->remote));
 
 	if (p) {
 		p->accepted = true;

@@ -500,13 +500,13 @@ static bool each_lane(bool (*fn)(struct sim_node *n, const struct sanx_lane *lan
 	return true;
 }
 
-static bool lane_admitted(struct sanx_lane *lane, __be16 port)
+static bool lane_admitted(struct sanx_lane *lane, u16 port)
 {
 	struct sanx_lconn *lc;
 	unsigned long id;
 
 	xa_for_each(&lane->streams.ids, id, lc)
-		if (sanx_lconn_accepted(lc) && lc->conn.remote.port == port)
+		if (sanx_lconn_accepted(lc) && sim_port(&lc->conn.remote) == port)
 			return true;
 	return false;
 }
@@ -527,7 +527,7 @@ bool sim_rails_admitted(int node, u16 port)
 
 	xa_for_each(&sanx_lnet_of(sim_nodes[node].net)->peers, id, peer)
 		for (i = 0; (lane = sanx_lane_next(peer, &i));)
-			if (lane_admitted(lane, htons(port)))
+			if (lane_admitted(lane, port))
 				return true;
 	return false;
 }

@@ -58,6 +58,7 @@
  * @clock: most ns that a step takes
  * @slow: name of what is overtaken by everything else, or NULL
  * @conns: connections that programs try to have
+ * @explicit: all sockets are explicit
  * @dgrams: nodes send datagrams
  * @dgram_conns: net.sanx.dgram_conns, 0 for plenty
  * @bulk: programs often send many bytes at a time
@@ -107,6 +108,7 @@ struct sim_plan {
 	unsigned int	clock;
 	const char	*slow;
 	unsigned int	conns;
+	bool		explicit;
 	bool		dgrams;
 	unsigned int	dgram_conns;
 	unsigned int	fault;
@@ -222,6 +224,7 @@ void sim_setup_stop(struct wire_end *e);
 /* sock.c */
 struct sim_sock;
 struct sim_sock *sim_socket(int node);
+u16 sim_port(const struct sanx_endpoint *ep);
 int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog);
 struct sim_sock *sim_accept(struct sim_sock *l, long timeo);
 int sim_connect(struct sim_sock *s, int to, u16 port, u16 from, long timeo);

@@ -30,6 +30,7 @@ struct sim_sock {
 	int			node;
 	struct net		*net;
 	struct sanx_sock	ss;
+	struct sanx_endpoint	at;
 	bool			fell_back;
 	bool			killed;
 	struct sim_sock		*next_hashed;
@@ -184,21 +185,42 @@ void sanx_native_unhash(struct sock *sk)
 {
 }
 
+#define BEYOND	0x10000U
+
+/* In some worlds all sockets are explicit, with ports beyond TCP's. */
+static void endpoint(struct sanx_endpoint *ep, int node, u16 port)
+{
+	if (sim_plan.explicit) {
+		sanx_endpoint_explicit(ep, SOCK_STREAM, node, BEYOND + port);
+		return;
+	}
+	sim_addr(&ep->addr, node);
+	ep->port = htons(port);
+}
+
+/* sim_port() - the port that sim_listen() or sim_connect() was given */
+u16 sim_port(const struct sanx_endpoint *ep)
+{
+	return sim_plan.explicit ? sanx_addr_port(&ep->addr) - BEYOND : ntohs(ep->port);
+}
+
 /**
  * sim_listen() - bind() and listen()
  */
 int sim_listen(struct sim_sock *s, u16 port, unsigned int backlog)
 {
+	const struct sanx_endpoint *at = sim_plan.explicit ? &s->at : NULL;
 	struct sock *sk = sk_of(s);
 
+	endpoint(&s->at, s->node % 2 ? s->node : 0, port);
 	lock_sock(sk);
 	inet_sk(sk)->inet_num = port;
 	inet_sk(sk)->inet_sport = htons(port);
 	sk->sk_max_ack_backlog = backlog;
-	sanx_listener_add(&s->ss.lsk, sk, true);
+	sanx_listener_add(&s->ss.lsk, sk, at, true);
 	WRITE_ONCE(sk->sk_state, TCP_LISTEN);
 	hash(s);
-	sanx_listener_add(&s->ss.lsk, sk, false);
+	sanx_listener_add(&s->ss.lsk, sk, at, false);
 	sanx_listener_watch(&s->ss.lsk);
 	release_sock(sk);
 	return 0;
@@ -280,12 +302,15 @@ static void refused(struct kthread_work *work)
  */
 enum sanx_fallback sim_question(struct sim_sock *s, int to, u16 port)
 {
-	struct sanx_endpoint local = {}, remote = { .port = htons(port) };
+	struct sanx_endpoint local, remote;
 	enum sanx_fallback answer = SANX_FALLBACK_LINK;
 	struct sanx_via via;
 
-	sim_addr(&local.addr, s->node);
-	sim_addr(&remote.addr, to);
+	endpoint(&local, s->node, 0);
+	local.port = 0;
+	endpoint(&remote, to, port);
+	if (!port)
+		remote.port = 0;
 	sanx_conn_question(&sanx_link_ops, sk_of(s), &local, &remote, &via, &answer);
 	return answer;
 }
@@ -299,10 +324,8 @@ static struct sanx_conn *conn_new(struct sim_sock *s, int to, u16 port,
 	struct sanx_endpoint local, remote;
 	struct sanx_conn *conn;
 
-	sim_addr(&local.addr, s->node);
-	sim_addr(&remote.addr, to);
-	local.port = htons(from);
-	remote.port = htons(port);
+	endpoint(&local, s->node, from);
+	endpoint(&remote, to, port);
 	conn = sanx_conn_alloc(ops, s->net, &local, &remote, NULL);
 	sim_rule_soon(s->node);
 	return conn;

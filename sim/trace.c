@@ -5,8 +5,7 @@
 void sim_trace_sanx_conn_state(const struct sanx_conn *conn, int next)
 {
 	sim_note("connection state: client port or ours, next state",
-		 conn->accepted ? ntohs(conn->remote.port) :
-				  ntohs(conn->local.port), next);
+		 sim_port(conn->accepted ? &conn->remote : &conn->local), next);
 }
 
 void sim_trace_sanx_lconn_state(u32 peer, u32 id, const char *part,

@@ -124,6 +124,12 @@ static void plan_dgrams(struct sim_plan *p)
 	p->dgram_conns = sim_calm ? 0 : sim_world_seed / 3 % 3 * 2;
 }
 
+/* Not drawn, either. */
+static void plan_explicit(struct sim_plan *p)
+{
+	p->explicit = sim_world_seed % 5 == 4;
+}
+
 static void plan_draw(struct sim_plan *p)
 {
 	*p = (struct sim_plan){ .times = 1 };
@@ -153,6 +159,7 @@ static void plan_draw(struct sim_plan *p)
 	heartbeat_ms = sim_calm && p->clock > 100000 ? 50 : 1000;
 	sim_rails_plan(p);
 	plan_dgrams(p);
+	plan_explicit(p);
 	if (!sim_fuzz && !sim_calm && !p->cut && sim_chance(2))
 		plan_deaths(p);
 }
@@ -382,7 +389,8 @@ static void deny(void *arg)
 {
 	struct sim_node *n = arg;
 	struct sanx_port_rule rule = {
-		.first = 1, .last = U16_MAX, .ways = sim_rnd(4),
+		.first = 1, .last = sim_plan.explicit ? U32_MAX : U16_MAX, .ways = sim_rnd(4),
+		.space = sim_plan.explicit ? SANX_PORT_SPACE_EXPLICIT : SANX_PORT_SPACE_INET,
 		.node = 1 + sim_rnd(sim_plan.nodes),
 	};
 

@@ -16,6 +16,8 @@
  */
 bool sanx_addr_is_local(struct net *net, const struct in6_addr *addr)
 {
+	if (sanx_addr_explicit(addr))
+		return sanx_addr_node(addr) == sanx_node_self(net);
 	if (ipv6_addr_v4mapped(addr))
 		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
 #if IS_ENABLED(CONFIG_IPV6)

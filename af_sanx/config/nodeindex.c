@@ -77,6 +77,21 @@ void sanx_nodemap_index(struct sanx_nodemap *map)
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_index);
 
+/* Return: where the hosts of a node begin in by_id, if it has any. */
+static unsigned int first_of(const struct sanx_nodemap *map, u32 id)
+{
+	unsigned int from = 0, to = map ? map->n : 0, mid;
+
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (map->entry[map->by_id[mid]].node.id < id)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
 /**
  * sanx_nodemap_find_id() - look up a node
  * @map: a finished map, or NULL
@@ -88,20 +103,40 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_index);
 const struct sanx_nodemap_entry *
 sanx_nodemap_find_id(const struct sanx_nodemap *map, u32 id)
 {
-	unsigned int from = 0, to = map ? map->n : 0, mid;
+	unsigned int from = first_of(map, id);
 
-	while (from < to) {
-		mid = from + (to - from) / 2;
-		if (map->entry[map->by_id[mid]].node.id < id)
-			from = mid + 1;
-		else
-			to = mid;
-	}
 	if (!map || from == map->n || map->entry[map->by_id[from]].node.id != id)
 		return NULL;
 	return &map->entry[map->by_id[from]];
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_find_id);
+
+/**
+ * sanx_nodemap_node_in() - has a node an address of a network?
+ * @map: a finished map, or NULL
+ * @id: the node
+ * @prefix: the network's prefix
+ * @len: bits of it
+ *
+ * Context: any; the caller keeps @map.
+ * Return: true if a host of the node is there.
+ */
+bool sanx_nodemap_node_in(const struct sanx_nodemap *map, u32 id,
+			  const struct in6_addr *prefix, unsigned int len)
+{
+	const struct sanx_nodemap_entry *e;
+	unsigned int i;
+
+	for (i = first_of(map, id); map && i < map->n; i++) {
+		e = &map->entry[map->by_id[i]];
+		if (e->node.id != id)
+			break;
+		if (ipv6_prefix_equal(&e->addr, prefix, len))
+			return true;
+	}
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(sanx_nodemap_node_in);
 
 /**
  * sanx_nodemap_rail_node() - which node has a rail?

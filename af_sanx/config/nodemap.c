@@ -63,6 +63,8 @@ static const char *addr_fault(const struct in6_addr *addr)
 		return FAULT("loopback");
 	if (type & IPV6_ADDR_LINKLOCAL)
 		return FAULT("link-local");
+	if (sanx_addr_explicit(addr))
+		return FAULT("that of an explicit socket");
 	if (!(type & IPV6_ADDR_MAPPED))
 		return NULL;
 	if (ipv4_is_zeronet(addr->s6_addr32[3]))
@@ -431,7 +433,7 @@ void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map)
 /**
  * sanx_node_by_addr() - find the node of a host
  * @net: the namespace
- * @addr: the host's address; IPv6, or IPv4 as v4-mapped
+ * @addr: the host's address; IPv6, or IPv4 as v4-mapped; or that of an explicit socket
  * @info: filled if the host is found, unless NULL
  *
  * Context: any.
@@ -442,6 +444,8 @@ bool sanx_node_by_addr(struct net *net, const struct in6_addr *addr,
 {
 	const struct sanx_nodemap_entry *e;
 
+	if (sanx_addr_explicit(addr))
+		return sanx_node_by_id(net, sanx_addr_node(addr), info);
 	rcu_read_lock();
 	e = sanx_nodemap_find(rcu_dereference(sanx_net(net)->nodemap), addr);
 	if (e && info)

@@ -126,6 +126,8 @@ void sanx_nodemap_publish(struct sanx_net *sn, struct sanx_nodemap *map);
 void sanx_nodemap_index(struct sanx_nodemap *map);
 const struct sanx_nodemap_entry *
 sanx_nodemap_find_id(const struct sanx_nodemap *map, u32 id);
+bool sanx_nodemap_node_in(const struct sanx_nodemap *map, u32 id,
+			  const struct in6_addr *prefix, unsigned int len);
 u32 sanx_nodemap_rail_node(const struct sanx_nodemap *map, u32 id,
 			   enum sanx_wire_kind kind, const struct in6_addr *addr);
 

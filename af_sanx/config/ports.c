@@ -33,12 +33,27 @@ struct sanx_ports *sanx_ports_alloc(unsigned int n)
 }
 EXPORT_SYMBOL_IF_KUNIT(sanx_ports_alloc);
 
+/* An explicit socket's peer has the addresses of its node. */
+static bool prefix_matches(const struct sanx_port_rule *rule, const struct sanx_port_use *use)
+{
+	if (!rule->prefix_len)
+		return true;
+	if (use->space == SANX_PORT_SPACE_EXPLICIT)
+		return sanx_nodemap_node_in(use->map, use->node, &rule->prefix, rule->prefix_len);
+	return ipv6_prefix_equal(&rule->prefix, &use->peer, rule->prefix_len);
+}
+
 static bool rule_matches(const struct sanx_port_rule *rule,
 			 const struct sanx_port_use *use)
 {
 	return (!rule->ways || rule->ways & use->way) &&
-	       (!rule->node || rule->node == use->node) &&
-	       ipv6_prefix_equal(&rule->prefix, &use->peer, rule->prefix_len);
+	       (!rule->node || rule->node == use->node) && prefix_matches(rule, use);
+}
+
+static bool rule_has_port(const struct sanx_port_rule *rule, const struct sanx_port_use *use)
+{
+	return rule->space == use->space && use->port >= rule->first &&
+	       use->port <= rule->last;
 }
 
 /* Return: the rule that decides about a connection, or NULL. */
@@ -52,7 +67,7 @@ static const struct sanx_port_rule *ports_find(const struct sanx_ports *ports,
 		rule = &ports->rule[i];
 		if (!rule_matches(rule, use))
 			continue;
-		if (use->port >= rule->first && use->port <= rule->last)
+		if (rule_has_port(rule, use))
 			return rule;
 		if (!rule->first && !fallback)
 			fallback = rule;
@@ -104,7 +119,7 @@ EXPORT_SYMBOL_IF_KUNIT(sanx_ports_append);
 static bool same_rule(const struct sanx_port_rule *a,
 		      const struct sanx_port_rule *b)
 {
-	return a->first == b->first && a->last == b->last &&
+	return a->space == b->space && a->first == b->first && a->last == b->last &&
 	       a->allow == b->allow && a->ways == b->ways &&
 	       a->node == b->node && a->prefix_len == b->prefix_len &&
 	       ipv6_addr_equal(&a->prefix, &b->prefix);
@@ -175,32 +190,45 @@ void sanx_ports_publish(struct sanx_net *sn, struct sanx_ports *ports)
 		kvfree_rcu(old, rcu);
 }
 
+/* An explicit socket has its port in the address. */
+static void use_set_port(struct sanx_port_use *use, const struct sanx_endpoint *at)
+{
+	if (sanx_addr_explicit(&at->addr)) {
+		use->space = SANX_PORT_SPACE_EXPLICIT;
+		use->port = sanx_addr_port(&at->addr);
+	} else {
+		use->space = SANX_PORT_SPACE_INET;
+		use->port = ntohs(at->port);
+	}
+}
+
 /**
  * sanx_port_rule() - which rule decides about a connection?
  * @net: the namespace
  * @way: who asks for it
  * @peer: the peer's address
- * @port: the listener's port, big endian
+ * @at: the listener's end: the peer's for SANX_WAY_OUT
  * @nr: set to the number of the rule, from 1; 0 if none decides
  *
  * Context: any.
  * Return: true if AF_SANX may carry it.
  */
 bool sanx_port_rule(struct net *net, enum sanx_way way,
-		    const struct in6_addr *peer, __be16 port, unsigned int *nr)
+		    const struct in6_addr *peer, const struct sanx_endpoint *at,
+		    unsigned int *nr)
 {
-	struct sanx_port_use use = {
-		.way = way, .port = ntohs(port), .peer = *peer,
-	};
+	struct sanx_port_use use = { .way = way, .peer = *peer };
 	const struct sanx_port_rule *rule = NULL;
 	const struct sanx_ports *ports;
 	struct sanx_node_info info;
 	bool allow = true;
 
 	*nr = 0;
+	use_set_port(&use, at);
 	rcu_read_lock();
 	ports = rcu_dereference(sanx_net(net)->ports);
 	if (ports && ports->n) {
+		use.map = rcu_dereference(sanx_net(net)->nodemap);
 		if (sanx_node_by_addr(net, peer, &info))
 			use.node = info.id;
 		rule = ports_find(ports, &use);
@@ -218,15 +246,15 @@ bool sanx_port_rule(struct net *net, enum sanx_way way,
  * @net: the namespace
  * @way: who asks for it
  * @peer: the peer's address
- * @port: the listener's port, big endian
+ * @at: the listener's end: the peer's for SANX_WAY_OUT
  *
  * Context: any.
  * Return: true if so.
  */
-bool sanx_port_allowed(struct net *net, enum sanx_way way,
-		       const struct in6_addr *peer, __be16 port)
+bool sanx_port_allowed(struct net *net, enum sanx_way way, const struct in6_addr *peer,
+		       const struct sanx_endpoint *at)
 {
 	unsigned int nr;
 
-	return sanx_port_rule(net, way, peer, port, &nr);
+	return sanx_port_rule(net, way, peer, at, &nr);
 }

@@ -324,16 +324,30 @@ static int loops_by_v4(struct net *net, const struct sanx_endpoint *local,
  * @local: where it goes to, an address of this node
  * @remote: where it comes from, of the same address family
  * @by: set to the device that has the address of @local, as the stack sees it, though the
- *	packet passes the loopback device
+ *	packet passes the loopback device; to none for explicit sockets
  *
  * Context: process, may sleep.
  */
 void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
 		      const struct sanx_endpoint *remote, struct sanx_arrival *by)
 {
+	*by = (struct sanx_arrival){};
+	if (sanx_addr_explicit(&local->addr))
+		return;
 	by->dif = ipv6_addr_v4mapped(&local->addr) ? loops_by_v4(net, local, remote) :
 						     loops_by_v6(net, local, remote);
-	by->sdif = 0;
+}
+
+/*
+ * Both ends are those of explicit sockets of one type, which a question does not say of the
+ * other one, and this one is here.
+ */
+static bool explicit_reaches(struct net *net, const struct sanx_endpoint *local,
+			     const struct sanx_endpoint *remote)
+{
+	return sanx_addr_explicit(&local->addr) && sanx_addr_explicit(&remote->addr) &&
+	       (!remote->port || local->port == remote->port) &&
+	       sanx_addr_is_local(net, &local->addr);
 }
 
 /**
@@ -346,11 +360,15 @@ void sanx_route_loops(struct net *net, const struct sanx_endpoint *local,
  *
  * Context: process, may sleep.
  * Return: true if so, and the answer goes in clear; false also if there is no memory to
- * find out.
+ * find out.  Explicit sockets of two nodes reach each other: no packet has their addresses.
  */
 bool sanx_route_reaches(struct net *net, bool own, const struct sanx_endpoint *local,
 			const struct sanx_endpoint *remote, struct sanx_arrival *by)
 {
+	if (sanx_addr_explicit(&local->addr) || sanx_addr_explicit(&remote->addr)) {
+		*by = (struct sanx_arrival){};
+		return explicit_reaches(net, local, remote);
+	}
 	if (!own)
 		return admits(net, local, remote, by);
 	sanx_route_loops(net, local, remote, by);

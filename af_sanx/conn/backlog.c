@@ -281,7 +281,7 @@ static void half_give_way(struct sanx_listener *lsk, const struct in6_addr *remo
 	struct sanx_conn *oldest;
 
 	oldest = list_first_entry_or_null(&lsk->half, struct sanx_conn, node);
-	if (oldest && !ipv6_addr_equal(&oldest->remote.addr, remote))
+	if (oldest && !sanx_addr_same_host(&oldest->remote.addr, remote))
 		half_late(lsk, oldest);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How a connection begins: it is asked for or comes in, is established, or is refused, and
- * then its socket becomes TCP.
+ * then its socket becomes TCP; that of an explicit one gets an error.
  */
 #include <net/tcp.h>
 
@@ -54,7 +54,7 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused)
 	smp_mb();
 	/* Rules are about the ports of programs. */
 	if (!conn->user && !sanx_port_allowed(conn->net, SANX_WAY_OUT, &conn->remote.addr,
-					      conn->remote.port)) {
+					      &conn->remote)) {
 		sanx_conn_refused(conn, SANX_FALLBACK_PORT);
 		return 0;
 	}
@@ -146,7 +146,7 @@ int sanx_conn_give_up(struct sanx_conn *conn)
  * @why: reason, for the counters
  *
  * The connect thread makes the socket TCP, or the caller of connect() does, if
- * it still runs.
+ * it still runs.  An explicit socket gets an error instead.
  *
  * Context: any.
  */

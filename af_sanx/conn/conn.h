@@ -99,6 +99,7 @@ int sanx_conn_connect(struct sanx_conn *conn, kthread_work_func_t refused);
 int sanx_conn_give_up(struct sanx_conn *conn);
 void sanx_conn_deny(struct sanx_conn *conn);
 void sanx_conn_abort(struct sanx_conn *conn, int err);
+void sanx_conn_refused_end(struct sanx_conn *conn, int err);
 enum sanx_fallback sanx_conn_reason(struct sanx_conn *conn);
 bool sanx_conn_was_open(const struct sanx_conn *conn);
 void sanx_conn_refused_later(struct sanx_conn *conn);
@@ -150,7 +151,8 @@ int sanx_listeners_init(void);
 void sanx_listeners_exit(void);
 void sanx_listener_init(struct sanx_listener *lsk, const struct net *net);
 void sanx_listener_destroy(struct sanx_listener *lsk);
-void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon);
+void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk,
+		       const struct sanx_endpoint *at, bool soon);
 void sanx_listener_watch(struct sanx_listener *lsk);
 void sanx_listener_pause(struct sanx_listener *lsk);
 void sanx_listener_stop(struct sanx_listener *lsk);

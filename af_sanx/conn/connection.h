@@ -51,7 +51,7 @@ struct sock;
  * @SANX_CONN_FIN_SENT: our direction has ended
  * @SANX_CONN_FIN_RCVD: the peer's direction has ended
  * @SANX_CONN_FINISHED: both directions have ended, in order
- * @SANX_CONN_REFUSED: not established; the socket becomes TCP
+ * @SANX_CONN_REFUSED: not established; the socket becomes TCP, or DEAD if it is explicit
  * @SANX_CONN_DEAD: reset, aborted or closed
  * @SANX_CONN_ENDED: as DEAD, but the peer's direction had ended before
  */

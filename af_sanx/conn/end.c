@@ -119,24 +119,15 @@ static bool conn_close_wait(const struct sanx_conn *conn)
 		conn->shutdown & RCV_SHUTDOWN);
 }
 
-/**
- * sanx_conn_reset() - the connection breaks
- * @conn: the connection; bytes that arrived can still be read
- * @err: errno (positive) for the program.  ECONNRESET becomes EPIPE after the
- *	peer's end of stream and before ours, as in TCP.
- *
- * Does nothing if the connection is dead already, or was refused: its socket is
- * TCP's then.
- *
- * Context: any; no lock of the core held.
- */
-void sanx_conn_reset(struct sanx_conn *conn, int err)
+/* @refused: only if it was refused, else only if it was not */
+static void conn_die(struct sanx_conn *conn, int err, bool refused)
 {
-	bool counted;
+	bool was_refused, counted;
 	struct sock *sk;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->state == SANX_CONN_REFUSED ||
+	was_refused = conn->state == SANX_CONN_REFUSED;
+	if (was_refused != refused ||
 	    sanx_state_next(conn->state, SANX_EV_DIE) < 0) {
 		spin_unlock_bh(&conn->lock);
 		return;
@@ -173,6 +164,34 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
 	rcu_read_unlock();
 	if (counted)
 		sanx_stat_add(conn->net, SANX_STAT_RESETS, 1);
+}
+
+/**
+ * sanx_conn_reset() - the connection breaks
+ * @conn: the connection; bytes that arrived can still be read
+ * @err: errno (positive) for the program.  ECONNRESET becomes EPIPE after the
+ *	peer's end of stream and before ours, as in TCP.
+ *
+ * Does nothing if the connection is dead already, or was refused: its socket becomes
+ * TCP, or sanx_conn_refused_end() ends it.
+ *
+ * Context: any; no lock of the core held.
+ */
+void sanx_conn_reset(struct sanx_conn *conn, int err)
+{
+	conn_die(conn, err, false);
+}
+
+/**
+ * sanx_conn_refused_end() - a refused connection ends, as its socket cannot be TCP
+ * @conn: the connection; nothing happens unless it was refused and has not ended
+ * @err: errno (positive) for the program
+ *
+ * Context: as sanx_conn_reset(), or lock_sock() held.
+ */
+void sanx_conn_refused_end(struct sanx_conn *conn, int err)
+{
+	conn_die(conn, err, true);
 }
 
 /**

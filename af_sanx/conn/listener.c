@@ -4,7 +4,8 @@
  * What waits at one for accept() is in backlog.c.
  *
  * The native socket listens too.  So the port is taken, and plain TCP clients
- * find it.
+ * find it.  That of an explicit socket has no native one in TCP's tables, and is found in the
+ * table here.
  *
  * sanx_listener_each() finds each connection that came in, from the moment it is
  * established until a socket shows it: in the queue of its listener, then in
@@ -22,9 +23,9 @@
  * A listener has a reference of its table, because a socket may be closed after
  * the last reference of its namespace was put with the native socket.
  */
-#include <linux/hash.h>
 #include <net/inet_connection_sock.h>
 #include <net/netns/generic.h>
+#include <net/netns/hash.h>
 #include <net/tcp.h>
 
 #include "config/config.h"
@@ -55,9 +56,14 @@ static void table_put(struct sanx_listener_table *table)
 		kfree_rcu(table, rcu);
 }
 
-static struct hlist_head *bucket(struct sanx_listener_table *table, __be16 port)
+/* Explicit sockets have their port in the address. */
+static struct hlist_head *bucket(struct sanx_listener_table *table,
+				 const struct sanx_endpoint *local)
 {
-	return &table->heads[hash_32((__force u16)port, TABLE_BITS)];
+	u32 port = sanx_addr_explicit(&local->addr) ? sanx_addr_port(&local->addr) :
+						      (__force u16)local->port;
+
+	return &table->heads[(port * table->mix) >> (32 - TABLE_BITS)];
 }
 
 /* Would it get the connection if there were no other listener? */
@@ -92,9 +98,10 @@ static bool takes(const struct sanx_listener *lsk)
 static struct sanx_listener *listener_of(struct sanx_listener_table *table,
 					 const struct sock *sk)
 {
+	struct sanx_endpoint local = { .port = inet_sk(sk)->inet_sport };
 	struct sanx_listener *lsk;
 
-	hlist_for_each_entry(lsk, bucket(table, inet_sk(sk)->inet_sport), node)
+	hlist_for_each_entry(lsk, bucket(table, &local), node)
 		if (lsk->sk == sk)
 			return lsk;
 	return NULL;
@@ -106,9 +113,31 @@ static struct sanx_listener *soon_of(struct sanx_listener_table *table,
 {
 	struct sanx_listener *lsk;
 
-	hlist_for_each_entry(lsk, bucket(table, local->port), node)
+	hlist_for_each_entry(lsk, bucket(table, local), node)
 		if (lsk->soon && match(lsk, local))
 			return lsk;
+	return NULL;
+}
+
+/* One without a node is found by the ids that this node has, one after the other. */
+static bool match_explicit(const struct sanx_endpoint *at, const struct sanx_endpoint *local)
+{
+	u32 node = sanx_addr_node(&at->addr);
+
+	return sanx_addr_explicit(&at->addr) && at->port == local->port &&
+	       sanx_addr_port(&at->addr) == sanx_addr_port(&local->addr) &&
+	       (!node || node == sanx_addr_node(&local->addr));
+}
+
+/* That of an explicit socket.  A port has one. */
+static struct sanx_listener *explicit_of(struct sanx_listener_table *table,
+					 const struct sanx_endpoint *local)
+{
+	struct sanx_listener *lsk;
+
+	hlist_for_each_entry(lsk, bucket(table, local), node)
+		if (match_explicit(&lsk->local, local))
+			return takes(lsk) ? lsk : NULL;
 	return NULL;
 }
 
@@ -126,6 +155,8 @@ static struct sanx_listener *lookup(struct net *net,
 	const struct sock *sk;
 
 	lockdep_assert_held(&table->lock);
+	if (sanx_addr_explicit(&local->addr))
+		return explicit_of(table, local);
 	rcu_read_lock();
 	sk = sanx_native_listener(net, local, remote, by);
 	if (sk)
@@ -164,8 +195,7 @@ int sanx_conn_incoming(struct sanx_conn *conn, const struct sanx_arrival *by)
 		return sanx_service_take(conn);
 	spin_lock_bh(&table->lock);
 	lsk = lookup(conn->net, table, &conn->local, &conn->remote, by);
-	if (!lsk || !sanx_port_allowed(conn->net, SANX_WAY_IN,
-				       &conn->remote.addr, conn->local.port))
+	if (!lsk || !sanx_port_allowed(conn->net, SANX_WAY_IN, &conn->remote.addr, &conn->local))
 		goto out;
 	err = -EAGAIN;
 	if (lsk->soon || sanx_backlog_full(lsk, &conn->remote.addr))
@@ -288,6 +318,15 @@ static void listener_fill(struct sanx_listener *lsk, struct sock *sk)
 #endif
 }
 
+static void listener_fill_explicit(struct sanx_listener *lsk, struct sock *sk,
+				   const struct sanx_endpoint *at)
+{
+	lsk->sk = sk;
+	lsk->local = *at;
+	lsk->v4 = false;
+	lsk->v6 = false;
+}
+
 /*
  * The listener that gets a connection which waits at one that ends: another one of its group
  * of SO_REUSEPORT, by a hash, as reuseport_migrate_sock() chooses.
@@ -302,7 +341,7 @@ static struct sanx_listener *heir_of(const struct sanx_listener *lsk,
 	lockdep_assert_held(&lsk->table->lock);
 	if (!group || !READ_ONCE(conn->net->ipv4.sysctl_tcp_migrate_req))
 		return NULL;
-	hlist_for_each_entry(other, bucket(lsk->table, lsk->local.port), node) {
+	hlist_for_each_entry(other, bucket(lsk->table, &lsk->local), node) {
 		if (other == lsk || other->soon || !takes(other) ||
 		    rcu_access_pointer(other->sk->sk_reuseport_cb) != group)
 			continue;
@@ -458,11 +497,13 @@ static void listener_unwatch(struct sanx_listener *lsk)
  * @lsk: the listener; if it is in the table already, its port may have changed
  * @sk: its sock, bound to a port.  The caller keeps @sk until it has called
  *	sanx_listener_pause() or sanx_listener_stop().
+ * @at: the end of an explicit socket; NULL for that of @sk
  * @soon: it takes no connection yet
  *
  * Context: process, lock_sock(@sk) held.
  */
-void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon)
+void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk,
+		       const struct sanx_endpoint *at, bool soon)
 {
 	sock_owned_by_me(sk);
 	spin_lock_bh(&lsk->table->lock);
@@ -471,8 +512,11 @@ void sanx_listener_add(struct sanx_listener *lsk, struct sock *sk, bool soon)
 	lsk->soon = soon;
 	lsk->round++;
 	lsk->backlog = READ_ONCE(sk->sk_max_ack_backlog);
-	listener_fill(lsk, sk);
-	hlist_add_head(&lsk->node, bucket(lsk->table, lsk->local.port));
+	if (at)
+		listener_fill_explicit(lsk, sk, at);
+	else
+		listener_fill(lsk, sk);
+	hlist_add_head(&lsk->node, bucket(lsk->table, &lsk->local));
 	spin_unlock_bh(&lsk->table->lock);
 }
 
@@ -528,6 +572,7 @@ static int __net_init listener_net_init(struct net *net)
 	if (!ln->table)
 		return -ENOMEM;
 	refcount_set(&ln->table->refs, 1);
+	ln->table->mix = net_hash_mix(net) | 1;
 	spin_lock_init(&ln->table->lock);
 	INIT_LIST_HEAD(&ln->table->taken);
 	return 0;

@@ -11,6 +11,7 @@
  * struct sanx_listener_table - the listeners of a namespace
  * @refs: references: the namespace's, and one of each of its sockets
  * @lock: see above
+ * @mix: odd, and nobody's guess: programs choose ports of explicit sockets
  * @heads: &struct sanx_listener by port
  * @taken: connections that accept() took and that no socket shows yet, by
  *	sanx_conn.node
@@ -19,6 +20,7 @@
 struct sanx_listener_table {
 	refcount_t		refs;
 	spinlock_t		lock; /* guards: see above */
+	u32			mix;
 	struct hlist_head	heads[1 << TABLE_BITS];
 	struct list_head	taken;
 	struct rcu_head		rcu;

@@ -50,7 +50,7 @@ bool sanx_question_admits(struct net *net, const struct sanx_endpoint *local,
 	if (!local->port)
 		return true;
 	/* As sanx_conn_incoming(). */
-	if (!sanx_port_allowed(net, SANX_WAY_IN, &remote->addr, local->port))
+	if (!sanx_port_allowed(net, SANX_WAY_IN, &remote->addr, local))
 		return false;
 	size = sanx_listener_ring_size(net, local, remote, by, &memcg);
 	mem_cgroup_put(memcg);

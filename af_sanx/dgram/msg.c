@@ -121,7 +121,7 @@ static bool dest_plain(const struct sock *sk, const struct sanx_dgram *d)
 		return false;
 	if (d->v4)
 		return addr->s6_addr32[3] && !ipv6_only_sock(sk);
-	return !ipv6_addr_any(addr) &&
+	return !ipv6_addr_any(addr) && !sanx_addr_explicit(addr) &&
 	       !(ipv6_addr_type(addr) & (IPV6_ADDR_LINKLOCAL |
 					 IPV6_ADDR_MULTICAST));
 }
@@ -275,6 +275,13 @@ static bool gso_plain(struct sock *sk, size_t len, const struct sanx_dgram *d)
 		!sk->sk_no_check_tx);
 }
 
+static bool port_allowed(struct sock *sk, const struct sanx_dgram *d)
+{
+	const struct sanx_endpoint at = { .addr = d->dest.daddr, .port = d->dport };
+
+	return sanx_port_allowed(sock_net(sk), SANX_WAY_OUT, &at.addr, &at);
+}
+
 /* Read what a program asks for.  Return: true, or false if UDP has to send it. */
 bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 		      struct sanx_dgram *d)
@@ -296,7 +303,5 @@ bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 		set_sock_v6(sk, d);
 	if (msg->msg_controllen && !set_cmsgs(sock_net(sk), msg, d))
 		return false;
-	return gso_plain(sk, len, d) &&
-	       sanx_port_allowed(sock_net(sk), SANX_WAY_OUT, &d->dest.daddr,
-				 d->dport);
+	return gso_plain(sk, len, d) && port_allowed(sk, d);
 }

@@ -51,6 +51,13 @@ static bool takes(const struct sock *sk)
 	       !wants_flow(sk) && !sanx_needs_stack(sk);
 }
 
+static bool port_allowed(struct net *net, const struct sanx_dgram *d)
+{
+	const struct sanx_endpoint at = { .addr = d->dest.daddr, .port = d->dport };
+
+	return sanx_port_allowed(net, SANX_WAY_IN, &d->route.saddr, &at);
+}
+
 /*
  * Finds the socket that a datagram is for.
  * Context: under RCU, which keeps it (SOCK_RCU_FREE).
@@ -61,9 +68,7 @@ static struct sock *receiver(struct net *net, const struct sanx_dgram *d)
 {
 	struct sock *rsk = lookup(net, d);
 
-	return rsk && takes(rsk) &&
-	       sanx_port_allowed(net, SANX_WAY_IN, &d->route.saddr, d->dport) ?
-	       rsk : NULL;
+	return rsk && takes(rsk) && port_allowed(net, d) ? rsk : NULL;
 }
 
 /**

@@ -24,7 +24,7 @@ const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_FOUND_SECS + 1] = {
 	[SANX_A_NODE_FOUND_SECS] = { .type = NLA_U32, },
 };
 
-const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1] = {
+const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_EXPLICIT_LAST + 1] = {
 	[SANX_A_PORT_RULE_ACTION] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SANX_A_PORT_RULE_FIRST] = { .type = NLA_U16, },
 	[SANX_A_PORT_RULE_LAST] = { .type = NLA_U16, },
@@ -32,6 +32,8 @@ const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1
 	[SANX_A_PORT_RULE_NODE] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SANX_A_PORT_RULE_PREFIX] = NLA_POLICY_EXACT_LEN(SANX_ADDR_LEN),
 	[SANX_A_PORT_RULE_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U8, 128),
+	[SANX_A_PORT_RULE_EXPLICIT_FIRST] = { .type = NLA_U32, },
+	[SANX_A_PORT_RULE_EXPLICIT_LAST] = { .type = NLA_U32, },
 };
 
 /* SANX_CMD_NODEMAP_LOAD - do */

@@ -14,7 +14,7 @@
 /* Common nested types */
 extern const struct nla_policy sanx_auto_nl_policy[SANX_A_AUTO_PREFIX_LEN + 1];
 extern const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_FOUND_SECS + 1];
-extern const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_PREFIX_LEN + 1];
+extern const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_EXPLICIT_LAST + 1];
 
 /* Ops table for sanx */
 extern const struct genl_split_ops sanx_nl_ops[18];

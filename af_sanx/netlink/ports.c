@@ -30,6 +30,65 @@ static void rule_parse_peer(struct sanx_port_rule *rule, struct nlattr **tb)
 	ipv6_addr_prefix(&rule->prefix, &addr, rule->prefix_len);
 }
 
+/* The attributes of a range of each kind. */
+static const struct {
+	int	first;
+	int	last;
+} ranges[] = {
+	[SANX_PORT_SPACE_INET] = { SANX_A_PORT_RULE_FIRST, SANX_A_PORT_RULE_LAST },
+	[SANX_PORT_SPACE_EXPLICIT] = {
+		SANX_A_PORT_RULE_EXPLICIT_FIRST, SANX_A_PORT_RULE_EXPLICIT_LAST
+	},
+};
+
+static bool has_range(struct nlattr **tb, enum sanx_port_space space)
+{
+	return tb[ranges[space].first] || tb[ranges[space].last];
+}
+
+static u32 port_get(const struct nlattr *attr, enum sanx_port_space space)
+{
+	return space == SANX_PORT_SPACE_EXPLICIT ? nla_get_u32(attr) : nla_get_u16(attr);
+}
+
+static int rule_parse_range(struct sanx_port_rule *rule, struct nlattr *nest, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	const struct nlattr *first = tb[ranges[rule->space].first];
+	const struct nlattr *last = tb[ranges[rule->space].last];
+
+	if (!first) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port range needs its first port");
+		return -EINVAL;
+	}
+	rule->first = port_get(first, rule->space);
+	rule->last = last ? port_get(last, rule->space) : rule->first;
+	if (!rule->first || rule->last < rule->first) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port range is empty or has port 0, expected ports from 1, the lower first");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int rule_parse_ports(struct sanx_port_rule *rule, struct nlattr *nest, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
+{
+	bool explicit = has_range(tb, SANX_PORT_SPACE_EXPLICIT);
+	bool inet = has_range(tb, SANX_PORT_SPACE_INET);
+
+	if (explicit && inet) {
+		NL_SET_ERR_MSG_ATTR(extack, nest,
+				    "a port rule has ports and explicit ports, expected one of them");
+		return -EINVAL;
+	}
+	if (!explicit && !inet)
+		return 0;
+	rule->space = explicit ? SANX_PORT_SPACE_EXPLICIT : SANX_PORT_SPACE_INET;
+	return rule_parse_range(rule, nest, tb, extack);
+}
+
 static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
 		      struct netlink_ext_ack *extack)
 {
@@ -52,22 +111,7 @@ static int rule_parse(struct sanx_port_rule *rule, struct nlattr *nest,
 				    "a port rule has a node and a prefix, expected one of them");
 		return -EINVAL;
 	}
-	if (!tb[SANX_A_PORT_RULE_FIRST] && !tb[SANX_A_PORT_RULE_LAST])
-		return 0;
-	if (!tb[SANX_A_PORT_RULE_FIRST]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest,
-				    "a port range needs its first port");
-		return -EINVAL;
-	}
-	rule->first = nla_get_u16(tb[SANX_A_PORT_RULE_FIRST]);
-	rule->last = tb[SANX_A_PORT_RULE_LAST] ?
-		     nla_get_u16(tb[SANX_A_PORT_RULE_LAST]) : rule->first;
-	if (!rule->first || rule->last < rule->first) {
-		NL_SET_ERR_MSG_ATTR(extack, nest,
-				    "a port range is empty or has port 0, expected 1 to 65535, the lower first");
-		return -EINVAL;
-	}
-	return 0;
+	return rule_parse_ports(rule, nest, tb, extack);
 }
 
 static struct sanx_ports *ports_parse(struct genl_info *info)
@@ -150,15 +194,24 @@ int sanx_nl_ports_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+static bool range_put(struct sk_buff *skb, const struct sanx_port_rule *rule)
+{
+	if (!rule->first)
+		return true;
+	if (rule->space == SANX_PORT_SPACE_EXPLICIT)
+		return !nla_put_u32(skb, SANX_A_PORT_RULE_EXPLICIT_FIRST, rule->first) &&
+		       !nla_put_u32(skb, SANX_A_PORT_RULE_EXPLICIT_LAST, rule->last);
+	return !nla_put_u16(skb, SANX_A_PORT_RULE_FIRST, rule->first) &&
+	       !nla_put_u16(skb, SANX_A_PORT_RULE_LAST, rule->last);
+}
+
 static bool rule_put_attrs(struct sk_buff *skb,
 			   const struct sanx_port_rule *rule)
 {
 	return !nla_put_u32(skb, SANX_A_PORT_RULE_ACTION,
 			    rule->allow ? SANX_PORT_ACTION_ALLOW :
 					  SANX_PORT_ACTION_DENY) &&
-	       (!rule->first ||
-		(!nla_put_u16(skb, SANX_A_PORT_RULE_FIRST, rule->first) &&
-		 !nla_put_u16(skb, SANX_A_PORT_RULE_LAST, rule->last))) &&
+	       range_put(skb, rule) &&
 	       (!rule->ways ||
 		!nla_put_u32(skb, SANX_A_PORT_RULE_WAY, rule->ways)) &&
 	       (!rule->node ||

@@ -91,7 +91,7 @@ static void view_sock(struct sock_view *v, const struct sanx_sock *ss)
 		view_conn(v, conn);
 		return;
 	}
-	sanx_native_ends(sk, &v->local, &v->remote);
+	sanx_sock_ends(ss, &v->local, &v->remote);
 	v->transport = "-";
 	v->state = "UNCONN";
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)

@@ -61,7 +61,7 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	struct sanx_sock *ss;
 	int err;
 
-	err = __sock_create(sock_net(lsk), lsk->sk_family, SOCK_STREAM,
+	err = __sock_create(sock_net(lsk), lss->explicit ? AF_INET : lsk->sk_family, SOCK_STREAM,
 			    IPPROTO_TCP, &native, lsk->sk_kern_sock);
 	if (err)
 		goto err_conn;
@@ -70,7 +70,10 @@ static int accept_conn(struct sanx_sock *lss, struct socket *newsock,
 	if (!ss)
 		goto err_native;
 	sanx_inherit_options(native->sk, lsk);
-	err = sanx_ends_accept(ss, lsk, conn);
+	if (lss->explicit)
+		err = sanx_explicit_accept(ss, lsk->sk_type);
+	else
+		err = sanx_ends_accept(ss, lsk, conn);
 	if (err) {
 		sanx_sock_free(ss);
 		goto err_native;

@@ -4,7 +4,8 @@
  *
  * The transport answers the request later, in any context.  Until then the
  * caller waits on the socket's wait queue, or returns EINPROGRESS.  After a
- * refusal the socket becomes TCP, and TCP's connect() continues.
+ * refusal the socket becomes TCP, and TCP's connect() continues; an explicit socket
+ * gets an error.
  *
  * Locks: lock_sock() serialises all of this, and is released while the caller
  * waits.
@@ -13,8 +14,12 @@
 #include "link/peer/engine.h"
 #include "loop/loop.h"
 
-/* A socket that has dropped this many connections becomes TCP. */
-#define OLD_MAX	8
+/*
+ * A socket that has dropped this many connections becomes TCP.  An explicit one is of no more
+ * use, and may have tried for long.
+ */
+#define OLD_MAX		8
+#define OLD_MAX_EXPLICIT	1024
 
 /*
  * Is a BPF program on connect attached to the cgroup?  It may want to see or
@@ -24,7 +29,7 @@ static bool cgroup_wants_connect(struct sock *sk)
 {
 	if (sk->sk_family == AF_INET6)
 		return sanx_cgroup_prog(sk, CGROUP_INET6_CONNECT);
-	return sanx_cgroup_prog(sk, CGROUP_INET4_CONNECT);
+	return sk->sk_family == AF_INET && sanx_cgroup_prog(sk, CGROUP_INET4_CONNECT);
 }
 
 /*
@@ -53,21 +58,21 @@ bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t)
 	struct net *net = sock_net(sk);
 
 	t->ops = NULL;
-	t->why = SANX_FALLBACK_OPTION;
-	/* TCP keeps a shutdown() that came before connect(). */
-	if (sanx_needs_stack(sk) || READ_ONCE(sk->sk_shutdown))
-		return false;
 	/*
 	 * Dropped connections stay until the socket is released: limit their
 	 * number.
 	 */
-	if (ss->n_old >= OLD_MAX)
+	t->why = ss->explicit ? SANX_FALLBACK_LIMIT : SANX_FALLBACK_OPTION;
+	if (ss->n_old >= (ss->explicit ? OLD_MAX_EXPLICIT : OLD_MAX))
+		return false;
+	t->why = SANX_FALLBACK_OPTION;
+	/* TCP keeps a shutdown() that came before connect(). */
+	if (sanx_needs_stack(sk) || READ_ONCE(sk->sk_shutdown))
 		return false;
 	if (cgroup_wants_connect(sk))
 		return false;
 	t->why = SANX_FALLBACK_PORT;
-	if (t->remote.port && !sanx_port_allowed(net, SANX_WAY_OUT, &t->remote.addr,
-						 t->remote.port))
+	if (t->remote.port && !sanx_port_allowed(net, SANX_WAY_OUT, &t->remote.addr, &t->remote))
 		return false;
 	if (sanx_loop && sanx_addr_is_local(net, &t->remote.addr)) {
 		t->ops = &sanx_loop_ops;
@@ -84,7 +89,7 @@ bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t)
  * Starts the connection.
  * Context: lock_sock() held.
  * Return: 0 if it is established or requested; -errno for the program; 1 for
- * TCP, with t->why set.
+ * TCP, with t->why set.  The caller forgets a connection that an explicit socket has then.
  */
 static int start(struct socket *sock, struct sanx_sock *ss, struct sanx_target *t)
 {
@@ -94,7 +99,7 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct sanx_target *
 
 	/* Without a route, TCP returns the error. */
 	t->why = SANX_FALLBACK_ROUTE;
-	if (sanx_route(sk, &t->remote, &t->local))
+	if (!ss->explicit && sanx_route(sk, &t->remote, &t->local))
 		return 1;
 	err = sanx_ends_connect(ss, &t->local, &t->remote);
 	if (err)
@@ -125,7 +130,7 @@ static int start(struct socket *sock, struct sanx_sock *ss, struct sanx_target *
 	else
 		t->why = SANX_FALLBACK_LINK;
 	sanx_conn_give_up(conn);
-	return 1;
+	return err == -ENOMEM && ss->explicit ? err : 1;
 }
 
 /*
@@ -221,6 +226,11 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 	WRITE_ONCE(sock->sk->sk_err, 0);
 	if (sanx_target_pick(ss, t))
 		err = start(sock, ss, t);
+	if (err && ss->explicit) {
+		if (ss->conn)
+			sanx_sock_forget(sock, ss);
+		return err < 0 ? err : sanx_explicit_error(t->why);
+	}
 	if (err > 0) {
 		sanx_fall_back(sock, ss, &t->remote, t->why);
 		return 1;
@@ -231,6 +241,31 @@ static int connect_first(struct socket *sock, struct sanx_sock *ss,
 	if (!err && flags & O_NONBLOCK)
 		return -EINPROGRESS;
 	return err ?: finish(sock, ss, flags, -EINPROGRESS);
+}
+
+/* Of an explicit socket that has no connection.  Node 0 is this one. */
+static int connect_explicit(struct socket *sock, struct sanx_sock *ss,
+			    const struct sockaddr *uaddr, int len, int flags)
+{
+	struct sock *sk = ss->sk;
+	struct sanx_target t;
+	u32 node, port;
+	int err;
+
+	if (len >= (int)sizeof(uaddr->sa_family) && uaddr->sa_family == AF_UNSPEC) {
+		sanx_explicit_disconnect(ss);
+		return 0;
+	}
+	if (sk->sk_state != TCP_CLOSE)
+		return -EISCONN;
+	err = sanx_explicit_parse(sk, uaddr, len, &node, &port);
+	if (err)
+		return err;
+	if (!port)
+		return -EINVAL;
+	sanx_endpoint_explicit(&t.remote, sk->sk_type, node ?: sanx_node_self(sock_net(sk)),
+			       port);
+	return connect_first(sock, ss, &t, flags);
 }
 
 static int connect_locked(struct socket *sock, struct sanx_sock *ss,
@@ -257,6 +292,8 @@ static int connect_locked(struct socket *sock, struct sanx_sock *ss,
 	case SS_CONNECTING:
 		return finish(sock, ss, flags, -EALREADY);
 	case SS_UNCONNECTED:
+		if (ss->explicit)
+			return connect_explicit(sock, ss, uaddr, len, flags);
 		/*
 		 * A listener, or an address without a family: TCP returns the
 		 * error.

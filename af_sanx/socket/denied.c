@@ -18,10 +18,8 @@
 static bool rules_deny(const struct sanx_conn *conn)
 {
 	return conn->accepted ?
-	       !sanx_port_allowed(conn->net, SANX_WAY_IN, &conn->remote.addr,
-				  conn->local.port) :
-	       !sanx_port_allowed(conn->net, SANX_WAY_OUT, &conn->remote.addr,
-				  conn->remote.port);
+	       !sanx_port_allowed(conn->net, SANX_WAY_IN, &conn->remote.addr, &conn->local) :
+	       !sanx_port_allowed(conn->net, SANX_WAY_OUT, &conn->remote.addr, &conn->remote);
 }
 
 /**
@@ -88,7 +86,8 @@ static bool collect_of(const struct sanx_sock *ss, void *arg)
  * @net: the namespace
  *
  * Both ends get a reset; the program here gets ECONNABORTED, as from "ss -K", also if
- * it has not called accept() yet.  Those that still connect become TCP.
+ * it has not called accept() yet.  Those that still connect become TCP, or get EACCES if they are
+ * explicit.
  *
  * Resets call the callbacks of sockets, so they are outside of socks.lock and of the
  * listeners' lock.  A connection that was reset or refused is not found again.

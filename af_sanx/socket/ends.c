@@ -14,9 +14,11 @@
  *   connections when the client has ended its direction, or its link is lost: a client that
  *   knows nothing of the connection may connect again, by TCP, too, from the same port.
  *
- * Invariant: unless ss->ends is NONE, the sock has the addresses of its connection, and is
- * in these tables until the connection is reset (sanx_native_done()).  lock_sock() guards
- * both.  "ss" finds the sock there, and prot.c has what it asks and does.
+ * An explicit socket is in none of these tables.  Its ports are those of explicit.c.
+ *
+ * Invariant, of all others: unless ss->ends is NONE, the sock has the addresses of its
+ * connection, and is in these tables until the connection is reset (sanx_native_done()).
+ * lock_sock() guards both.  "ss" finds the sock there, and prot.c has what it asks and does.
  */
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
@@ -50,6 +52,25 @@ void sanx_native_ends(const struct sock *sk, struct sanx_endpoint *local,
 #endif
 	ipv6_addr_set_v4mapped(inet->inet_rcv_saddr, &local->addr);
 	ipv6_addr_set_v4mapped(inet->inet_daddr, &remote->addr);
+}
+
+/**
+ * sanx_sock_ends() - the ends of a socket that has no connection
+ * @ss: its AF_SANX part
+ * @local: set
+ * @remote: set
+ *
+ * Context: any.  Values that change meanwhile are hints.
+ */
+void sanx_sock_ends(const struct sanx_sock *ss, struct sanx_endpoint *local,
+		    struct sanx_endpoint *remote)
+{
+	if (!ss->explicit) {
+		sanx_native_ends(ss->sk, local, remote);
+		return;
+	}
+	*local = *sanx_explicit_end(ss);
+	sanx_endpoint_explicit(remote, ss->sk->sk_type, 0, 0);
 }
 
 static bool is_v6(const struct sock *sk, const struct sanx_endpoint *remote)
@@ -148,6 +169,8 @@ int sanx_ends_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 	int err;
 
 	sock_owned_by_me(sk);
+	if (ss->explicit)
+		return sanx_explicit_connect(ss, local, remote);
 	err = name_ends(sk, local, remote);
 	if (err)
 		return err;
@@ -196,6 +219,8 @@ void sanx_ends_show(struct sanx_sock *ss)
 {
 	struct sock *sk = ss->sk;
 
+	if (ss->explicit)
+		return;
 	sanx_prot_set(sk);
 	local_bh_disable();
 	inet_ehash_nolisten(sk, NULL, NULL);
@@ -227,6 +252,10 @@ void sanx_ends_forget(struct sanx_sock *ss)
 	sock_owned_by_me(sk);
 	if (ss->ends == SANX_ENDS_NONE)
 		return;
+	if (ss->explicit) {
+		sanx_explicit_forget(ss);
+		return;
+	}
 	sk->sk_prot->unhash(sk);
 	if (ss->ends == SANX_ENDS_PORT && inet_csk(sk)->icsk_bind_hash)
 		inet_put_port(sk);

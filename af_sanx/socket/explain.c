@@ -32,7 +32,7 @@ static int explain_may(struct socket *sock, struct sanx_sock *ss, const struct s
 	struct sockaddr_storage addr;
 	int len;
 
-	if (READ_ONCE(ss->fell_back))
+	if (READ_ONCE(ss->fell_back) || ss->explicit)
 		return -ENOPROTOOPT;
 	if (ss->conn || sock->state != SS_UNCONNECTED || sk->sk_state != TCP_CLOSE)
 		return -EISCONN;
@@ -78,7 +78,7 @@ static int explain(struct socket *sock, struct sanx_sock *ss, struct sanx_explai
 	memset(x->transport, 0, sizeof(x->transport));
 	memset(x->fallback, 0, sizeof(x->fallback));
 	if (t.remote.port)
-		sanx_port_rule(net, SANX_WAY_OUT, &t.remote.addr, t.remote.port, &rule);
+		sanx_port_rule(net, SANX_WAY_OUT, &t.remote.addr, &t.remote, &rule);
 	x->rule = rule;
 	x->node = sanx_node_by_addr(net, &t.remote.addr, &info) ? info.id : 0;
 	err = explain_here(sock, ss, &t);

@@ -380,8 +380,13 @@ static bool fall_back_late(struct sanx_conn *conn, struct sock *sk,
 	struct sanx_sock *ss = conn->ss;
 
 	*file = NULL;
-	if (!ss || READ_ONCE(conn->state) != SANX_CONN_REFUSED ||
-	    !hold_open(sock, file))
+	if (!ss || READ_ONCE(conn->state) != SANX_CONN_REFUSED)
+		return false;
+	if (ss->explicit) {
+		sanx_conn_refused_end(conn, -sanx_explicit_error(conn->fallback));
+		return false;
+	}
+	if (!hold_open(sock, file))
 		return false;
 	connect_native(sock, ss, conn);
 	return true;
@@ -424,8 +429,8 @@ static void news_of_tcp(struct sock *sk)
 }
 
 /*
- * Make the socket of a refused connection TCP.  @work: &sanx_conn.work, with a reference of the
- * connection.
+ * Make the socket of a refused connection TCP, or tell an explicit one.
+ * @work: &sanx_conn.work, with a reference of the connection.
  *
  * Puts that reference, or passes it to sanx_conn_refused_later() if the socket
  * is locked.

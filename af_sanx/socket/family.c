@@ -81,6 +81,8 @@ void sanx_sock_free(struct sanx_sock *ss)
 		drop_conn(ss->conn);
 	}
 	sanx_tally_leave(ss);
+	if (ss->explicit)
+		kfree_rcu(ss->explicit, rcu);
 	kfree_rcu(ss, rcu);
 }
 
@@ -108,6 +110,8 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 		WRITE_ONCE(sanx_inet6_ops, ss->native);
 		sock->ops = &sanx_stream6_ops;
 	}
+	if (ss->explicit)
+		sanx_explicit_graft(sock);
 }
 
 /* @shell: the file of @native, or NULL */
@@ -119,22 +123,28 @@ static void drop_native(struct socket *native, struct file *shell)
 		sock_release(native);
 }
 
-static int create_stream(struct socket *native, struct socket *sock)
+static int create_stream(struct socket *native, struct socket *sock, bool explicit)
 {
 	struct sanx_sock *ss = sanx_sock_alloc(native->sk, native->ops);
 
 	if (!ss)
 		return -ENOMEM;
+	if (explicit && sanx_explicit_make(ss, sock->type)) {
+		sanx_sock_free(ss);
+		return -ENOMEM;
+	}
 	sanx_native_graft(native, sock, ss);
 	sanx_socks_add(ss);
 	return 0;
 }
 
-/* Return: IPPROTO_TCP or IPPROTO_UDP, or -errno. */
+/* Return: IPPROTO_TCP or IPPROTO_UDP, of which the sock is, or -errno. */
 static int native_protocol(int type, int protocol)
 {
 	int inet;
 
+	if (protocol == SANXPROTO_EXPLICIT)
+		return type == SOCK_STREAM ? IPPROTO_TCP : -EPROTONOSUPPORT;
 	if (type == SOCK_STREAM)
 		inet = IPPROTO_TCP;
 	else if (type == SOCK_DGRAM)
@@ -151,11 +161,12 @@ static int native_protocol(int type, int protocol)
  * Makes @sock one with the sock of @native.
  * @shell: the file of @native, or NULL
  */
-static int adopt(struct socket *native, struct socket *sock, struct file *shell)
+static int adopt(struct socket *native, struct socket *sock, struct file *shell,
+		 bool explicit)
 {
 	int err;
 
-	err = sock->type == SOCK_STREAM ? create_stream(native, sock) :
+	err = sock->type == SOCK_STREAM ? create_stream(native, sock, explicit) :
 					  sanx_dgram_adopt(native, sock);
 	if (!err && shell)
 		sanx_label_later(native, sock->sk);
@@ -166,6 +177,7 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 		       int kern)
 {
 	int family = protocol == SANXPROTO_INET6 ? AF_INET6 : AF_INET;
+	bool explicit = protocol == SANXPROTO_EXPLICIT;
 	struct socket *native;
 	struct file *shell = NULL;
 	int err;
@@ -176,13 +188,13 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 	err = __sock_create(net, family, sock->type, err, &native, kern);
 	if (err)
 		return err;
-	/* A security policy does not apply to a kernel socket. */
-	if (!kern && sanx_label_due(native->sk))
+	/* A security policy does not apply to a kernel socket, and TCP's not to explicit ones. */
+	if (!kern && !explicit && sanx_label_due(native->sk))
 		shell = sock_alloc_file(native, 0, NULL);
 	/* sock_alloc_file() has released @native. */
 	if (IS_ERR(shell))
 		return PTR_ERR(shell);
-	err = adopt(native, sock, shell);
+	err = adopt(native, sock, shell, explicit);
 	drop_native(native, shell);
 	if (!err)
 		sanx_cov_opener(net);
@@ -193,6 +205,12 @@ static struct net_proto_family sanx_proto_family __ro_after_init = {
 	.create	= sanx_create,
 	.owner	= THIS_MODULE,
 };
+
+/* The number of the family, which is that of addresses of explicit sockets. */
+u16 sanx_family_number(void)
+{
+	return sanx_family;
+}
 
 int __init sanx_family_init(void)
 {

@@ -26,9 +26,9 @@ static void listen_begin(struct sanx_sock *ss)
 	/* Connections may be left from before SOCK_DESTROY: reset them. */
 	if (sk->sk_state == TCP_CLOSE)
 		sanx_listener_stop(&ss->lsk);
-	if (sk->sk_state == TCP_CLOSE && inet_sk(sk)->inet_num &&
-	    may_listen(ss))
-		sanx_listener_add(&ss->lsk, sk, true);
+	if (sk->sk_state == TCP_CLOSE && may_listen(ss) &&
+	    (ss->explicit ? ss->explicit->port.nr : inet_sk(sk)->inet_num))
+		sanx_listener_add(&ss->lsk, sk, sanx_explicit_end(ss), true);
 	release_sock(sk);
 }
 
@@ -38,7 +38,7 @@ static void listen_end(struct sanx_sock *ss)
 
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN && may_listen(ss)) {
-		sanx_listener_add(&ss->lsk, sk, false);
+		sanx_listener_add(&ss->lsk, sk, sanx_explicit_end(ss), false);
 		sanx_listener_watch(&ss->lsk);
 	} else {
 		sanx_listener_stop(&ss->lsk);

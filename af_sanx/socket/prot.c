@@ -4,25 +4,33 @@
  *
  * "ss -K" and bpf_sock_destroy() end a sock by proto.diag_destroy, and io_uring asks it by
  * proto.ioctl.  TCP's functions would look at a closed sock.  So the sock has a copy of TCP's
- * proto with these two replaced, as long as it is in TCP's tables (ends.c).
+ * proto with these two replaced, as long as it is in TCP's tables (ends.c).  An explicit one
+ * has it always, without psock_update_sk_prot: so no sockmap takes it, which has rules for
+ * closed socks of TCP only.
  *
- * Invariant: sk->sk_prot is one of ours only while ss->ends is not NONE and the socket is not
- * released; lock_sock() guards both.  Children are cloned of listeners, which never have it.
+ * Invariant: sk->sk_prot is one of ours only while ss->ends is not NONE, or the socket is
+ * explicit, and the socket is not released; lock_sock() guards all of that.  Children are
+ * cloned of listeners, which never have it.
  */
 #include <linux/bpf.h>
 #include <linux/module.h>
 #include <net/tcp.h>
+#include <uapi/linux/sanx.h>
 
 #include "socket_priv.h"
 
-/* By family, AF_INET6 last, each with TCP's that it is a copy of; prot_mutex. */
-static struct proto prots[2];
-static struct proto *prot_of[2];
+enum { PROT_V4, PROT_V6, PROT_EXPLICIT, PROTS };
+
+/* By prot_index(), each with TCP's that it is a copy of; prot_mutex. */
+static struct proto prots[PROTS];
+static struct proto *prot_of[PROTS];
 static DEFINE_MUTEX(prot_mutex);
 
 static unsigned int prot_index(const struct sock *sk)
 {
-	return sk->sk_family == AF_INET6;
+	if (sk->sk_protocol == SANXPROTO_EXPLICIT)
+		return PROT_EXPLICIT;
+	return sk->sk_family == AF_INET6 ? PROT_V6 : PROT_V4;
 }
 
 #if SANX_PROTO_IOCTL
@@ -79,6 +87,10 @@ static void prot_make(unsigned int i, struct proto *tcp)
 		prots[i].ioctl = prot_ioctl;
 #endif
 		prots[i].diag_destroy = prot_diag_destroy;
+#ifdef CONFIG_BPF_SYSCALL
+		if (i == PROT_EXPLICIT)
+			prots[i].psock_update_sk_prot = NULL;
+#endif
 		/* Pairs with smp_load_acquire() in sanx_prot_set(). */
 		smp_store_release(&prot_of[i], tcp);
 	}

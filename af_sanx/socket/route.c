@@ -24,6 +24,8 @@ void sanx_endpoint_here(struct sanx_endpoint *ep)
 /* Can AF_SANX connect a socket to an address?  Return: false if the result is TCP's. */
 bool sanx_endpoint_takes(const struct sanx_endpoint *ep, const struct sock *sk)
 {
+	if (sanx_addr_explicit(&ep->addr))
+		return false;
 	if (ipv6_addr_v4mapped(&ep->addr))
 		return sk->sk_family == AF_INET || !ipv6_only_sock(sk);
 	return sk->sk_family == AF_INET6 &&
@@ -62,7 +64,7 @@ int sanx_endpoint_parse(struct sanx_endpoint *ep, const struct sock *sk,
 /**
  * sanx_endpoint_fill() - write an address for a program
  * @ep: the address
- * @family: AF_INET or AF_INET6, of the socket
+ * @family: AF_INET or AF_INET6, of the socket; of no interest for an explicit one
  * @uaddr: filled; room for a sockaddr_in6
  *
  * Context: any.
@@ -74,6 +76,8 @@ int sanx_endpoint_fill(const struct sanx_endpoint *ep, int family,
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)uaddr;
 	struct sockaddr_in *in = (struct sockaddr_in *)uaddr;
 
+	if (sanx_addr_explicit(&ep->addr))
+		return sanx_explicit_fill(ep, uaddr);
 	if (family == AF_INET) {
 		memset(in, 0, sizeof(*in));
 		in->sin_family = AF_INET;

@@ -327,7 +327,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	ssize_t n;
 	long timeo;
 
-	if (ss && wants_tcp(sock, msg)) {
+	if (ss && !ss->explicit && wants_tcp(sock, msg)) {
 		lock_sock(sk);
 		if (!READ_ONCE(ss->fell_back) && !ss->conn &&
 		    sk->sk_state == TCP_CLOSE)

@@ -8,7 +8,8 @@
 #include "conn/conn.h"
 
 /**
- * enum sanx_ends - what connect() or accept() entered into TCP's tables (ends.c)
+ * enum sanx_ends - what connect() or accept() entered into TCP's tables (ends.c), or, of an
+ *	explicit socket, into its ports (explicit.c)
  * @SANX_ENDS_NONE: nothing
  * @SANX_ENDS_NAMED: addresses and ports; the port is bind()'s
  * @SANX_ENDS_PORT: the port, too
@@ -19,6 +20,7 @@ enum sanx_ends {
 	SANX_ENDS_PORT,
 };
 
+struct sanx_explicit;
 struct tally;
 
 /**
@@ -42,6 +44,7 @@ struct tally;
  * @sock: the socket, with a reference of its inode; set by a fallback for the
  *	reaper, then constant
  * @tally: what counts it, or NULL; set once
+ * @explicit: set if it is an explicit socket; constant
  * @rcu: frees it: sanx_listener_destroy()
  *
  * lock_sock(@sk) guards @old, @n_old, @ends and @tcp_only, and writes of
@@ -62,12 +65,17 @@ struct sanx_sock {
 	struct list_head	node;
 	struct socket		*sock;
 	struct tally		*tally;
+	struct sanx_explicit	*explicit;
 	struct rcu_head		rcu;
 };
 
 /* family.c */
 int sanx_family_init(void);
 void sanx_family_exit(void);
+
+/* explicit.c */
+int sanx_explicit_init(void);
+void sanx_explicit_exit(void);
 
 /* label.c */
 int sanx_label_init(void);
@@ -94,6 +102,8 @@ unsigned int sanx_denied_end(const struct net *net);
 /* ends.c */
 void sanx_native_ends(const struct sock *sk, struct sanx_endpoint *local,
 		      struct sanx_endpoint *remote);
+void sanx_sock_ends(const struct sanx_sock *ss, struct sanx_endpoint *local,
+		    struct sanx_endpoint *remote);
 
 /* socks.c */
 int sanx_socks_init(void);

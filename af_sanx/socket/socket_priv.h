@@ -26,6 +26,44 @@ struct sanx_sock *sanx_sock_alloc(struct sock *sk,
 void sanx_sock_free(struct sanx_sock *ss);
 void sanx_native_graft(struct socket *native, struct socket *sock,
 		       struct sanx_sock *ss);
+u16 sanx_family_number(void);
+
+/* explicit.c */
+
+/**
+ * struct sanx_explicit - what an explicit socket has (explicit.c)
+ * @node: among the ports of the namespace while it has one
+ * @port: by which; 0 until it has one, and of a socket that accept() returned: its listener
+ *	has it.  The type of the socket is constant
+ * @local: its end, with that port.  Node 0 unless bind() named one.
+ * @rcu: frees it, for lookups of ports
+ *
+ * lock_sock() guards it.  What is read without is a hint.
+ */
+struct sanx_explicit {
+	struct rhash_head	node;
+	struct {
+		u32	nr;
+		u32	type;
+	}			port;
+	struct sanx_endpoint	local;
+	struct rcu_head		rcu;
+};
+
+const struct sanx_endpoint *sanx_explicit_end(const struct sanx_sock *ss);
+int sanx_explicit_make(struct sanx_sock *ss, u16 type);
+int sanx_explicit_parse(const struct sock *sk, const struct sockaddr *uaddr, int len,
+			u32 *node, u32 *port);
+int sanx_explicit_fill(const struct sanx_endpoint *ep, struct sockaddr *uaddr);
+int sanx_explicit_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
+			  const struct sanx_endpoint *remote);
+void sanx_explicit_disconnect(struct sanx_sock *ss);
+int sanx_explicit_accept(struct sanx_sock *ss, u16 type);
+void sanx_explicit_graft(struct socket *sock);
+int sanx_explicit_sol_socket(struct socket *sock, int optname, sockptr_t optval,
+			     unsigned int optlen);
+void sanx_explicit_forget(struct sanx_sock *ss);
+int sanx_explicit_error(enum sanx_fallback why);
 
 /* label.c */
 bool sanx_label_due(struct sock *sk);

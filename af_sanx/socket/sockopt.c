@@ -100,7 +100,7 @@ static bool set_needs_tcp(struct socket *sock, struct sanx_sock *ss, int level,
 	lock_sock(sk);
 	if (READ_ONCE(ss->fell_back)) {
 		/* nothing to do */
-	} else if (ss->conn) {
+	} else if (ss->conn || ss->explicit) {
 		ok = false;
 	} else if (sk->sk_state == TCP_LISTEN && !takes_ops(level, optname)) {
 		/*
@@ -227,7 +227,8 @@ static void tcp_was_set(const struct sock *sk, struct sanx_conn *conn,
 }
 
 /*
- * proto_ops.setsockopt, for all levels but SOL_SOCKET.  Takes lock_sock().
+ * proto_ops.setsockopt, for all levels but SOL_SOCKET, which comes of explicit sockets only.
+ * Takes lock_sock().
  * Return: 0, or -errno as in setsockopt(2).
  */
 int sanx_setsockopt(struct socket *sock, int level, int optname,
@@ -241,6 +242,8 @@ int sanx_setsockopt(struct socket *sock, int level, int optname,
 		return set_native(sock, level, optname, optval, optlen);
 	if (level == SOL_SANX && optname == SANX_TALLY)
 		return sanx_tally_join(ss, optval, optlen);
+	if (level == SOL_SOCKET)
+		return sanx_explicit_sol_socket(sock, optname, optval, optlen);
 	conn = sanx_sock_conn(ss);
 	if (conn)
 		err = set_connected(sock->sk, conn, level, optname, optval,
@@ -317,6 +320,9 @@ static int get_connected(struct sock *sk, struct sanx_conn *conn, int level,
 			 int optname, char __user *optval, int __user *optlen)
 {
 	if (sanx_conn_tcp_state(conn) == TCP_CLOSE)
+		return 1;
+	/* It has no packets. */
+	if (level == SOL_IP && sanx_addr_explicit(&conn->local.addr))
 		return 1;
 	if (level == SOL_TCP && optname == TCP_MAXSEG)
 		return put_int(optval, optlen, sanx_conn_mss(conn, sk));

@@ -77,7 +77,7 @@ int sanx_request_take(struct sanx_link *link, const struct sanx_frame *f)
  */
 static bool open_martian(const struct sanx_request *o)
 {
-	if (sanx_addr_travels(&o->open.dst))
+	if (sanx_addr_travels(&o->open.dst) || sanx_addr_explicit(&o->open.dst))
 		return false;
 	pr_debug("node %u asks for an address of its own node\n",
 		 o->link->payer->id);
@@ -119,7 +119,7 @@ static bool open_reachable(const struct sanx_request *o,
  * that the node map gives it.
  * Return: enum sanx_reject, or 0.
  */
-static int open_check(const struct sanx_request *o)
+static int open_check(const struct sanx_request *o, const struct sanx_endpoint *local)
 {
 	const struct sanx_peer *peer = sanx_peer_of(o->link);
 	struct net *net = peer->payer.net;
@@ -129,7 +129,7 @@ static int open_check(const struct sanx_request *o)
 	if (!sanx_node_has_addr(net, peer->payer.id, &o->open.src))
 		return SANX_REJECT_UNMAPPED;
 	/* Rules are about ports of programs. */
-	if (o->open.dport && !sanx_port_allowed(net, SANX_WAY_IN, &o->open.src, o->open.dport))
+	if (o->open.dport && !sanx_port_allowed(net, SANX_WAY_IN, &o->open.src, local))
 		return SANX_REJECT_DENIED;
 	return 0;
 }
@@ -197,7 +197,7 @@ static int open_serve(const struct sanx_request *o)
 	u32 size;
 	int err;
 
-	err = open_check(o);
+	err = open_check(o, &local);
 	if (err)
 		return err;
 	if (!open_reachable(o, &local, &remote, &by)) {

@@ -5,11 +5,12 @@
  * What a program needs to open one, and to ask what a connection would be over.
  * Addresses are struct sockaddr_in and struct sockaddr_in6 with AF_INET and
  * AF_INET6 in them, as for TCP; only the first argument of socket() differs.
- * See af_sanx(7).
+ * Explicit sockets have struct sockaddr_sanx.  See af_sanx(7).
  */
 #ifndef _UAPI_LINUX_SANX_H
 #define _UAPI_LINUX_SANX_H
 
+#include <linux/socket.h>
 #include <linux/types.h>
 
 /**
@@ -28,6 +29,30 @@
  */
 #define SANXPROTO_INET		0	/* sockaddr_in, as AF_INET */
 #define SANXPROTO_INET6		41	/* sockaddr_in6, as AF_INET6 */
+/* None; and the socket never becomes TCP.  An explicit socket: sockaddr_sanx */
+#define SANXPROTO_EXPLICIT	1024
+
+/* In struct sockaddr_sanx, for bind(): this node by whatever id; for connect(): this node. */
+#define SANX_NODE_ANY		0
+/* For bind(): a port that is free, of 0x40000000 to 0x7fffffff. */
+#define SANX_PORT_ANY		0
+
+/**
+ * struct sockaddr_sanx - address of an explicit socket
+ * @sanx_family: number of the family
+ * @sanx_pad: 0
+ * @sanx_port: port, in host byte order; those that are privileged of TCP's are so here, too.
+ *	The ports of each type of sockets are their own, and not those of TCP and UDP
+ * @sanx_node: node id, as in the node map, in host byte order
+ * @sanx_zero: 0
+ */
+struct sockaddr_sanx {
+	__kernel_sa_family_t	sanx_family;
+	__u16			sanx_pad;
+	__u32			sanx_port;
+	__u32			sanx_node;
+	__u8			sanx_zero[4];
+};
 
 /* The level of options of AF_SANX itself ("SANX"); no protocol's. */
 #define SOL_SANX		0x53414e58
