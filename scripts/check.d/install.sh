@@ -110,15 +110,17 @@ programs() {
 		wrong "sanx-run(1) has another place for the library"
 }
 
-# What pkg-config says compiles the example.
-example() {
-	local root=$1 prefix=$2 flags
+# What pkg-config says compiles the examples.
+examples() {
+	local root=$1 prefix=$2 flags example
 	flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root$prefix/share/pkgconfig \
 		pkg-config --cflags sanx) || wrong "pkg-config does not find sanx"
 	[ "$(PKG_CONFIG_PATH=$root$prefix/share/pkgconfig pkg-config --modversion sanx)" = "$(cat VERSION)" ] ||
 		wrong "sanx.pc has another version"
-	# shellcheck disable=SC2086
-	cc -Wall -Wextra -Werror $flags -o "$work/echo" tools/examples/echo.c || wrong "the example does not compile"
+	for example in tools/examples/*.c; do
+		# shellcheck disable=SC2086
+		cc -Wall -Wextra -Werror $flags -o "$work/example" "$example" || wrong "$example does not compile"
+	done
 }
 
 # neighbours ROOT: somebody else's file in each folder that there is.
@@ -139,7 +141,7 @@ try() {
 	headers "$root$prefix/include"
 	modules "$root"
 	programs "$root" "$prefix"
-	example "$root" "$prefix"
+	examples "$root" "$prefix"
 	# Over what is there already, as an upgrade does.
 	makes "$root" "$prefix" install
 	same "make install once more" "$(expected "$prefix")" "$(found "$root")"

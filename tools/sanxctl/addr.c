@@ -125,12 +125,36 @@ const char *addr_format(const struct in6_addr *addr, char buf[ADDR_STRLEN])
 	return inet_ntop(AF_INET6, addr, buf, ADDR_STRLEN);
 }
 
+bool addr_is_explicit(const struct in6_addr *addr)
+{
+	return addr->s6_addr32[0] == htonl(0x01000000) && !addr->s6_addr32[1];
+}
+
+/* As ss(8) has those of vsock. */
+static const char *explicit_format(const struct in6_addr *addr, char buf[ENDPOINT_STRLEN])
+{
+	u32 node = ntohl(addr->s6_addr32[3]), port = endpoint_port(addr, 0);
+	char text[sizeof("4294967295")] = "*";
+
+	if (node)
+		snprintf(text, sizeof(text), "%u", node);
+	snprintf(buf, ENDPOINT_STRLEN, port ? "%s:%u" : "%s:*", text, port);
+	return buf;
+}
+
+u32 endpoint_port(const struct in6_addr *addr, u16 port)
+{
+	return addr_is_explicit(addr) ? ntohl(addr->s6_addr32[2]) : port;
+}
+
 const char *endpoint_format(const struct in6_addr *addr, u16 port,
 			    char buf[ENDPOINT_STRLEN])
 {
 	const char *fmt = IN6_IS_ADDR_V4MAPPED(addr) ? "%s:%u" : "[%s]:%u";
 	char text[ADDR_STRLEN];
 
+	if (addr_is_explicit(addr))
+		return explicit_format(addr, buf);
 	snprintf(buf, ENDPOINT_STRLEN, fmt, addr_format(addr, text), port);
 	return buf;
 }

@@ -20,6 +20,9 @@ void addr_from_v4(const struct in_addr *v4, struct in6_addr *addr);
 int addr_resolve(const char *name, struct in6_addr *addrs, int max, const char **why);
 
 const char *addr_format(const struct in6_addr *addr, char buf[ADDR_STRLEN]);
+/* Is it that of an explicit socket?  Then it has node and port, and @port is its type. */
+bool addr_is_explicit(const struct in6_addr *addr);
+u32 endpoint_port(const struct in6_addr *addr, u16 port);
 const char *endpoint_format(const struct in6_addr *addr, u16 port,
 			    char buf[ENDPOINT_STRLEN]);
 

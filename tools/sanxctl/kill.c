@@ -19,9 +19,15 @@
  */
 void kill_add(struct kill_list *list, const struct nlattr **attr)
 {
+	struct in6_addr local = nl_addr(attr[SANX_A_SOCKET_LOCAL_ADDR]);
+
+	if (addr_is_explicit(&local)) {
+		list->explicit++;
+		return;
+	}
 	list->ends = ctl_grow(list->ends, list->count, &list->room, sizeof(*list->ends));
 	list->ends[list->count++] = (struct kill_ends) {
-		.local = nl_addr(attr[SANX_A_SOCKET_LOCAL_ADDR]),
+		.local = local,
 		.remote = nl_addr(attr[SANX_A_SOCKET_REMOTE_ADDR]),
 		.lport = nl_uint(attr[SANX_A_SOCKET_LOCAL_PORT]),
 		.rport = nl_uint(attr[SANX_A_SOCKET_REMOTE_PORT]),
@@ -89,7 +95,8 @@ static int destroy(const struct inet_diag_msg *sock)
  * @ctl: this run; prints how many there were
  * @list: the sockets
  *
- * One that has ended by itself meanwhile is not counted.
+ * One that has ended by itself meanwhile is not counted.  sock_diag(7) does not have explicit
+ * sockets.
  *
  * Return: 0, or -1 after a message.
  */
@@ -109,5 +116,8 @@ int kill_all(struct ctl *ctl, const struct kill_list *list)
 	diag_free(&found);
 	if (!rc)
 		print_uint(&ctl->out, "ended", "%llu ended\n", ended);
+	if (!rc && list->explicit)
+		return ctl_fail("%zu explicit sockets are left, which a port rule ends",
+				list->explicit);
 	return rc;
 }

@@ -20,11 +20,13 @@ struct kill_ends {
  * @ends: the sockets
  * @count: their number
  * @room: how many there is room for
+ * @explicit: number of explicit sockets, which are not among them
  */
 struct kill_list {
 	struct kill_ends *ends;
 	size_t count;
 	size_t room;
+	size_t explicit;
 };
 
 void kill_add(struct kill_list *list, const struct nlattr **attr);

@@ -521,51 +521,63 @@ void nodemap_free(struct nodemap *map)
  * Port rules
  */
 
-static bool port_parse(const char *text, u16 *port)
+static u32 port_most(const struct port_rule *rule)
 {
-	u32 number;
+	return rule->explicit ? UINT_MAX : USHRT_MAX;
+}
 
-	if (!parse_number(text, 10, USHRT_MAX, &number) || !number)
-		return false;
-	*port = number;
-	return true;
+static bool port_parse(const char *text, u32 most, u32 *port)
+{
+	return parse_number(text, 10, most, port) && *port;
 }
 
 static bool range_parse(char *text, struct port_rule *rule)
 {
+	u32 most = port_most(rule);
 	char *dash = strchr(text, '-');
 	bool ok;
 
 	if (!dash) {
 		rule->last = 0;
-		ok = port_parse(text, &rule->first);
+		ok = port_parse(text, most, &rule->first);
 		rule->last = rule->first;
 		return ok;
 	}
 
 	*dash = '\0';
-	ok = port_parse(text, &rule->first) && port_parse(dash + 1, &rule->last);
+	ok = port_parse(text, most, &rule->first) && port_parse(dash + 1, most, &rule->last);
 	*dash = '-';
 	return ok;
+}
+
+/* Parses PORT, PORT-PORT or default. */
+static int ports_word(struct parse_source *src, char *text, struct port_rule *rule)
+{
+	char quoted[QUOTE_LEN];
+
+	if (!strcmp(text, "default")) {
+		if (rule->explicit)
+			return wrong(src, "default is for all ports, expected it without explicit");
+		rule->first = 0;
+		rule->last = 0;
+		return 0;
+	}
+	if (!range_parse(text, rule))
+		return wrong(src, "%s is not a port or a range, expected PORT[-PORT] of 1-%u",
+			     quote(text, quoted), port_most(rule));
+	if (rule->first > rule->last)
+		return wrong(src, "range %s ends before it starts, expected the lower port first",
+			     quote(text, quoted));
+	return 0;
 }
 
 static int ports_append(struct parse_source *src, char *text, struct port_rule *rule,
 			struct ports *ports)
 {
-	char quoted[QUOTE_LEN];
 	void *table;
 
-	if (!strcmp(text, "default")) {
-		rule->first = 0;
-		rule->last = 0;
-	} else if (!range_parse(text, rule)) {
-		return wrong(src, "%s is not a port or a range, expected PORT[-PORT] of 1-65535",
-			     quote(text, quoted));
-	}
-	if (rule->first > rule->last)
-		return wrong(src, "range %s ends before it starts, expected the lower port first",
-			     quote(text, quoted));
-
+	if (ports_word(src, text, rule))
+		return -1;
 	table = table_grow(ports->rule, ports->count, &ports->room, sizeof(*rule));
 	if (!table)
 		return wrong(src, "out of memory");
@@ -652,7 +664,7 @@ static int way_parse(struct parse_source *src, int words, char **word, struct po
 
 /**
  * ports_parse_words - parse one line of rules: allow|deny [in|out] [from|to PEER]
- * PORT[-PORT]... or default
+ * [explicit] PORT[-PORT]... or default
  * @src: the input; its error is set on failure
  * @words: number of words
  * @word: the words
@@ -671,6 +683,10 @@ int ports_parse_words(struct parse_source *src, int words, char **word, struct p
 	n = way_parse(src, words - 1, word + 1, &rule);
 	if (n < 0)
 		return -1;
+	if (n + 1 < words && !strcmp(word[n + 1], "explicit")) {
+		rule.explicit = true;
+		n++;
+	}
 	if (words < n + 2)
 		return wrong(src, "%s has no port, expected PORT or PORT-PORT after it", word[n]);
 

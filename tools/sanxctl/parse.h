@@ -77,13 +77,14 @@ struct nodemap {
 };
 
 /*
- * @first, @last: 0 of a default; @way: set of enum sanx_port_way, 0 for both; @node:
- * 0 for any; @prefix_len: 0 for any address
+ * @explicit: the ports are those of explicit sockets; @first, @last: 0 of a default; @way:
+ * set of enum sanx_port_way, 0 for both; @node: 0 for any; @prefix_len: 0 for any address
  */
 struct port_rule {
 	enum sanx_port_action action;
-	u16 first;
-	u16 last;
+	bool explicit;
+	u32 first;
+	u32 last;
 	u8 way;
 	u8 prefix_len;
 	u32 node;

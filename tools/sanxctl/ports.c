@@ -14,10 +14,12 @@ static const char usage[] =
 	"       sanxctl ports flush\n"
 	"       sanxctl ports apply\n"
 	"FILE   := lines of RULE and # comments; - is stdin\n"
-	"RULE   := ACTION [ in ] [ from PEER ] PORTS... | ACTION [ out ] [ to PEER ] PORTS...\n"
+	"RULE   := ACTION [ in ] [ from PEER ] [ explicit ] PORTS... |\n"
+	"          ACTION [ out ] [ to PEER ] [ explicit ] PORTS...\n"
 	"ACTION := { allow | deny }\n"
 	"PEER   := { NODEID | ADDRESS | ADDRESS/BITS }\n"
 	"PORTS  := { PORT | PORT-PORT | default }[,PORTS]\n"
+	"With explicit, PORTS are those of explicit sockets, which go on behind 65535.\n"
 	"The first rule that matches decides, then the first default; else allow.\n";
 
 /*
@@ -49,7 +51,7 @@ static const char *prefix_format(const struct nlattr **attr, char *buf, size_t s
 	return buf;
 }
 
-/* The words between action and port. */
+/* The words between action and ports. */
 static void peer_print(struct print *out, const struct nlattr **attr)
 {
 	u64 way = nl_uint(attr[SANX_A_PORT_RULE_WAY]);
@@ -65,24 +67,36 @@ static void peer_print(struct print *out, const struct nlattr **attr)
 	print_string(out, "prefix", *prefix ? "%s " : NULL, prefix);
 }
 
+static void range_print(struct print *out, const struct nlattr **attr)
+{
+	bool explicit = attr[SANX_A_PORT_RULE_EXPLICIT_FIRST];
+	u64 first = nl_uint(attr[explicit ? SANX_A_PORT_RULE_EXPLICIT_FIRST :
+					    SANX_A_PORT_RULE_FIRST]);
+	u64 last = nl_uint(attr[explicit ? SANX_A_PORT_RULE_EXPLICIT_LAST :
+					   SANX_A_PORT_RULE_LAST]);
+
+	print_bool(out, "explicit", explicit);
+	if (explicit)
+		print_string(out, NULL, "%s ", "explicit");
+	if (!first)
+		print_string(out, NULL, "%s", "default");
+	print_uint(out, "first", first ? "%llu" : NULL, first);
+	print_uint(out, "last", last == first ? NULL : "-%llu", last);
+}
+
 static void rule_print(struct print *out, const struct nlattr *nest)
 {
 	const struct nlattr *attr[SANX_A_PORT_RULE_MAX + 1];
-	u64 action, first, last;
+	u64 action;
 
 	nl_parse_nested(nest, attr, SANX_A_PORT_RULE_MAX);
 	action = nl_uint(attr[SANX_A_PORT_RULE_ACTION]);
-	first = nl_uint(attr[SANX_A_PORT_RULE_FIRST]);
-	last = nl_uint(attr[SANX_A_PORT_RULE_LAST]);
 
 	print_item_open(out);
 	print_string(out, "action", "%s ",
 		     action == SANX_PORT_ACTION_ALLOW ? "allow" : "deny");
 	peer_print(out, attr);
-	if (!first)
-		print_string(out, NULL, "%s", "default");
-	print_uint(out, "first", first ? "%llu" : NULL, first);
-	print_uint(out, "last", last == first ? NULL : "-%llu", last);
+	range_print(out, attr);
 	print_item_close(out);
 }
 
@@ -110,15 +124,25 @@ static int ports_show(struct ctl *ctl, int argc, char **argv)
 #define RULE_ROOM (MNL_ATTR_HDRLEN + (MNL_ATTR_HDRLEN + sizeof(u32)) * 6 + \
 		   MNL_ATTR_HDRLEN + sizeof(struct in6_addr))
 
+static void range_put(struct nl_request *req, const struct port_rule *rule)
+{
+	if (!rule->first)
+		return;
+	if (rule->explicit) {
+		mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_EXPLICIT_FIRST, rule->first);
+		mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_EXPLICIT_LAST, rule->last);
+	} else {
+		mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_FIRST, rule->first);
+		mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_LAST, rule->last);
+	}
+}
+
 static void rule_put(struct nl_request *req, const struct port_rule *rule)
 {
 	struct nlattr *entry = nl_entry_start(req, SANX_A_PORTS_RULE);
 
 	mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_ACTION, rule->action);
-	if (rule->first) {
-		mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_FIRST, rule->first);
-		mnl_attr_put_u16(req->nlh, SANX_A_PORT_RULE_LAST, rule->last);
-	}
+	range_put(req, rule);
 	if (rule->way)
 		mnl_attr_put_u32(req->nlh, SANX_A_PORT_RULE_WAY, rule->way);
 	if (rule->node)

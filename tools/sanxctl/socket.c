@@ -80,8 +80,8 @@ struct seen {
 	const char *transport;
 	const char *fallback;
 	u32 node;
-	u16 sport;
-	u16 dport;
+	u32 sport;
+	u32 dport;
 	u64 inode;
 	u32 uid;
 	const struct holder *user;
@@ -145,12 +145,19 @@ static bool is_shown(const struct seen *seen)
  */
 
 static void endpoint_print(struct print *out, const char *key, const struct nlattr *addr,
-			   u16 port)
+			   const struct nlattr *port)
 {
 	struct in6_addr raw = nl_addr(addr);
 	char text[ENDPOINT_STRLEN];
 
-	print_string(out, key, " %-21s", endpoint_format(&raw, port, text));
+	print_string(out, key, " %-21s", endpoint_format(&raw, nl_uint(port), text));
+}
+
+static u32 port_read(const struct nlattr *addr, const struct nlattr *port)
+{
+	struct in6_addr raw = nl_addr(addr);
+
+	return endpoint_port(&raw, nl_uint(port));
 }
 
 static void memory_print(struct print *out, const struct nlattr **attr)
@@ -200,8 +207,10 @@ static void seen_read(struct seen *seen, const struct nlattr **attr)
 		.state = nl_string(attr[SANX_A_SOCKET_STATE]),
 		.transport = nl_string(attr[SANX_A_SOCKET_TRANSPORT]),
 		.node = nl_uint(attr[SANX_A_SOCKET_NODE]),
-		.sport = nl_uint(attr[SANX_A_SOCKET_LOCAL_PORT]),
-		.dport = nl_uint(attr[SANX_A_SOCKET_REMOTE_PORT]),
+		.sport = port_read(attr[SANX_A_SOCKET_LOCAL_ADDR],
+				   attr[SANX_A_SOCKET_LOCAL_PORT]),
+		.dport = port_read(attr[SANX_A_SOCKET_REMOTE_ADDR],
+				   attr[SANX_A_SOCKET_REMOTE_PORT]),
 		.inode = nl_uint(attr[SANX_A_SOCKET_INODE]),
 		.uid = nl_uint(attr[SANX_A_SOCKET_UID]),
 	};
@@ -219,8 +228,10 @@ static void seen_print(struct print *out, const struct seen *seen, const struct 
 	print_string(out, "state", "%-11s", seen->state);
 	print_uint(out, "rx_queue", " %6llu", nl_uint(attr[SANX_A_SOCKET_RX_QUEUE]));
 	print_uint(out, "tx_queue", " %6llu", nl_uint(attr[SANX_A_SOCKET_TX_QUEUE]));
-	endpoint_print(out, "local", attr[SANX_A_SOCKET_LOCAL_ADDR], seen->sport);
-	endpoint_print(out, "remote", attr[SANX_A_SOCKET_REMOTE_ADDR], seen->dport);
+	endpoint_print(out, "local", attr[SANX_A_SOCKET_LOCAL_ADDR],
+		       attr[SANX_A_SOCKET_LOCAL_PORT]);
+	endpoint_print(out, "remote", attr[SANX_A_SOCKET_REMOTE_ADDR],
+		       attr[SANX_A_SOCKET_REMOTE_PORT]);
 	print_string(out, "transport", " %-9s", seen->transport);
 	print_uint(out, "uid", " %5llu", seen->uid);
 	print_uint(out, "inode", " %llu", seen->inode);
@@ -314,11 +325,11 @@ static int filter_read(const char *word, const char *value)
 	if (!strcmp(word, "node"))
 		return number_read(word, value, 1, UINT32_MAX, &shown.node);
 	if (!strcmp(word, "port"))
-		return number_read(word, value, 1, UINT16_MAX, &shown.port);
+		return number_read(word, value, 1, UINT32_MAX, &shown.port);
 	if (!strcmp(word, "sport"))
-		return number_read(word, value, 1, UINT16_MAX, &shown.sport);
+		return number_read(word, value, 1, UINT32_MAX, &shown.sport);
 	if (!strcmp(word, "dport"))
-		return number_read(word, value, 1, UINT16_MAX, &shown.dport);
+		return number_read(word, value, 1, UINT32_MAX, &shown.dport);
 	if (!strcmp(word, "pid"))
 		return number_read(word, value, 1, INT32_MAX, &shown.pid);
 	return user_read(value);
@@ -378,6 +389,7 @@ static void kill_again(void *data)
 	struct kill_list *list = data;
 
 	list->count = 0;
+	list->explicit = 0;
 }
 
 static int socket_kill(struct ctl *ctl, int argc, char **argv)

@@ -166,6 +166,17 @@ static const struct parse_case ports_cases[] = {
 	{ "an IPv6 network", "deny from fd77::/16 5", .wanted = "-in:fd77::/16:5-5" },
 	{ "an IPv6 network, whole", "deny from fd77::/48 5", .wanted = "-in:fd77::/48:5-5" },
 
+	{ "an explicit port", "deny explicit 5", .wanted = "-explicit:5-5" },
+	{ "a range of explicit ports", "allow explicit 1-4294967295",
+	  .wanted = "+explicit:1-4294967295" },
+	{ "several explicit ports", "deny explicit 5,70000 80000-90000",
+	  .wanted = "-explicit:5-5 -explicit:70000-70000 -explicit:80000-90000" },
+	{ "an explicit port, in", "deny in explicit 5", .wanted = "-in:explicit:5-5" },
+	{ "an explicit port of a node", "deny out to 7 explicit 5",
+	  .wanted = "-out:7:explicit:5-5" },
+	{ "explicit is for one line", "deny explicit 5\ndeny 5",
+	  .wanted = "-explicit:5-5 -5-5" },
+
 	{ "no peer", "deny in from", .line = 1, .error =
 	  "from has no peer, expected a node id or ADDRESS[/BITS]" },
 	{ "no port behind a way", "deny in", .line = 1, .error =
@@ -186,6 +197,23 @@ static const struct parse_case ports_cases[] = {
 	  "\"10.0.0.1/8\" has bits behind the prefix, expected zeroes there" },
 	{ "a default range", "deny default-5", .line = 1, .error =
 	  "\"default-5\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+
+	{ "no explicit port", "deny explicit", .line = 1, .error =
+	  "explicit has no port, expected PORT or PORT-PORT after it" },
+	{ "explicit port 0", "deny explicit 0", .line = 1, .error =
+	  "\"0\" is not a port or a range, expected PORT[-PORT] of 1-4294967295" },
+	{ "explicit port too large", "deny explicit 4294967296", .line = 1, .error =
+	  "\"4294967296\" is not a port or a range, expected PORT[-PORT] of 1-4294967295" },
+	{ "explicit range backwards", "deny explicit 70000-5", .line = 1, .error =
+	  "range \"70000-5\" ends before it starts, expected the lower port first" },
+	{ "an explicit default", "deny explicit 5,default", .line = 1, .error =
+	  "default is for all ports, expected it without explicit" },
+	{ "explicit behind a port", "deny 5 explicit 6", .line = 1, .error =
+	  "\"explicit\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
+	{ "explicit before the peer", "deny explicit from 7 5", .line = 1, .error =
+	  "\"from\" is not a port or a range, expected PORT[-PORT] of 1-4294967295" },
+	{ "explicit cut short", "deny exp 5", .line = 1, .error =
+	  "\"exp\" is not a port or a range, expected PORT[-PORT] of 1-65535" },
 
 	{ "action", "allow 1\npermit 80\n", .line = 2, .error =
 	  "\"permit\" is not an action, expected allow or deny" },
@@ -257,7 +285,7 @@ static void rule_write(const struct port_rule *rule, size_t i, FILE *out)
 		fprintf(out, "%u:", rule->node);
 	if (rule->prefix_len)
 		fprintf(out, "%s/%u:", addr_format(&rule->prefix, text), rule->prefix_len);
-	fprintf(out, "%u-%u", rule->first, rule->last);
+	fprintf(out, "%s%u-%u", rule->explicit ? "explicit:" : "", rule->first, rule->last);
 }
 
 static int ports_try(struct parse_source *src, FILE *in, FILE *out)

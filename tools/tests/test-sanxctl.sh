@@ -294,7 +294,7 @@ deny 8000-8010
 allow 1-65535"
 ok "ports: load" says 0 "" "" ports load "$work/file"
 ok "ports: show" says 0 "$saved" "" ports show
-ok "ports: JSON" json 'doc[2]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'first': 8000, 'last': 8010}" -j ports show
+ok "ports: JSON" json 'doc[2]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'explicit': False, 'first': 8000, 'last': 8010}" -j ports show
 ok "ports: what is shown can be loaded" \
 	is "$("$sanxctl" p | "$sanxctl" p l - && "$sanxctl" p)" "$saved"
 
@@ -318,20 +318,33 @@ ok "ports: add" says 0 "" "" ports add deny 22 25-30
 ok "ports: add what" says 1 "" "Error: ACTION is missing, expected allow or deny." ports add
 ok "ports: add which" says 1 "" \
 	"Error: deny has no port, expected PORT or PORT-PORT after it." ports add deny
+ok "ports: add which explicit ones" says 1 "" \
+	"Error: explicit has no port, expected PORT or PORT-PORT after it." ports add deny explicit
+ok "ports: add an explicit default" says 1 "" \
+	"Error: default is for all ports, expected it without explicit." \
+	ports add deny explicit default
+ok "ports: add explicit ports" says 0 "" "" ports add deny explicit 5000-70000
+ok "ports: show explicit ports" says 0 "deny explicit 5000-70000" "" ports show
+ok "ports: del explicit ports" says 0 "" "" ports del deny explicit 5000-70000
 ok "ports: del" says 0 "" "" ports del deny 22
 saved="allow in from 10.0.0.0/8 22
 deny out to 3 22
 deny in from fd00::/16 1-65535
 deny in from ::/1 9
 allow out to 10.0.0.1 80-90
+deny explicit 70000
+allow in from 3 explicit 1-4294967295
 deny in default
 deny default"
 file <<<"$saved"
 ok "ports: rules about peers" says 0 "" "" ports load "$work/file"
 ok "ports: rules about peers are shown as they were" says 0 "$saved" "" ports show
-ok "ports: JSON of a prefix" json 'doc[0]' "{'action': 'allow', 'way': 'in', 'node': 0, 'prefix': '10.0.0.0/8', 'first': 22, 'last': 22}" -j ports show
-ok "ports: JSON of a node" json 'doc[1]' "{'action': 'deny', 'way': 'out', 'node': 3, 'prefix': '', 'first': 22, 'last': 22}" -j ports show
-ok "ports: JSON of a default" json 'doc[6]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'first': 0, 'last': 0}" -j ports show
+ok "ports: rules about peers can be loaded again" \
+	is "$("$sanxctl" ports | "$sanxctl" ports load - && "$sanxctl" ports)" "$saved"
+ok "ports: JSON of a prefix" json 'doc[0]' "{'action': 'allow', 'way': 'in', 'node': 0, 'prefix': '10.0.0.0/8', 'explicit': False, 'first': 22, 'last': 22}" -j ports show
+ok "ports: JSON of a node" json 'doc[1]' "{'action': 'deny', 'way': 'out', 'node': 3, 'prefix': '', 'explicit': False, 'first': 22, 'last': 22}" -j ports show
+ok "ports: JSON of explicit ports" json 'doc[6]' "{'action': 'allow', 'way': 'in', 'node': 3, 'prefix': '', 'explicit': True, 'first': 1, 'last': 4294967295}" -j ports show
+ok "ports: JSON of a default" json 'doc[8]' "{'action': 'deny', 'way': 'both', 'node': 0, 'prefix': '', 'explicit': False, 'first': 0, 'last': 0}" -j ports show
 ok "ports: apply" says 0 "3 ended" "" ports apply
 ok "ports: JSON of apply" json 'doc' "{'ended': 3}" -j ports apply
 echo "# all" >"$work/file"
@@ -481,7 +494,7 @@ ok "socket: uid by name" is "$(seen uid root)" "40001 8080"
 ok "socket: pid" is "$(seen pid $$)" ""
 ok "socket: several" is "$(seen state established uid 0)" 40001
 ok "socket: no value" says 1 "" 'Error: a value for "node" is missing.' socket show node
-ok "socket: no port" says 1 "" 'Error: port "0" is not a number from 1 to 65535.' socket show port 0
+ok "socket: no port" says 1 "" 'Error: port "0" is not a number from 1 to 4294967295.' socket show port 0
 ok "socket: no state" says 1 "" 'Error: state "gone" is unknown, try "sanxctl socket help".' socket show state gone
 ok "socket: no user" says 1 "" 'Error: there is no user "nobody-there".' socket show uid nobody-there
 ok "socket: kill one" says 0 "1 ended" "" socket kill node 2
@@ -712,6 +725,8 @@ FAKE=
 ok "shape: nodemap sync" shape nodemap_sync nodemap sync cat "$work/file"
 unset SANX_MACHINE_ID_FILE
 "$sanxctl" ports add deny in from 10.0.0.0/8 22
+ok "shape: ports, with an address" shape ports ports
+"$sanxctl" ports add deny explicit 70000
 ok "shape: ports" shape ports ports
 ok "shape: ports apply" shape ports_apply ports apply
 ok "shape: key" shape key key
