@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DEFAULT_VARIANTS "tcp loop explicit fallback"
+
 #include "sanx_test.h"
 
 #define PORT	7321

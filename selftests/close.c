@@ -2,7 +2,7 @@
 /* How connections end, and what each side learns of it. */
 #include <sys/uio.h>
 
-#define DEFAULT_VARIANTS "tcp loop fallback tcpclient tcpserver"
+#define DEFAULT_VARIANTS "tcp loop explicit fallback tcpclient tcpserver"
 
 #include "sanx_test.h"
 

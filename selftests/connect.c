@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 
-#define DEFAULT_VARIANTS "tcp loop fallback tcpclient tcpserver"
+#define DEFAULT_VARIANTS "tcp loop explicit fallback tcpclient tcpserver"
 
 #include "sanx_test.h"
 
@@ -48,14 +48,13 @@ SANX_TEST(identity)
 {
 	int fd[] = { self->listener, self->client, self->server,
 		     client_socket(variant) };
+	int protocol = variant->family == FAMILY_EXPLICIT ? SANXPROTO_EXPLICIT : IPPROTO_TCP;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(fd); i++) {
-		EXPECT_EQ(variant->family,
-			  get_option(fd[i], SOL_SOCKET, SO_DOMAIN));
+		EXPECT_EQ(self->addr.sa.sa_family, get_option(fd[i], SOL_SOCKET, SO_DOMAIN));
 		EXPECT_EQ(SOCK_STREAM, get_option(fd[i], SOL_SOCKET, SO_TYPE));
-		EXPECT_EQ(IPPROTO_TCP,
-			  get_option(fd[i], SOL_SOCKET, SO_PROTOCOL));
+		EXPECT_EQ(protocol, get_option(fd[i], SOL_SOCKET, SO_PROTOCOL));
 		EXPECT_EQ(i == 0,
 			  get_option(fd[i], SOL_SOCKET, SO_ACCEPTCONN));
 	}
@@ -119,7 +118,7 @@ SANX_TEST(nonblocking_reset_shut)
 }
 
 /* A shutdown() that comes before stays in force. */
-SANX_TEST(shut_before)
+IP_TEST(shut_before)
 {
 	int fd = client_socket(variant);
 	char c;
@@ -148,7 +147,7 @@ SANX_TEST(refused)
 	self->fallbacks = 2;
 }
 
-SANX_TEST(refused_nonblocking)
+IP_TEST(refused_nonblocking)
 {
 	int fd = client_socket(variant), err, events;
 	struct address deaf;
@@ -165,7 +164,7 @@ SANX_TEST(refused_nonblocking)
 }
 
 /* The result of a refused attempt can be had from the next connect() too. */
-SANX_TEST(refused_nonblocking_connect)
+IP_TEST(refused_nonblocking_connect)
 {
 	int fd = client_socket(variant), err;
 	struct address deaf;
@@ -238,7 +237,7 @@ SANX_TEST(bound_client)
  * Any user may bind to an address that is not this node's.  Nobody is accepted from there, as
  * TCP's answer does not come back.
  */
-SANX_TEST(false_source)
+IP_TEST(false_source)
 {
 	bool v6 = variant->family == AF_INET6;
 	int fd = client_socket(variant), err;
@@ -288,7 +287,7 @@ SANX_TEST(listen_unbound)
 }
 
 /* Bound to any address: the connection has the address that was asked for. */
-SANX_TEST(listen_any_address)
+IP_TEST(listen_any_address)
 {
 	struct address any, a = self->addr, name;
 	int l = server_socket(variant), s;
@@ -306,7 +305,7 @@ SANX_TEST(listen_any_address)
 }
 
 /* Connecting to "any" means this node. */
-SANX_TEST(connect_any_address)
+IP_TEST(connect_any_address)
 {
 	struct address any, a;
 	int l = server_socket(variant), fd = client_socket(variant);
@@ -325,7 +324,7 @@ SANX_TEST(connect_any_address)
 }
 
 /* TCP lets a socket connect to itself, and so must a socket that becomes it. */
-SANX_TEST(connect_self)
+IP_TEST(connect_self)
 {
 	int fd = client_socket(variant);
 	struct address a;
@@ -434,7 +433,7 @@ static uint16_t bind_both(struct __test_metadata *_metadata,
 }
 
 /* IPV6_V6ONLY keeps IPv4 out, and leaves the port to an IPv4 listener. */
-SANX_TEST(v6only)
+IP_TEST(v6only)
 {
 	struct address a;
 	int l, l4;
@@ -492,7 +491,7 @@ SANX_TEST(listener_gone)
  * three-way handshake, accept() finds a connection some time after connect() has
  * returned.
  */
-SANX_TEST(reuseport)
+IP_TEST(reuseport)
 {
 	struct pollfd p[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	int l[2], i, got[2] = { 0, 0 };
@@ -573,7 +572,7 @@ static void share_ports(struct __test_metadata *_metadata,
 }
 
 /* Ports that connect() takes are shared between destinations. */
-SANX_TEST(ports_shared)
+IP_TEST(ports_shared)
 {
 	int fd = open(PORT_RANGE, O_RDWR | O_CLOEXEC);
 	char range[64];

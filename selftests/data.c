@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <linux/sockios.h>
 
-#define DEFAULT_VARIANTS "tcp loop fallback tcpclient tcpserver"
+#define DEFAULT_VARIANTS "tcp loop explicit fallback tcpclient tcpserver"
 
 #include "sanx_test.h"
 

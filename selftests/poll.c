@@ -3,6 +3,8 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
+#define DEFAULT_VARIANTS "tcp loop explicit fallback"
+
 #include "sanx_test.h"
 
 #define ALL (POLLIN | POLLOUT | POLLPRI | POLLRDHUP)

@@ -8,6 +8,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#define DEFAULT_VARIANTS "tcp loop explicit fallback"
+
 #include "sanx_test.h"
 
 /* The connection ends with the last descriptor, not the first. */

@@ -47,6 +47,9 @@
 	} \
 	SANX_TEST(name)
 
+/* The variants of which sockets have IP addresses and may become TCP, for such a test. */
+#define IP_TEST(name) SANX_TEST_OF("tcp loop verbs fallback tcpclient tcpserver", name)
+
 /* For a test that cannot say how many sockets become TCP. */
 #define ANY_FALLBACKS	(-1)
 
@@ -73,7 +76,7 @@ FIXTURE(stream)
 		int end[2];
 	};
 	struct node_stats before;
-	int fallbacks;		/* fallbacks that the test is to cause */
+	int fallbacks;		/* fallbacks that the test is to cause, but of explicit sockets */
 };
 
 #define VARIANT(name, ip, ...) \
@@ -87,6 +90,8 @@ VARIANT(loop4, AF_INET, BOTH_ENDS, .carried = SANX_A_STATS_CONNS_LOOP);
 VARIANT(loop6, AF_INET6, BOTH_ENDS, .carried = SANX_A_STATS_CONNS_LOOP);
 VARIANT(verbs4, AF_INET, BOTH_ENDS, .carried = SANX_A_STATS_CONNS_VERBS);
 VARIANT(verbs6, AF_INET6, BOTH_ENDS, .carried = SANX_A_STATS_CONNS_VERBS);
+VARIANT(explicit, FAMILY_EXPLICIT, BOTH_ENDS, .carried = SANX_A_STATS_CONNS_LOOP);
+VARIANT(explicitverbs, FAMILY_EXPLICIT, BOTH_ENDS, .carried = SANX_A_STATS_CONNS_VERBS);
 VARIANT(fallback4, AF_INET, BOTH_ENDS, .deny = true,
 	.why_client = SANX_A_STATS_FALLBACK_PORT,
 	.why_server = SANX_A_STATS_FALLBACK_ACCEPT);
@@ -105,6 +110,8 @@ VARIANT(tcpserver6, AF_INET6, .client = true,
 /* The address that a variant's listeners have. */
 static inline const char *variant_address(const FIXTURE_VARIANT(stream) *v)
 {
+	if (v->family == FAMILY_EXPLICIT)
+		return v->carried == SANX_A_STATS_CONNS_VERBS ? "node:1" : "node:0";
 	if (v->carried == SANX_A_STATS_CONNS_VERBS)
 		return v->family == AF_INET ? env_or("SANX_ADDR4", "10.77.0.1") :
 					      env_or("SANX_ADDR6", "fd77::1");
@@ -316,6 +323,8 @@ FIXTURE_TEARDOWN(stream)
 		EXPECT_EQ(0, moved);
 	moved = now.v[SANX_A_STATS_CONNS_FALLBACK] -
 		self->before.v[SANX_A_STATS_CONNS_FALLBACK];
+	if (variant->family == FAMILY_EXPLICIT)
+		self->fallbacks = 0;
 	if (!is_tcp(variant) && self->fallbacks != ANY_FALLBACKS)
 		EXPECT_EQ(self->fallbacks, (int)moved);
 	if (variant->deny)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Blocking calls that a signal interrupts. */
+#define DEFAULT_VARIANTS "tcp loop explicit fallback"
+
 #include "sanx_test.h"
 
 SANX_TEST(recv)

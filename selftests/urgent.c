@@ -8,6 +8,8 @@
 
 #include <linux/sockios.h>
 
+#define DEFAULT_VARIANTS "tcp loop explicit fallback"
+
 #include "sanx_test.h"
 
 static volatile sig_atomic_t urgent_signals;

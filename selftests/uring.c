@@ -4,6 +4,8 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 
+#define DEFAULT_VARIANTS "tcp loop explicit fallback"
+
 #include "sanx_test.h"
 
 static void ring_make(struct __test_metadata *_metadata, struct io_uring *ring)

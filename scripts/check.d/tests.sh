@@ -397,13 +397,13 @@ named_variants() {
 	done
 }
 
-# variants NAME: which variants a program runs, with the IP version; empty leaves
-# it to the program.
+# variants NAME: which variants a program runs, with the IP version, which explicit sockets
+# do not have; empty leaves it to the program.
 variants() {
 	local ip
 	ip=$(ip_version)
 	[ -n "$ip$VARIANT" ] || return 0
-	named_variants "$1" | sed "s/[a-z]\$/&$ip/" | tr '\n' ' '
+	named_variants "$1" | sed "/^explicit/!s/[a-z]\$/&$ip/" | tr '\n' ' '
 }
 
 # without_other_ip NAME: options that leave out a program's own fixture variants of the
@@ -434,8 +434,15 @@ prepare_verbs() {
 	unload_sanx 1 && load_sanx 1 loop=0 && RDMA=$1 load_verbs && nodemap_std
 }
 
+# over_verbs NAME: the variants that a program runs over the RDMA device.
+over_verbs() {
+	said_of one "$1" variants
+	echo "verbs$(ip_version)"
+	[[ " $SAYS " != *" explicit "* ]] || echo explicitverbs
+}
+
 run_verbs() {
-	prepare_verbs rxe && run_program "${1%-verbs}" "verbs$(ip_version)"
+	prepare_verbs rxe && run_program "${1%-verbs}" "$(over_verbs "${1%-verbs}" | tr '\n' ' ')"
 }
 
 run_siw() {

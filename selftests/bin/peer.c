@@ -10,6 +10,7 @@
  * where they are received.  What fails is told on standard output, as
  * "recv: ECONNRESET after 4096 bytes, 120 ms", with exit status 1.  A client ends
  * with "done"; a listener says "served" for each connection that comes to its end.
+ * ADDRESS "node:ID" is that of an explicit socket; node:0 is this node.
  * SOURCE is an IPv6 address, which need not be this node's.  With -p, "flow" and "busy"
  * pause: a test that lasts minutes need not keep the host's CPUs from all others.
  */
@@ -360,7 +361,8 @@ static void act(int fd, char **args)
 
 static int make_socket(int family)
 {
-	int fd = node_socket(!tcp, family, SOCK_STREAM);
+	bool explicit = family == node_family();
+	int fd = node_socket(!tcp, explicit ? FAMILY_EXPLICIT : family, SOCK_STREAM);
 
 	if (fd < 0)
 		fail(errno);
@@ -371,6 +373,10 @@ static void resolve(const char *host, const char *port, struct address *a)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
 
+	if (!strncmp(host, "node:", 5)) {
+		address_make(a, host, strtoul(port, NULL, 0));
+		return;
+	}
 	if (getaddrinfo(host, port, &hints, &ai)) {
 		fprintf(stderr, "%s: unknown host\n", host);
 		exit(2);

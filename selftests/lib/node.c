@@ -144,7 +144,6 @@ int node_stats(struct node_stats *st)
 int node_ports_deny(bool deny)
 {
 	uint32_t action = SANX_PORT_ACTION_DENY;
-	uint16_t first = 1, last = 65535;
 	struct nlattr *nest;
 	struct message req;
 	int id = genl_id();
@@ -155,8 +154,6 @@ int node_ports_deny(bool deny)
 	if (deny) {
 		nest = put(&req, SANX_A_PORTS_RULE | NLA_F_NESTED, NULL, 0);
 		put(&req, SANX_A_PORT_RULE_ACTION, &action, sizeof(action));
-		put(&req, SANX_A_PORT_RULE_FIRST, &first, sizeof(first));
-		put(&req, SANX_A_PORT_RULE_LAST, &last, sizeof(last));
 		nest->nla_len = (char *)&req + req.nlh.nlmsg_len -
 				(char *)nest;
 	}
@@ -344,6 +341,8 @@ int node_family(void)
 
 int node_socket(bool sanx, int family, int type)
 {
+	if (family == FAMILY_EXPLICIT)
+		return socket(node_family(), type, SANXPROTO_EXPLICIT);
 	if (!sanx)
 		return socket(family, type, 0);
 	return socket(node_family(), type, family == AF_INET6 ? SANXPROTO_INET6 :

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <linux/sanx.h>
 #include <linux/sanx_netlink.h>
 
 /**
@@ -26,7 +27,7 @@ int node_stats(struct node_stats *st);
 
 /**
  * node_ports_deny() - replace all port rules
- * @deny: deny every port; else allow every port
+ * @deny: deny every port, by default; else allow every port
  *
  * Return: 0, or -errno.
  */
@@ -85,10 +86,13 @@ int node_dump(int cmd);
  */
 int node_family(void);
 
+/* In place of a family: an explicit socket. */
+#define FAMILY_EXPLICIT	SANXPROTO_EXPLICIT
+
 /**
  * node_socket() - make a socket, of AF_SANX or of IP
  * @sanx: of AF_SANX
- * @family: AF_INET or AF_INET6, of its addresses
+ * @family: AF_INET or AF_INET6, of its addresses; or FAMILY_EXPLICIT
  * @type: SOCK_STREAM or SOCK_DGRAM, with flags as for socket()
  *
  * Return: as socket().

@@ -18,15 +18,16 @@
 #include <linux/filter.h>
 #include <linux/sockios.h>
 
+#include "node.h"
 #include "util.h"
 
 /**
  * address_make() - an address from its text
  * @a: filled
- * @text: IPv4 or IPv6
+ * @text: IPv4, IPv6, or "node:ID" for an explicit socket
  * @port: in host byte order
  */
-void address_make(struct address *a, const char *text, uint16_t port)
+void address_make(struct address *a, const char *text, uint32_t port)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&a->ss;
 	struct sockaddr_in *in = (struct sockaddr_in *)&a->ss;
@@ -38,6 +39,9 @@ void address_make(struct address *a, const char *text, uint16_t port)
 	} else if (inet_pton(AF_INET6, text, &in6->sin6_addr) == 1) {
 		in6->sin6_family = AF_INET6;
 		a->len = sizeof(*in6);
+	} else if (sscanf(text, "node:%u", &a->sx.sanx_node) == 1) {
+		a->sx.sanx_family = node_family();
+		a->len = sizeof(a->sx);
 	} else {
 		fprintf(stderr, "# '%s' is no address\n", text);
 		exit(1);
@@ -64,15 +68,25 @@ void address_map(struct address *a, const struct address *v4)
 	a->len = sizeof(*in6);
 }
 
-uint16_t address_port(const struct address *a)
+static bool is_explicit(const struct address *a)
 {
-	/* Both families have it at the same place. */
+	return a->sa.sa_family != AF_INET && a->sa.sa_family != AF_INET6;
+}
+
+uint32_t address_port(const struct address *a)
+{
+	if (is_explicit(a))
+		return a->sx.sanx_port;
+	/* The others have it at the same place. */
 	return ntohs(((const struct sockaddr_in *)&a->ss)->sin_port);
 }
 
-void address_set_port(struct address *a, uint16_t port)
+void address_set_port(struct address *a, uint32_t port)
 {
-	((struct sockaddr_in *)&a->ss)->sin_port = htons(port);
+	if (is_explicit(a))
+		a->sx.sanx_port = port;
+	else
+		((struct sockaddr_in *)&a->ss)->sin_port = htons(port);
 }
 
 /* Are family, address and port the same? */
@@ -83,6 +97,8 @@ bool address_equal(const struct address *a, const struct address *b)
 	const struct sockaddr_in *a4 = (const struct sockaddr_in *)&a->ss;
 	const struct sockaddr_in *b4 = (const struct sockaddr_in *)&b->ss;
 
+	if (a->len == b->len && is_explicit(a))
+		return !memcmp(&a->sx, &b->sx, sizeof(a->sx));
 	if (a->len != b->len || a->sa.sa_family != b->sa.sa_family ||
 	    a4->sin_port != b4->sin_port)
 		return false;

@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include <linux/sanx.h>
+
 /* How long to wait for what must happen; emulated nodes are slow. */
 #define SOON	20000
 
@@ -27,15 +29,17 @@
 #define LIMIT_AT_LEAST	(LIMIT / 2)
 
 /**
- * struct address - a socket address of either family
+ * struct address - a socket address
  * @len: bytes of it
  * @sa: to hand to calls
+ * @sx: if it is that of an explicit socket
  * @ss: room
  */
 struct address {
 	socklen_t len;
 	union {
 		struct sockaddr		sa;
+		struct sockaddr_sanx	sx;
 		struct sockaddr_storage	ss;
 	};
 };
@@ -46,10 +50,10 @@ static inline long rc(long ret)
 	return ret < 0 ? -errno : ret;
 }
 
-void address_make(struct address *a, const char *text, uint16_t port);
+void address_make(struct address *a, const char *text, uint32_t port);
 void address_map(struct address *a, const struct address *v4);
-uint16_t address_port(const struct address *a);
-void address_set_port(struct address *a, uint16_t port);
+uint32_t address_port(const struct address *a);
+void address_set_port(struct address *a, uint32_t port);
 bool address_equal(const struct address *a, const struct address *b);
 int local_address(int fd, struct address *a);
 int peer_address(int fd, struct address *a);
