@@ -155,6 +155,7 @@ namespace() {
 		node2 "ip netns add gone && ip -n gone link set lo up
 			(ip netns exec gone sanxctl monitor >/dev/null 2>&1 &)
 			(ip netns exec gone $PEER -T 60 listen 5008 both 1000 end >/dev/null 2>&1 &)
+			until ip netns exec gone ss -Hltn 'sport = :5008' | grep -q .; do sleep 0.1; done
 			(ip netns exec gone $PEER -T 60 -n 1000 connect 127.0.0.1 5008 both 1000 shut end >/dev/null 2>&1 &)
 			until ip netns exec gone sanxctl -j stats show | grep -q '\"conns_loop\": *[1-9]'; do sleep 0.1; done
 			kill -9 \$(ip netns pids gone); ip netns del gone" </dev/null || return
