@@ -12,11 +12,13 @@ SCRIPTS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$SCRIPTS/lib.sh"
 . "$SCRIPTS/check.d/results.sh"
 . "$SCRIPTS/check.d/tests.sh"
+. "$SCRIPTS/check.d/host.sh"
 . "$SCRIPTS/check.d/health.sh"
 
 KERNEL=um
 TEST=${TEST:-} CASE=${CASE:-} VARIANT=${VARIANT:-}
 export KERNEL TEST CASE VARIANT
+measure_host
 
 again() {
 	echo "make try TEST=$TEST${CASE:+ CASE=$CASE}${VARIANT:+ VARIANT=$VARIANT}"
