@@ -119,19 +119,13 @@ static bool conn_close_wait(const struct sanx_conn *conn)
 		conn->shutdown & RCV_SHUTDOWN);
 }
 
-/* @refused: only if it was refused, else only if it was not */
-static void conn_die(struct sanx_conn *conn, int err, bool refused)
+/* Ends a connection that can.  Context: conn->lock held, and released here. */
+static void conn_die(struct sanx_conn *conn, int err) __releases(&conn->lock)
 {
-	bool was_refused, counted;
 	struct sock *sk;
+	bool counted;
 
-	spin_lock_bh(&conn->lock);
-	was_refused = conn->state == SANX_CONN_REFUSED;
-	if (was_refused != refused ||
-	    sanx_state_next(conn->state, SANX_EV_DIE) < 0) {
-		spin_unlock_bh(&conn->lock);
-		return;
-	}
+	lockdep_assert_held(&conn->lock);
 	if (err == ECONNRESET && conn_close_wait(conn))
 		err = EPIPE;
 	/* Before accept() may find it, it is what a request is for TCP. */
@@ -179,7 +173,11 @@ static void conn_die(struct sanx_conn *conn, int err, bool refused)
  */
 void sanx_conn_reset(struct sanx_conn *conn, int err)
 {
-	conn_die(conn, err, false);
+	spin_lock_bh(&conn->lock);
+	if (conn->state == SANX_CONN_REFUSED || sanx_state_next(conn->state, SANX_EV_DIE) < 0)
+		spin_unlock_bh(&conn->lock);
+	else
+		conn_die(conn, err);
 }
 
 /**
@@ -191,7 +189,11 @@ void sanx_conn_reset(struct sanx_conn *conn, int err)
  */
 void sanx_conn_refused_end(struct sanx_conn *conn, int err)
 {
-	conn_die(conn, err, true);
+	spin_lock_bh(&conn->lock);
+	if (conn->state != SANX_CONN_REFUSED)
+		spin_unlock_bh(&conn->lock);
+	else
+		conn_die(conn, err);
 }
 
 /**
