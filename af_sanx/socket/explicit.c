@@ -31,15 +31,10 @@
 /* As many random ones are tried. */
 #define PORT_TRIES	1000U
 
-/**
- * struct explicit_net - the ports of a namespace
- * @ports: &struct sanx_explicit that have a port of their own
+/*
+ * A namespace has a table of &struct sanx_explicit with a port of their own.  Each type of
+ * sockets has its ports, as TCP and UDP have.
  */
-struct explicit_net {
-	struct rhashtable	ports;
-};
-
-/* Each type of sockets has ports of its own, as TCP and UDP have. */
 static const struct rhashtable_params port_params = {
 	.head_offset		= offsetof(struct sanx_explicit, node),
 	.key_offset		= offsetof(struct sanx_explicit, port),
@@ -47,15 +42,13 @@ static const struct rhashtable_params port_params = {
 	.automatic_shrinking	= true,
 };
 
-static unsigned int explicit_net_id;
+static unsigned int ports_id;
 
 static struct proto_ops explicit_native __ro_after_init;
 
 static struct rhashtable *ports_of(const struct sanx_sock *ss)
 {
-	struct explicit_net *en = net_generic(sock_net(ss->sk), explicit_net_id);
-
-	return &en->ports;
+	return net_generic(sock_net(ss->sk), ports_id);
 }
 
 static bool has_port(const struct sanx_sock *ss)
@@ -158,11 +151,6 @@ const struct sanx_endpoint *sanx_explicit_end(const struct sanx_sock *ss)
 	return ss->explicit ? &ss->explicit->local : NULL;
 }
 
-static struct sanx_sock *explicit_sk(const struct socket *sock)
-{
-	return SOCK_INODE((struct socket *)sock)->i_private;
-}
-
 /* The ports of TCP that do (ip_unprivileged_port_start). */
 static bool needs_privilege(struct net *net, u32 port)
 {
@@ -200,14 +188,14 @@ static int explicit_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 	if (err)
 		return err;
 	lock_sock(sk);
-	err = bind_locked(explicit_sk(sock), node, port);
+	err = bind_locked(sanx_sk(sock), node, port);
 	release_sock(sk);
 	return err;
 }
 
 static int explicit_getname(struct socket *sock, struct sockaddr *uaddr, int peer)
 {
-	return peer ? -ENOTCONN : sanx_explicit_fill(sanx_explicit_end(explicit_sk(sock)), uaddr);
+	return peer ? -ENOTCONN : sanx_explicit_fill(sanx_explicit_end(sanx_sk(sock)), uaddr);
 }
 
 /*
@@ -222,7 +210,7 @@ static int explicit_listen(struct socket *sock, int backlog)
 	lock_sock(sk);
 	if (sock->state == SS_UNCONNECTED &&
 	    (sk->sk_state == TCP_CLOSE || sk->sk_state == TCP_LISTEN))
-		err = has_port(explicit_sk(sock)) ? 0 : take_any_port(explicit_sk(sock), 0);
+		err = has_port(sanx_sk(sock)) ? 0 : take_any_port(sanx_sk(sock), 0);
 	if (!err) {
 		WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 		/* Pairs with READ_ONCE() of listens(): the table has it by its lock. */
@@ -268,7 +256,7 @@ static int explicit_shutdown(struct socket *sock, int how)
 	lock_sock(sk);
 	if (sk->sk_state == TCP_LISTEN) {
 		if (how != SHUT_WR)
-			sanx_explicit_disconnect(explicit_sk(sock));
+			sanx_explicit_disconnect(sanx_sk(sock));
 		err = 0;
 	}
 	sk->sk_state_change(sk);
@@ -292,7 +280,7 @@ static int explicit_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 static int explicit_release(struct socket *sock)
 {
-	struct sanx_sock *ss = explicit_sk(sock);
+	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
 
 	lock_sock(sk);
@@ -398,8 +386,7 @@ int sanx_explicit_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 	if (err)
 		return err;
 	ss->ends = sk->sk_userlocks & SOCK_BINDPORT_LOCK ? SANX_ENDS_NAMED : SANX_ENDS_PORT;
-	sanx_endpoint_explicit(local, sk->sk_type, node,
-			       ss->explicit->port.nr);
+	sanx_endpoint_explicit(local, sk->sk_type, node, ss->explicit->port.nr);
 	return 0;
 }
 
@@ -458,25 +445,21 @@ int sanx_explicit_error(enum sanx_fallback why)
 	}
 }
 
-static int __net_init explicit_net_init(struct net *net)
+static int __net_init ports_init(struct net *net)
 {
-	struct explicit_net *en = net_generic(net, explicit_net_id);
-
-	return rhashtable_init(&en->ports, &port_params);
+	return rhashtable_init(net_generic(net, ports_id), &port_params);
 }
 
-static void __net_exit explicit_net_exit(struct net *net)
+static void __net_exit ports_exit(struct net *net)
 {
-	struct explicit_net *en = net_generic(net, explicit_net_id);
-
-	rhashtable_destroy(&en->ports);
+	rhashtable_destroy(net_generic(net, ports_id));
 }
 
-static struct pernet_operations explicit_net_ops = {
-	.init	= explicit_net_init,
-	.exit	= explicit_net_exit,
-	.id	= &explicit_net_id,
-	.size	= sizeof(struct explicit_net),
+static struct pernet_operations ports_net_ops = {
+	.init	= ports_init,
+	.exit	= ports_exit,
+	.id	= &ports_id,
+	.size	= sizeof(struct rhashtable),
 };
 
 int __init sanx_explicit_init(void)
@@ -491,10 +474,10 @@ int __init sanx_explicit_init(void)
 	explicit_native.sendmsg = explicit_sendmsg;
 	explicit_native.recvmsg = explicit_recvmsg;
 	explicit_native.release = explicit_release;
-	return register_pernet_subsys(&explicit_net_ops);
+	return register_pernet_subsys(&ports_net_ops);
 }
 
 void sanx_explicit_exit(void)
 {
-	unregister_pernet_subsys(&explicit_net_ops);
+	unregister_pernet_subsys(&ports_net_ops);
 }
