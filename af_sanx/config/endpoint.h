@@ -22,6 +22,9 @@ struct sanx_endpoint {
 	__be16		port;
 };
 
+/* The first 32 bits of the address of an explicit socket; the next 32 are 0. */
+#define SANX_EXPLICIT_PREFIX	cpu_to_be32(0x01000000)
+
 /**
  * sanx_addr_explicit() - is it the address of an end of an explicit socket?
  * @addr: the address
@@ -30,7 +33,7 @@ struct sanx_endpoint {
  */
 static inline bool sanx_addr_explicit(const struct in6_addr *addr)
 {
-	return addr->s6_addr32[0] == cpu_to_be32(0x01000000) && !addr->s6_addr32[1];
+	return addr->s6_addr32[0] == SANX_EXPLICIT_PREFIX && !addr->s6_addr32[1];
 }
 
 /**
@@ -65,7 +68,7 @@ static inline u32 sanx_addr_port(const struct in6_addr *addr)
 static inline void sanx_endpoint_explicit(struct sanx_endpoint *ep, u16 type, u32 node,
 					  u32 port)
 {
-	ep->addr.s6_addr32[0] = cpu_to_be32(0x01000000);
+	ep->addr.s6_addr32[0] = SANX_EXPLICIT_PREFIX;
 	ep->addr.s6_addr32[1] = 0;
 	ep->addr.s6_addr32[2] = cpu_to_be32(port);
 	ep->addr.s6_addr32[3] = cpu_to_be32(node);
