@@ -9,6 +9,7 @@
 #include <linux/socket.h>
 #include <linux/types.h>
 
+#include "config/config.h"
 #include "dgram.h"
 
 struct sanx_carrier;
@@ -138,6 +139,8 @@ enum sanx_dgram_way sanx_dgram_route(struct sanx_dgram_sock *ds, struct sock *sk
 bool sanx_dgram_policies(const struct net *net);
 
 /* receiver.c */
+bool sanx_dgram_allowed(const struct sanx_dgram *d, struct net *net, enum sanx_way way,
+			const struct in6_addr *peer);
 bool sanx_dgram_takes(const struct sanx_dgram *d, struct net *net, bool *gro);
 bool sanx_dgram_deliver(const struct sanx_dgram *d, struct net *net, bool gro,
 			struct sk_buff_head *list);

@@ -275,13 +275,6 @@ static bool gso_plain(struct sock *sk, size_t len, const struct sanx_dgram *d)
 		!sk->sk_no_check_tx);
 }
 
-static bool port_allowed(struct sock *sk, const struct sanx_dgram *d)
-{
-	const struct sanx_endpoint at = { .addr = d->dest.daddr, .port = d->dport };
-
-	return sanx_port_allowed(sock_net(sk), SANX_WAY_OUT, &at.addr, &at);
-}
-
 /* Read what a program asks for.  Return: true, or false if UDP has to send it. */
 bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 		      struct sanx_dgram *d)
@@ -303,5 +296,6 @@ bool sanx_dgram_parse(struct sock *sk, struct msghdr *msg, size_t len,
 		set_sock_v6(sk, d);
 	if (msg->msg_controllen && !set_cmsgs(sock_net(sk), msg, d))
 		return false;
-	return gso_plain(sk, len, d) && port_allowed(sk, d);
+	return gso_plain(sk, len, d) &&
+	       sanx_dgram_allowed(d, sock_net(sk), SANX_WAY_OUT, &d->dest.daddr);
 }

@@ -51,11 +51,13 @@ static bool takes(const struct sock *sk)
 	       !wants_flow(sk) && !sanx_needs_stack(sk);
 }
 
-static bool port_allowed(struct net *net, const struct sanx_dgram *d)
+/* Do the port rules permit it?  @peer: the other side, as for sanx_port_allowed() */
+bool sanx_dgram_allowed(const struct sanx_dgram *d, struct net *net, enum sanx_way way,
+			const struct in6_addr *peer)
 {
 	const struct sanx_endpoint at = { .addr = d->dest.daddr, .port = d->dport };
 
-	return sanx_port_allowed(net, SANX_WAY_IN, &d->route.saddr, &at);
+	return sanx_port_allowed(net, way, peer, &at);
 }
 
 /*
@@ -68,7 +70,8 @@ static struct sock *receiver(struct net *net, const struct sanx_dgram *d)
 {
 	struct sock *rsk = lookup(net, d);
 
-	return rsk && takes(rsk) && port_allowed(net, d) ? rsk : NULL;
+	return rsk && takes(rsk) &&
+	       sanx_dgram_allowed(d, net, SANX_WAY_IN, &d->route.saddr) ? rsk : NULL;
 }
 
 /**
