@@ -226,6 +226,23 @@ static void endpoint_explicit(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, sanx_addr_explicit(&not[i]));
 }
 
+/* Half-open connections of one host do not take each other's places. */
+static void endpoint_same_host(struct kunit *test)
+{
+	static const struct in6_addr v6 = IN6(0xfd, [15] = 1), v4 = MAPPED(10, 0, 0, 1);
+	struct sanx_endpoint a, b;
+
+	sanx_endpoint_explicit(&a, SOCK_STREAM, 3, 70000);
+	sanx_endpoint_explicit(&b, SOCK_STREAM, 3, 70001);
+	KUNIT_EXPECT_TRUE(test, sanx_addr_same_host(&a.addr, &b.addr));
+	sanx_endpoint_explicit(&b, SOCK_STREAM, 4, 70000);
+	KUNIT_EXPECT_FALSE(test, sanx_addr_same_host(&a.addr, &b.addr));
+	KUNIT_EXPECT_FALSE(test, sanx_addr_same_host(&a.addr, &v6));
+	KUNIT_EXPECT_FALSE(test, sanx_addr_same_host(&v4, &b.addr));
+	KUNIT_EXPECT_TRUE(test, sanx_addr_same_host(&v4, &v4));
+	KUNIT_EXPECT_FALSE(test, sanx_addr_same_host(&v4, &v6));
+}
+
 static void nodemap_host_addr(struct kunit *test)
 {
 	static const struct host hosts[] = { { 3, 1 }, { 2, 2 }, { 3, 1 } };
@@ -711,7 +728,6 @@ static void expect_indexed(struct kunit *test, const struct sanx_nodemap *map)
 	}
 }
 
-/* Few addresses and ids, so that hosts share them; also in maps made from maps. */
 /* Any host of the node counts, and none of another. */
 static void nodemap_node_in(struct kunit *test)
 {
@@ -733,6 +749,7 @@ static void nodemap_node_in(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sanx_nodemap_node_in(NULL, 5, &low, 0));
 }
 
+/* Few addresses and ids, so that hosts share them; also in maps made from maps. */
 static void nodemap_index(struct kunit *test)
 {
 	struct sanx_nodemap *map, *part;
@@ -771,6 +788,7 @@ static void nodemap_index(struct kunit *test)
 
 static struct kunit_case nodemap_cases[] = {
 	KUNIT_CASE(endpoint_explicit),
+	KUNIT_CASE(endpoint_same_host),
 	KUNIT_CASE_PARAM(nodemap_host_addr, addr_gen_params),
 	KUNIT_CASE_PARAM(nodemap_rail_addr, addr_gen_params),
 	KUNIT_CASE(nodemap_rails_kept),
