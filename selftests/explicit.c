@@ -51,47 +51,38 @@ static int connect_by(int fd, const struct sockaddr_sanx *sx)
 	return rc(connect(fd, (const struct sockaddr *)sx, sizeof(*sx)));
 }
 
-/* A socket with a port, or -errno of bind(). */
-static int bound(uint32_t port)
+/* The socket if a call for it has succeeded, else the error. */
+static int kept(int fd, int err)
 {
-	struct sockaddr_sanx sx = address_of(SANX_NODE_ANY, port);
-	int fd = explicit_socket(), err;
-
-	if (fd < 0)
-		return fd;
-	err = bind_to(fd, &sx);
-	if (!err)
+	if (!err || fd < 0)
 		return fd;
 	close(fd);
 	return err;
 }
 
+/* A socket with a port, or -errno of bind(). */
+static int bound(uint32_t port)
+{
+	struct sockaddr_sanx sx = address_of(SANX_NODE_ANY, port);
+	int fd = explicit_socket();
+
+	return kept(fd, bind_to(fd, &sx));
+}
+
 static int listener(uint32_t port)
 {
-	int fd = bound(port), err;
+	int fd = bound(port);
 
-	if (fd < 0)
-		return fd;
-	err = rc(listen(fd, 4));
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	return kept(fd, rc(listen(fd, 4)));
 }
 
 /* Connects to a port of this node; the socket, or -errno. */
 static int dial(uint32_t port)
 {
 	struct sockaddr_sanx sx = address_of(SANX_NODE_ANY, port);
-	int fd = explicit_socket(), err;
+	int fd = explicit_socket();
 
-	if (fd < 0)
-		return fd;
-	err = connect_by(fd, &sx);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
+	return kept(fd, connect_by(fd, &sx));
 }
 
 /* What a socket that does not wait gets in the end. */

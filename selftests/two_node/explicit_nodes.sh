@@ -90,6 +90,11 @@ rules() {
 	node2 sanxctl ports load - <<<"deny default"
 	gets "this node denies it" EACCES 2 1 $PORT
 	node2 sanxctl ports flush </dev/null
+	# The address is node 2's by the node map, and no address of its sockets.
+	node1 sanxctl ports load - <<<"deny in from 10.77.0.2/31 explicit $PORT"
+	gets "the listener's node denies its network" EACCES 2 1 $PORT
+	check "and no other" peer 1 connect node:1 $PORT both 1000000 shut end
+	node1 sanxctl ports flush </dev/null
 }
 
 # The map, and with it the id of the node, comes and goes under sockets that are bound.
@@ -104,7 +109,7 @@ renumbered() {
 	check "the listener is found by its new one" peer 2 connect node:11 $PORT both 1000000 shut end
 }
 
-plan 22
+plan 24
 load_verbs
 nodemap_std
 WIRE=conns_verbs SHOWN=verbs
