@@ -200,6 +200,8 @@ struct sanx_conn_work {
 
 /* Flag of a send: it may use SANX_ROOM_SPARE and allocate memory for it. */
 #define SANX_MSG_SPARE	MSG_PROBE
+/* Likewise: a record has begun (socket/seqpacket.c), for all of which there is room. */
+#define SANX_MSG_WHOLE	MSG_CONFIRM
 
 /**
  * enum sanx_awaits - what a connection that came in waits for, before accept() may

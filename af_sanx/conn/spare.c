@@ -200,6 +200,24 @@ void sanx_conn_promise(struct sanx_conn *conn, u64 end)
 }
 
 /**
+ * sanx_conn_affords() - is there memory for a ring of any size, or a record?
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: true if so; a hint.  False if not; the sender is then woken when that may have
+ * changed.
+ */
+bool sanx_conn_affords(struct sanx_conn *conn)
+{
+	if (sanx_conn_short(conn))
+		return false;
+	if (!mem_pressure(SPARE_PAGES))
+		return true;
+	sanx_conn_recheck(conn, SHORT_TIME);
+	return false;
+}
+
+/**
  * sanx_conn_spares() - may a sender use memory beyond the peer's ring?
  * @conn: the connection
  * @end: stream offset behind the last byte that was taken from the sender
@@ -214,10 +232,8 @@ bool sanx_conn_spares(struct sanx_conn *conn, u64 end)
 		return false;
 	if (READ_ONCE(conn->promised) != (u32)end && sanx_conn_draining(conn))
 		return false;
-	if (mem_pressure(SPARE_PAGES)) {
-		sanx_conn_recheck(conn, SHORT_TIME);
+	if (!sanx_conn_affords(conn))
 		return false;
-	}
 	sanx_conn_promise(conn, end);
 	return true;
 }

@@ -113,6 +113,7 @@ struct sanx_transport_ops {
 	 * are never held back.
 	 *
 	 * SANX_MSG_SPARE: the room is SANX_ROOM_SPARE, else SANX_ROOM_WINDOW.
+	 * SANX_MSG_WHOLE: there is no bound but memory, as long as the peer takes bytes.
 	 *
 	 * Context: process, tx_mutex held.
 	 * Return: bytes taken, at least 1; -EAGAIN if there is no room, or no
@@ -306,6 +307,7 @@ bool sanx_conn_discards(const struct sanx_conn *conn);
 /* spare.c */
 u32 sanx_conn_spare(struct sanx_conn *conn);
 void sanx_conn_promise(struct sanx_conn *conn, u64 end);
+bool sanx_conn_affords(struct sanx_conn *conn);
 bool sanx_conn_spares(struct sanx_conn *conn, u64 end);
 void sanx_conn_recheck(struct sanx_conn *conn, unsigned long delay);
 void sanx_conn_set_short(struct sanx_conn *conn);

@@ -447,9 +447,8 @@ static u32 loop_unread(struct sanx_conn *conn)
 }
 
 /*
- * The most bytes that may be unread: what TCP's send and receive buffers would
- * hold together.  TCP's receive buffer grows once the program has read more
- * than a ring (sanx_conn_rcvmost()).
+ * The most bytes that may be unread: what TCP's send and receive buffers hold.
+ * TCP's receive buffer grows with what was read (sanx_conn_rcvmost()).
  */
 static u32 loop_most(struct sanx_conn *conn)
 {
@@ -499,15 +498,20 @@ static void loop_exceed(struct sanx_conn *conn, u64 to)
 	spin_unlock_bh(&lc->lock);
 }
 
+/* How many bytes may be sent now? */
+static u32 loop_bound(struct sanx_conn *conn, int flags)
+{
+	return flags & SANX_MSG_WHOLE ? U32_MAX :
+	       loop_room(conn, flags & SANX_MSG_SPARE ? SANX_ROOM_SPARE : SANX_ROOM_WINDOW);
+}
+
 static ssize_t loop_send(struct sanx_conn *conn, struct msghdr *msg,
 			 size_t len, int flags, enum sanx_held held)
 {
 	struct sanx_conn *peer = loop_conn(conn)->peer;
 	u32 n;
 
-	n = loop_room(conn, flags & SANX_MSG_SPARE ? SANX_ROOM_SPARE :
-						     SANX_ROOM_WINDOW);
-	n = min_t(size_t, len, n);
+	n = min_t(size_t, len, loop_bound(conn, flags));
 	if (n)
 		n = loop_space(conn, n);
 	if (!n)

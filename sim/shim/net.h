@@ -220,6 +220,7 @@ enum sock_flags {
 #define MSG_PROBE		0x10
 #define MSG_TRUNC		0x20
 #define MSG_DONTWAIT		0x40
+#define MSG_CONFIRM		0x800
 #define MSG_MORE		0x8000
 #define MSG_BATCH		0x40000
 #define SIOCOUTQ		0x5411

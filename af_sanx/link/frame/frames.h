@@ -196,5 +196,6 @@ void sanx_chunks_free(struct sanx_lconn *lc);
 void sanx_sndbuf_set_max(struct sanx_lconn *lc);
 u32 sanx_sndbuf_room(const struct sanx_lconn *lc);
 u32 sanx_sndbuf_spare(struct sanx_lconn *lc);
+u32 sanx_sndbuf_beyond(struct sanx_lconn *lc, int flags);
 
 #endif /* _SANX_FRAMES_H */

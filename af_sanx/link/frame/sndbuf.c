@@ -86,6 +86,21 @@ u32 sanx_sndbuf_spare(struct sanx_lconn *lc)
 	return used + SANX_SLACK_MAX <= most ? min_t(u64, most - used, U32_MAX) : 0;
 }
 
+/**
+ * sanx_sndbuf_beyond() - bytes that a send() may keep beyond the window now
+ * @lc: the connection
+ * @flags: its flags
+ *
+ * Context: as sanx_sndbuf_spare().
+ * Return: bytes; 0 as there, or if the flags have none of SANX_MSG_SPARE and SANX_MSG_WHOLE.
+ */
+u32 sanx_sndbuf_beyond(struct sanx_lconn *lc, int flags)
+{
+	if (flags & SANX_MSG_WHOLE)
+		return U32_MAX;
+	return flags & SANX_MSG_SPARE ? sanx_sndbuf_spare(lc) : 0;
+}
+
 /*
  * Should the next frame request a completion?  tx_lock held.
  *

@@ -235,8 +235,8 @@ size_t sanx_lend(struct sanx_lconn *lc, struct msghdr *msg, size_t len, int flag
 	enum sanx_publish how;
 	struct sanx_chunk *c;
 
-	if (!room && flags & SANX_MSG_SPARE) {
-		room = sanx_sndbuf_spare(lc);
+	if (!room) {
+		room = sanx_sndbuf_beyond(lc, flags);
 		/* Bytes beyond the window are not held back. */
 		announce = true;
 	}

@@ -72,8 +72,8 @@ static ssize_t send_buffered(struct sanx_lconn *lc, struct iov_iter *from,
 		room = sanx_sndbuf_room(lc);
 	} while (!room &&
 		 sanx_lconn_room(&lc->conn, SANX_ROOM_WINDOW));
-	if (!room && flags & SANX_MSG_SPARE) {
-		room = sanx_sndbuf_spare(lc);
+	if (!room) {
+		room = sanx_sndbuf_beyond(lc, flags);
 		kind = SANX_CHUNK_SPARE;
 		/* Bytes beyond the window are not held back. */
 		announce = true;
@@ -181,8 +181,8 @@ static void send_reserves(struct sanx_lconn *lc)
  * @conn: the connection
  * @msg: the data to send; advanced by the bytes that were taken
  * @len: bytes of it
- * @flags: MSG_OOB, MSG_MORE, SANX_MSG_SPARE; MSG_DONTWAIT does not keep it from
- *	waiting for memory, as with TCP
+ * @flags: MSG_OOB, MSG_MORE, SANX_MSG_SPARE, SANX_MSG_WHOLE; MSG_DONTWAIT does not keep
+ *	it from waiting for memory, as with TCP
  * @held: how to hold the bytes back; those beyond the window are not
  *
  * Context: process, tx_mutex held; may fault and may sleep for memory; takes
