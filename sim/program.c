@@ -317,6 +317,8 @@ static bool write_piece(struct sim_end *e, struct sim_buf *b)
 	} else if (n == -EFAULT) {
 		sim_assert(sim_plan.fault);
 	} else if (n < 0) {
+		/* A part of a record may have gone out. */
+		e->offering = sim_plan.records ? len : 0;
 		end_failed(e, n);
 		return false;
 	}

@@ -59,6 +59,7 @@
  * @slow: name of what is overtaken by everything else, or NULL
  * @conns: connections that programs try to have
  * @explicit: all sockets are explicit
+ * @records: what a send() has sent is as a record of SOCK_SEQPACKET: all or nothing
  * @dgrams: nodes send datagrams
  * @dgram_conns: net.sanx.dgram_conns, 0 for plenty
  * @bulk: programs often send many bytes at a time
@@ -109,6 +110,7 @@ struct sim_plan {
 	const char	*slow;
 	unsigned int	conns;
 	bool		explicit;
+	bool		records;
 	bool		dgrams;
 	unsigned int	dgram_conns;
 	unsigned int	fault;

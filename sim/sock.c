@@ -461,21 +461,27 @@ static int send_wait(struct sim_sock *s, struct sanx_conn *conn, long *timeo,
 	return err;
 }
 
-static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
-			 struct msghdr *msg, int flags)
+static int send_may(struct sim_sock *s, struct sanx_conn *conn)
 {
-	size_t len = msg_data_left(msg);
-
 	if (READ_ONCE(sk_of(s)->sk_err))
 		return -EPIPE;
 	if (!sanx_conn_open(conn) ||
 	    (READ_ONCE(conn->shutdown) & SEND_SHUTDOWN)) {
-		/* As in send_some() of af_sanx/socket/. */
+		/* As in sanx_send_may() of af_sanx/socket/. */
 		smp_rmb();
 		return -EPIPE;
 	}
-	if (!len)
-		return 0;
+	return 0;
+}
+
+static ssize_t send_some(struct sim_sock *s, struct sanx_conn *conn,
+			 struct msghdr *msg, int flags)
+{
+	size_t len = msg_data_left(msg);
+	int err = send_may(s, conn);
+
+	if (err || !len)
+		return err;
 	if (READ_ONCE(conn->peer_gone)) {
 		iov_iter_advance(&msg->msg_iter, len);
 		sanx_conn_reset(conn, ECONNRESET);
@@ -533,6 +539,101 @@ static ssize_t send_all(struct sim_sock *s, struct sanx_conn *conn,
 	}
 }
 
+static int put_wait(struct sim_sock *s, struct sanx_conn *conn, int *flags,
+		    unsigned long paced)
+{
+	enum sanx_room which = SANX_ROOM_WINDOW;
+	long timeo = SANX_WINDOW_WAIT;
+
+	if (*flags & SANX_MSG_WHOLE) {
+		sim_sleep(NSEC_PER_SEC / 10, "memory for a record");
+		return s->killed ? -EINTR : 0;
+	}
+	if (*flags & SANX_MSG_SPARE || time_after(jiffies, paced) ||
+	    send_wait(s, conn, &timeo, &which) || which == SANX_ROOM_SPARE)
+		*flags |= SANX_MSG_SPARE | SANX_MSG_WHOLE;
+	return 0;
+}
+
+static int put_all(struct sim_sock *s, struct sanx_conn *conn, struct msghdr *m, int flags)
+{
+	unsigned long paced = jiffies + HZ / 20;
+	ssize_t n;
+	int err;
+
+	while (msg_data_left(m)) {
+		err = send_may(s, conn);
+		if (!err && READ_ONCE(conn->peer_gone))
+			err = -EPIPE;
+		if (err)
+			return err;
+		n = sanx_hold_send(conn, m, msg_data_left(m), flags);
+		if (n == -EAGAIN)
+			n = put_wait(s, conn, &flags, paced);
+		if (n < 0)
+			return n;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Bytes of the header of a record. */
+#define HEADER	8U
+
+/* A first piece, as the header is, and then the others. */
+static ssize_t record_try(struct sim_sock *s, struct sanx_conn *conn, struct msghdr *msg,
+			  int flags, long timeo, enum sanx_room which)
+{
+	size_t len = msg_data_left(msg);
+	int err = send_may(s, conn);
+	ssize_t n;
+	u32 room;
+
+	if (err || !len)
+		return err;
+	if (READ_ONCE(conn->peer_gone))
+		return send_some(s, conn, msg, flags);
+	if (unlikely(READ_ONCE(conn->liveness.watch)))
+		sanx_liveness_send(conn, sk_of(s));
+	room = sanx_hold_room(conn, which);
+	if (!room || (!timeo && room < len && !sanx_conn_affords(conn)))
+		return -EAGAIN;
+	flags = send_flags(s, conn, flags, timeo, which);
+	if (len <= HEADER)
+		n = sanx_hold_send(conn, msg, len, flags);
+	else
+		n = conn->ops->send(conn, msg, HEADER, flags & ~MSG_MORE,
+				    len < 32768 ? SANX_HELD_CORKED : SANX_HELD_NONE);
+	if (n < 0)
+		return n;
+	err = put_all(s, conn, msg, flags);
+	if (err)
+		sanx_conn_abort(conn, err == -EPIPE ? ECONNRESET : ECONNABORTED);
+	return err ?: len;
+}
+
+static ssize_t send_record(struct sim_sock *s, struct sanx_conn *conn, struct msghdr *msg,
+			   int flags, long *timeo, u64 *lent)
+{
+	enum sanx_room which = *timeo ? READ_ONCE(conn->room_first) : SANX_ROOM_SPARE;
+	u64 before;
+	ssize_t n;
+
+	for (;;) {
+		mutex_lock(&conn->tx_mutex);
+		before = conn->lent;
+		n = record_try(s, conn, msg, flags, *timeo, which);
+		if (conn->lent != before)
+			*lent = conn->lent;
+		mutex_unlock(&conn->tx_mutex);
+		if (n != -EAGAIN)
+			return n;
+		n = send_wait(s, conn, timeo, &which);
+		if (n)
+			return n;
+	}
+}
+
 /**
  * sim_send() - send()
  * @s: a connected socket
@@ -548,7 +649,11 @@ ssize_t sim_send(struct sim_sock *s, struct msghdr *msg, int flags,
 	u64 lent = 0;
 	ssize_t n;
 
-	n = send_all(s, conn, msg, flags, &timeo, &lent);
+	/* Records have no urgent bytes. */
+	if (sim_plan.records && !(flags & MSG_OOB))
+		n = send_record(s, conn, msg, flags, &timeo, &lent);
+	else
+		n = send_all(s, conn, msg, flags, &timeo, &lent);
 	if (lent && !msg->msg_ubuf && !(msg->msg_flags & MSG_SPLICE_PAGES))
 		conn->ops->wait_pages(conn, lent);
 	if (n > 0)
@@ -600,7 +705,7 @@ static int recv_end(struct sim_sock *s, struct sanx_conn *conn)
 	bool dead = !sanx_conn_open(conn);
 	bool failed;
 
-	/* As in recv_end() of af_sanx/socket/. */
+	/* As in sanx_recv_end() of af_sanx/socket/. */
 	smp_rmb();
 	failed = READ_ONCE(sk_of(s)->sk_err);
 	if (!fin && !dead && !failed)

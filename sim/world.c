@@ -128,6 +128,10 @@ static void plan_dgrams(struct sim_plan *p)
 static void plan_explicit(struct sim_plan *p)
 {
 	p->explicit = sim_world_seed % 5 == 4;
+	p->records = sim_world_seed % 10 == 9;
+	/* A record is in memory before it is begun. */
+	if (p->records)
+		p->fault = 0;
 }
 
 static void plan_draw(struct sim_plan *p)

@@ -398,7 +398,7 @@ void sanx_conn_set_shutdown(struct sanx_conn *conn, u8 how)
 	lockdep_assert_held(&conn->lock);
 	/*
 	 * A reader that sees the end of the stream sees all bytes before it.
-	 * Pairs with the second smp_rmb() in recv_end().
+	 * Pairs with the second smp_rmb() in sanx_recv_end().
 	 */
 	smp_wmb();
 	WRITE_ONCE(conn->shutdown, conn->shutdown | how);

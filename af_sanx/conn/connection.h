@@ -10,7 +10,7 @@
  *
  *	tx_mutex	the sender: what is held back, lent pages; over loop also
  *			tx.next
- *	rx_mutex	the reader: rx.head, rx.out, rx.gen
+ *	rx_mutex	the reader: rx.head, rx.out, rx.gen, record_left
  *	lock		state, err, shutdown, peer_gone, detached, urg,
  *			liveness.sending, liveness.sent; softirq
  *
@@ -249,13 +249,15 @@ enum sanx_awaits {
  * @tx_mutex: serialises senders; guards what they write in @hold, and @lent,
  *	and over loop @tx.next.  A lock of the transport guards the rest of @tx,
  *	loop_conn.lock or link.tx_lock.
- * @rx_mutex: serialises readers; guards @rx.head, @rx.out and @rx.gen
+ * @rx_mutex: serialises readers; guards @rx.head, @rx.out, @rx.gen and @record_left
  * @tx: the peer's ring, as we may write it
  * @rx: our ring
  * @rx_max: bytes to which @rx may grow (SO_RCVBUF)
  * @room_first: the room that a blocking sender asks for first; send.c; no lock
  * @row: the last send() did not block, was taken whole, and left no room: a few bytes more
  *	are taken; send.c; tx_mutex
+ * @record_left: bytes at @rx.head that belong to a record of which a reader has had the first
+ *	ones, or 0; socket/seqpacket.c; rx_mutex
  * @urg: urgent data in @rx
  * @liveness: liveness of the peer
  * @hold: bytes that are held back
@@ -326,6 +328,7 @@ struct sanx_conn {
 	u32				rx_max;
 	enum sanx_room			room_first;
 	bool				row;
+	u32				record_left;
 	struct sanx_urg			urg;
 	struct sanx_liveness		liveness;
 	struct sanx_hold		hold;

@@ -138,7 +138,7 @@ static void conn_die(struct sanx_conn *conn, int err) __releases(&conn->lock)
 	/*
 	 * The error is stored before all that tells of the end.  Otherwise a
 	 * reader could take a reset for the end of the stream.  As in
-	 * tcp_reset().  Pairs with smp_rmb() in recv_end(), send_some() and
+	 * tcp_reset().  Pairs with smp_rmb() in sanx_recv_end(), sanx_send_may() and
 	 * poll_conn(), which read sk_err last.
 	 */
 	smp_wmb();

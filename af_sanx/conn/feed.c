@@ -264,7 +264,7 @@ static void feed_end(struct sanx_feed *feed, struct sock *sk)
 {
 	if (!feed_ended(feed->conn))
 		return;
-	/* Load the end before rx.tail, as recv_end() does. */
+	/* Load the end before rx.tail, as sanx_recv_end() does. */
 	smp_rmb();
 	if (sanx_rxq_avail(&feed->conn->rx) || !skb_queue_empty(&sk->sk_receive_queue))
 		return;

@@ -275,6 +275,9 @@ static int explicit_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 /* MSG_FASTOPEN would connect the sock by TCP. */
 static int explicit_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
+	/* As over AF_UNIX, and not a signal. */
+	if (sanx_sk_records(sock->sk))
+		return -ENOTCONN;
 	return msg->msg_flags & MSG_FASTOPEN ? -EOPNOTSUPP : inet_sendmsg(sock, msg, len);
 }
 
@@ -307,10 +310,12 @@ int sanx_explicit_make(struct sanx_sock *ss, u16 type)
 		return -ENOMEM;
 	ex->port.type = type;
 	sanx_endpoint_explicit(&ex->local, type, 0, 0);
+	mutex_init(&ex->reading);
 	ss->explicit = ex;
 	ss->native = &explicit_native;
 	ss->sk->sk_family = sanx_family_number();
 	ss->sk->sk_protocol = SANXPROTO_EXPLICIT;
+	ss->sk->sk_type = type;
 	sanx_prot_set(ss->sk);
 #ifndef SOCK_CUSTOM_SOCKOPT
 	/* The kernel refuses SO_ZEROCOPY, so MSG_ZEROCOPY alone asks for it. */
@@ -327,6 +332,8 @@ int sanx_explicit_make(struct sanx_sock *ss, u16 type)
  */
 void sanx_explicit_graft(struct socket *sock)
 {
+	if (sanx_sk_records(sock->sk))
+		sock->ops = &sanx_seqpacket_ops;
 #ifdef SOCK_CUSTOM_SOCKOPT
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 #endif

@@ -199,7 +199,7 @@ static void become_native(struct socket *sock, struct sanx_sock *ss,
 	/*
 	 * Store ss->fell_back, above, before sock->ops, and before the
 	 * connection ends.  A call that sees its connection end, then knows
-	 * that TCP has the answer (recv_end(), sanx_sendmsg(), sanx_poll()).
+	 * that TCP has the answer (sanx_recv_end(), sanx_sendmsg(), sanx_poll()).
 	 * The net core loads sock->ops and calls through it: no barrier of its
 	 * own, the address depends on the load.  From here on the reaper holds
 	 * the module, not sock->ops.

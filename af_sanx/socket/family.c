@@ -144,7 +144,8 @@ static int native_protocol(int type, int protocol)
 	int inet;
 
 	if (protocol == SANXPROTO_EXPLICIT)
-		return type == SOCK_STREAM ? IPPROTO_TCP : -EPROTONOSUPPORT;
+		return type == SOCK_STREAM || type == SOCK_SEQPACKET ? IPPROTO_TCP :
+								       -EPROTONOSUPPORT;
 	if (type == SOCK_STREAM)
 		inet = IPPROTO_TCP;
 	else if (type == SOCK_DGRAM)
@@ -166,8 +167,8 @@ static int adopt(struct socket *native, struct socket *sock, struct file *shell,
 {
 	int err;
 
-	err = sock->type == SOCK_STREAM ? create_stream(native, sock, explicit) :
-					  sanx_dgram_adopt(native, sock);
+	err = sock->type == SOCK_DGRAM ? sanx_dgram_adopt(native, sock) :
+					 create_stream(native, sock, explicit);
 	if (!err && shell)
 		sanx_label_later(native, sock->sk);
 	return err;
@@ -185,7 +186,8 @@ static int sanx_create(struct net *net, struct socket *sock, int protocol,
 	err = native_protocol(sock->type, protocol);
 	if (err < 0)
 		return err;
-	err = __sock_create(net, family, sock->type, err, &native, kern);
+	err = __sock_create(net, family, err == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM, err,
+			    &native, kern);
 	if (err)
 		return err;
 	/* A security policy does not apply to a kernel socket, and TCP's not to explicit ones. */

@@ -27,13 +27,18 @@ static bool peek_full(const struct sanx_conn *conn, u32 seen)
  * Is there more than @seen bytes to read, or a reason not to wait for it?
  * @any: the caller has bytes to return
  */
-static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
+static bool recv_ready(struct sanx_sock *ss, struct sanx_conn *conn,
 		       u32 seen, bool any)
 {
+	bool some;
+
 	if (sanx_sock_connecting(ss, conn))
 		return false;
-	return sanx_rxq_avail(&conn->rx) > seen ||
-	       (any && peek_full(conn, seen)) ||
+	if (sanx_sk_records(ss->sk) && !any)
+		some = sanx_record_poll(ss, conn);
+	else
+		some = sanx_rxq_avail(&conn->rx) > seen;
+	return some || (any && peek_full(conn, seen)) ||
 	       READ_ONCE(conn->shutdown) & RCV_SHUTDOWN ||
 	       READ_ONCE(ss->sk->sk_err) || !sanx_conn_open(conn);
 }
@@ -44,7 +49,7 @@ static bool recv_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
  * @timeo: reduced by the time spent, in jiffies
  * Return: true if there is no need to sleep.
  */
-static bool recv_busy_poll(const struct sanx_sock *ss, struct sanx_conn *conn,
+static bool recv_busy_poll(struct sanx_sock *ss, struct sanx_conn *conn,
 			   u32 seen, bool any,
 			   const struct sanx_busy_poll *poll, long *timeo)
 {
@@ -71,12 +76,14 @@ static int recv_wake(struct wait_queue_entry *wait, unsigned int mode, int sync,
 
 /*
  * Waits for more than @seen bytes or for a change of state, without rx_mutex.
- * @any: the caller has bytes to return
+ * @any: the caller has bytes to return.  Of SOCK_SEQPACKET, one that has none waits for a
+ *	record that it can begin with
+ * @state: TASK_INTERRUPTIBLE or TASK_KILLABLE
  * @timeo: rest of the timeout in jiffies; 0 not to wait
  * Return: 0 to look again, -EAGAIN after the timeout, or -errno for a signal.
  */
-static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
-		     bool any, long *timeo)
+int sanx_recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen, bool any,
+		   unsigned int state, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, recv_wake);
 	struct sanx_busy_poll poll;
@@ -105,25 +112,17 @@ static int recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
 			err = -EAGAIN;
 			break;
 		}
-		if (signal_pending(current)) {
+		if (signal_pending_state(state, current)) {
 			err = sock_intr_errno(*timeo);
 			break;
 		}
-		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+		*timeo = wait_woken(&wait, state, *timeo);
 	}
 	remove_wait_queue(sk_sleep(ss->sk), &wait);
 	if (!err && poll.ns_max)
 		sanx_busy_poll_adapt(&poll, conn);
 	return err;
 }
-
-/**
- * enum recv_next - what to do when the ring has no more bytes
- * @RECV_STOP: return the bytes that were read, or the error
- * @RECV_AGAIN: bytes arrived meanwhile; read again
- * @RECV_WAIT: wait
- */
-enum recv_next { RECV_STOP, RECV_AGAIN, RECV_WAIT };
 
 /*
  * Decides whether a reader that found the ring empty has reached the end.
@@ -133,10 +132,10 @@ enum recv_next { RECV_STOP, RECV_AGAIN, RECV_WAIT };
  * Otherwise the last bytes of a stream would be lost.
  * @seen: bytes that a peek has passed over
  * @none: the caller has no bytes to return
- * @err: set for RECV_STOP: -errno, or 0 for the end of the stream
+ * @err: set for SANX_RECV_STOP: -errno, or 0 for the end of the stream
  */
-static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
-			       u32 seen, bool none, int *err)
+enum sanx_recv_next sanx_recv_end(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
+				  bool none, int *err)
 {
 	bool fin = READ_ONCE(conn->shutdown) & RCV_SHUTDOWN;
 	bool dead = !sanx_conn_open(conn);
@@ -149,11 +148,11 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 	smp_rmb();
 	failed = READ_ONCE(ss->sk->sk_err);
 	if (sanx_sock_connecting(ss, conn) || (!fin && !dead && !failed))
-		return RECV_WAIT;
+		return SANX_RECV_WAIT;
 	/* The caller passes the call on to TCP, which has the answer. */
 	*err = -ENOTCONN;
 	if (READ_ONCE(ss->fell_back))
-		return RECV_STOP;
+		return SANX_RECV_STOP;
 	/*
 	 * Load conn->shutdown and conn->state before rx.tail.  The writer
 	 * stores rx.tail first, and the end later, under conn->lock
@@ -161,9 +160,9 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 	 */
 	smp_rmb();
 	if (sanx_rxq_avail(&conn->rx) > seen)
-		return RECV_AGAIN;
+		return SANX_RECV_AGAIN;
 	if (!none)
-		return RECV_STOP;
+		return SANX_RECV_STOP;
 	/* In TCP's order: the end of the stream precedes a later error. */
 	if (sanx_conn_fin_rcvd(conn))
 		*err = 0;
@@ -171,7 +170,7 @@ static enum recv_next recv_end(struct sanx_sock *ss, struct sanx_conn *conn,
 		*err = sock_error(ss->sk);
 	else
 		*err = fin ? 0 : -ENOTCONN;
-	return RECV_STOP;
+	return SANX_RECV_STOP;
 }
 
 /*
@@ -317,26 +316,33 @@ static ssize_t recv_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			break;
 		if (flags & MSG_PEEK && done && peek_full(conn, skip))
 			break;
-		switch (recv_end(ss, conn, skip, !done, &err)) {
-		case RECV_STOP:
+		switch (sanx_recv_end(ss, conn, skip, !done, &err)) {
+		case SANX_RECV_STOP:
 			return done ?: err;
-		case RECV_AGAIN:
+		case SANX_RECV_AGAIN:
 			continue;
-		case RECV_WAIT:
+		case SANX_RECV_WAIT:
 			break;
 		}
-		err = recv_wait(ss, conn, skip, done, &timeo);
+		err = sanx_recv_wait(ss, conn, skip, done, TASK_INTERRUPTIBLE, &timeo);
 		if (err)
 			return done ?: err;
 	}
 	return done;
 }
 
-/*
- * proto_ops.recvmsg.
- * Return: bytes, 0 at the end of the stream, or -errno as in tcp(7).
- */
-int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+typedef ssize_t recv_fn(struct sanx_sock *ss, struct sanx_conn *conn, struct msghdr *msg,
+			size_t len, int flags);
+
+static ssize_t recv_stream(struct sanx_sock *ss, struct sanx_conn *conn, struct msghdr *msg,
+			   size_t len, int flags)
+{
+	return flags & MSG_OOB ? sanx_urg_recv(conn, ss->sk, msg, len, flags) :
+				 recv_all(ss, conn, msg, len, flags);
+}
+
+static __always_inline int recv_by(struct socket *sock, struct msghdr *msg, size_t len,
+				   int flags, recv_fn *fn)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
@@ -350,10 +356,7 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 		return ss->native->recvmsg(sock, msg, len, flags);
 	if (unlikely(READ_ONCE(conn->feed)) && !(flags & (MSG_PEEK | MSG_OOB)))
 		sanx_feed_called(conn, sk);
-	if (flags & MSG_OOB)
-		n = sanx_urg_recv(conn, sk, msg, len, flags);
-	else
-		n = recv_all(ss, conn, msg, len, flags);
+	n = fn(ss, conn, msg, len, flags);
 	if (n > 0 && !(flags & MSG_PEEK))
 		this_cpu_add(conn->stats->v[SANX_STAT_RX_BYTES], n);
 	if (n >= 0)
@@ -361,4 +364,19 @@ int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
 	if (n < 0 && READ_ONCE(ss->fell_back))
 		return sanx_native_ops(sock)->recvmsg(sock, msg, len, flags);
 	return n;
+}
+
+/*
+ * proto_ops.recvmsg.
+ * Return: bytes, 0 at the end of the stream, or -errno as in tcp(7).
+ */
+int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	return recv_by(sock, msg, len, flags, recv_stream);
+}
+
+/* Likewise, of SOCK_SEQPACKET. */
+int sanx_record_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	return recv_by(sock, msg, len, flags, sanx_record_recv);
 }

@@ -4,9 +4,9 @@
  * in the transport's send buffer, or in spare memory (conn/spare.c).  The
  * transport delivers them in order, also after close().
  *
- * Locks: senders of a connection are serialised by conn->tx_mutex.  It is never
- * held while a sender waits for room, so a sender with MSG_DONTWAIT does not
- * wait behind one that may block.
+ * Locks: senders of a connection are serialised by conn->tx_mutex.  A sender of a stream
+ * does not hold it while it waits for room, so one with MSG_DONTWAIT does not
+ * wait behind one that may block.  seqpacket.c has records.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -45,8 +45,7 @@ static bool send_ready(const struct sanx_sock *ss, struct sanx_conn *conn,
 	       READ_ONCE(conn->peer_gone) || sanx_hold_room(conn, which);
 }
 
-static int send_wake(struct wait_queue_entry *wait, unsigned int mode, int sync,
-		     void *key)
+int sanx_send_wake(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
 {
 	return sanx_wake_for(EPOLLOUT, wait, mode, sync, key);
 }
@@ -83,7 +82,7 @@ static int send_look(struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /*
- * Waits for room or for a change of state, without tx_mutex.
+ * Waits for room or for a change of state.  A sender of a stream has no tx_mutex then.
  * @timeo: rest of the timeout in jiffies; 0 not to wait
  * @which: the kind of room that was refused; set to SANX_ROOM_SPARE if the peer
  *	did not read for SANX_WINDOW_WAIT
@@ -92,11 +91,11 @@ static int send_look(struct sanx_sock *ss, struct sanx_conn *conn,
  * this wait was in vain, otherwise SANX_ROOM_WINDOW.
  * Return: 0 to try again, -EAGAIN after the timeout, or -errno for a signal.
  */
-static int send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
-		     enum sanx_room *which)
+int sanx_send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
+		   enum sanx_room *which)
 {
 	struct sock *sk = ss->sk;
-	DEFINE_WAIT_FUNC(wait, send_wake);
+	DEFINE_WAIT_FUNC(wait, sanx_send_wake);
 	enum sanx_room first = SANX_ROOM_WINDOW;
 	long window_wait = SANX_WINDOW_WAIT;
 	int err = 0;
@@ -142,11 +141,11 @@ static ssize_t send_to_nobody(struct sanx_conn *conn, struct msghdr *msg)
 }
 
 /*
- * Sends once, without waiting for room.
+ * Is the connection one that sends?
  * Context: tx_mutex held.
+ * Return: 0; -EAGAIN if it still connects; -EPIPE.
  */
-static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
-			 struct msghdr *msg, int flags)
+int sanx_send_may(const struct sanx_sock *ss, struct sanx_conn *conn)
 {
 	/* The caller replaces -EPIPE by sk_err (sk_stream_error()). */
 	if (READ_ONCE(ss->sk->sk_err))
@@ -162,6 +161,20 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 		smp_rmb();
 		return -EPIPE;
 	}
+	return 0;
+}
+
+/*
+ * Sends once, without waiting for room.
+ * Context: tx_mutex held.
+ */
+static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
+			 struct msghdr *msg, int flags)
+{
+	int err = sanx_send_may(ss, conn);
+
+	if (err)
+		return err;
 	if (!msg_data_left(msg))
 		return 0;
 	if (READ_ONCE(conn->peer_gone))
@@ -172,9 +185,8 @@ static ssize_t send_some(struct sanx_sock *ss, struct sanx_conn *conn,
 }
 
 /* Context: tx_mutex held, since another thread may clear TCP_CORK. */
-static int send_flags(const struct sock *sk, const struct sanx_conn *conn,
-		      const struct msghdr *msg, long timeo,
-		      enum sanx_room which)
+int sanx_send_flags(const struct sock *sk, const struct sanx_conn *conn,
+		    const struct msghdr *msg, long timeo, enum sanx_room which)
 {
 	int flags = msg->msg_flags & (MSG_OOB | MSG_MORE);
 
@@ -236,7 +248,7 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 		before = conn->lent;
 		send_row(conn, msg_data_left(msg), *timeo);
 		n = send_some(ss, conn, msg,
-			      send_flags(ss->sk, conn, msg, *timeo, which));
+			      sanx_send_flags(ss->sk, conn, msg, *timeo, which));
 		if (conn->lent != before)
 			*lent = conn->lent;
 		if (n > 0 && !*timeo && !msg_data_left(msg))
@@ -252,7 +264,7 @@ static ssize_t send_all(struct sanx_sock *ss, struct sanx_conn *conn,
 			continue;
 		}
 		if (n == -EAGAIN)
-			n = send_wait(ss, conn, timeo, &which);
+			n = sanx_send_wait(ss, conn, timeo, &which);
 		if (n)
 			return sent ?: n;
 	}
@@ -315,8 +327,11 @@ static bool wants_tcp(struct socket *sock, const struct msghdr *msg)
 	       READ_ONCE(sock->state) == SS_UNCONNECTED;
 }
 
-/* proto_ops.sendmsg.  Return: bytes taken, or -errno as in tcp(7). */
-int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+typedef ssize_t send_fn(struct sanx_sock *ss, struct sanx_conn *conn, struct msghdr *msg,
+			long *timeo, u64 *lent);
+
+static __always_inline int send_by(struct socket *sock, struct msghdr *msg, size_t len,
+				   send_fn *fn)
 {
 	struct sanx_sock *ss = sanx_sk(sock);
 	struct sock *sk = sock->sk;
@@ -346,7 +361,7 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return n;
 	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	sanx_memalloc_save(sk, &scope);
-	n = send_all(ss, conn, msg, &timeo, &lent);
+	n = fn(ss, conn, msg, &timeo, &lent);
 	sanx_memalloc_restore(&scope);
 	/* With msg_ubuf, whoever made it is notified; and nobody waits for pages of files. */
 	if (lent && !msg->msg_ubuf && !(msg->msg_flags & MSG_SPLICE_PAGES))
@@ -359,6 +374,18 @@ int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	if (n < 0 && READ_ONCE(ss->fell_back))
 		return sanx_native_ops(sock)->sendmsg(sock, msg, len);
 	return n < 0 ? sk_stream_error(sk, msg->msg_flags, n) : n;
+}
+
+/* proto_ops.sendmsg.  Return: bytes taken, or -errno as in tcp(7). */
+int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	return send_by(sock, msg, len, send_all);
+}
+
+/* Likewise, of SOCK_SEQPACKET. */
+int sanx_record_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	return send_by(sock, msg, len, sanx_record_send);
 }
 
 /**

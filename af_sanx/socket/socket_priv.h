@@ -3,6 +3,7 @@
 #ifndef _SANX_SOCKET_PRIV_H
 #define _SANX_SOCKET_PRIV_H
 
+#include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/wait.h>
 
@@ -17,7 +18,8 @@ static inline int sanx_wake_for(__poll_t events, struct wait_queue_entry *wait,
 {
 	if (key && !(key_to_poll(key) & (events | EPOLLERR | EPOLLHUP)))
 		return 0;
-	return woken_wake_function(wait, mode, sync, key);
+	/* Most wake-ups are for interruptible sleepers only; a reader of a record is not one. */
+	return woken_wake_function(wait, TASK_NORMAL, sync, key);
 }
 
 /* family.c */
@@ -36,9 +38,10 @@ u16 sanx_family_number(void);
  * @port: by which; 0 until it has one, and of a socket that accept() returned: its listener
  *	has it.  The type of the socket is constant
  * @local: its end, with that port.  Node 0 unless bind() named one.
+ * @reading: held by who reads a record; seqpacket.c
  * @rcu: frees it, for lookups of ports
  *
- * lock_sock() guards it.  What is read without is a hint.
+ * lock_sock() guards the others.  What is read without is a hint.
  */
 struct sanx_explicit {
 	struct rhash_head	node;
@@ -47,8 +50,15 @@ struct sanx_explicit {
 		u32	type;
 	}			port;
 	struct sanx_endpoint	local;
+	struct mutex		reading; /* guards: see seqpacket.c */
 	struct rcu_head		rcu;
 };
+
+/* Are what it sends and receives records? */
+static inline bool sanx_sk_records(const struct sock *sk)
+{
+	return sk->sk_type == SOCK_SEQPACKET;
+}
 
 const struct sanx_endpoint *sanx_explicit_end(const struct sanx_sock *ss);
 int sanx_explicit_make(struct sanx_sock *ss, u16 type);
@@ -88,6 +98,7 @@ void sanx_prot_reset(struct sock *sk);
 /* stream.c */
 extern const struct proto_ops sanx_stream_ops;
 extern const struct proto_ops sanx_stream6_ops;
+extern const struct proto_ops sanx_seqpacket_ops;
 extern const struct proto_ops *sanx_inet6_ops;
 struct sanx_sock *sanx_sk(struct socket *sock);
 const struct proto_ops *sanx_native_ops(struct socket *sock);
@@ -96,14 +107,43 @@ int sanx_sock_ask(struct sanx_sock *ss, unsigned int cmd, int *answer);
 bool sanx_sock_connecting(const struct sanx_sock *ss,
 			  const struct sanx_conn *conn);
 
+/**
+ * enum sanx_recv_next - what to do when the ring has no more bytes
+ * @SANX_RECV_STOP: return the bytes that were read, or the error
+ * @SANX_RECV_AGAIN: bytes arrived meanwhile; read again
+ * @SANX_RECV_WAIT: wait
+ */
+enum sanx_recv_next { SANX_RECV_STOP, SANX_RECV_AGAIN, SANX_RECV_WAIT };
+
 /* send.c, recv.c, cmsg.c */
 void sanx_want_room(struct sock *sk);
+int sanx_send_may(const struct sanx_sock *ss, struct sanx_conn *conn);
+int sanx_send_flags(const struct sock *sk, const struct sanx_conn *conn,
+		    const struct msghdr *msg, long timeo, enum sanx_room which);
+int sanx_send_wake(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key);
+int sanx_send_wait(struct sanx_sock *ss, struct sanx_conn *conn, long *timeo,
+		   enum sanx_room *which);
+int sanx_recv_wait(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen, bool any,
+		   unsigned int state, long *timeo);
+enum sanx_recv_next sanx_recv_end(struct sanx_sock *ss, struct sanx_conn *conn, u32 seen,
+				  bool none, int *err);
 int sanx_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
 int sanx_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		 int flags);
 void sanx_splice_eof(struct socket *sock);
 void sanx_recv_cmsg(const struct sanx_conn *conn, const struct sock *sk,
 		    struct msghdr *msg, ssize_t n);
+
+/* seqpacket.c; sanx_record_sendmsg() and sanx_record_recvmsg() are in send.c and recv.c */
+int sanx_record_sendmsg(struct socket *sock, struct msghdr *msg, size_t len);
+int sanx_record_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags);
+ssize_t sanx_record_send(struct sanx_sock *ss, struct sanx_conn *conn, struct msghdr *msg,
+			 long *timeo, u64 *lent);
+ssize_t sanx_record_recv(struct sanx_sock *ss, struct sanx_conn *conn, struct msghdr *msg,
+			 size_t size, int flags);
+bool sanx_record_poll(struct sanx_sock *ss, struct sanx_conn *conn);
+u32 sanx_record_inq(const struct sanx_sock *ss, struct sanx_conn *conn);
+int sanx_record_set_rcvlowat(struct sock *sk, int val);
 
 /* sockopt.c, inherit.c */
 int sanx_setsockopt(struct socket *sock, int level, int optname,

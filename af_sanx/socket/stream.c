@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stream sockets: the proto_ops table, and the short calls.
+ * Stream sockets: the proto_ops tables, and the short calls.
  *
  * Each call first asks sanx_sk() whether the socket is TCP.  A fallback can run
  * while another call has already loaded AF_SANX's ops.  Such a call continues
@@ -164,6 +164,8 @@ static bool poll_room(struct sanx_conn *conn, const struct sock *sk)
 {
 	if (!sanx_conn_open(conn) || !sanx_hold_room(conn, SANX_ROOM_SPARE))
 		return false;
+	if (sanx_sk_records(sk) && !sanx_conn_affords(conn))
+		return false;
 	return sanx_conn_unsent(conn) < tcp_notsent_lowat(tcp_sk(sk)) ||
 	       conn->ops->drained(conn);
 }
@@ -195,7 +197,7 @@ static __poll_t poll_conn(struct sanx_sock *ss, struct sanx_conn *conn)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (sanx_conn_readable(conn, sk, avail))
+	if (sanx_sk_records(sk) ? sanx_record_poll(ss, conn) : sanx_conn_readable(conn, sk, avail))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if ((shutdown & SEND_SHUTDOWN) || READ_ONCE(conn->peer_gone) ||
 	    poll_writable(conn, sk))
@@ -262,7 +264,8 @@ int sanx_sock_ask(struct sanx_sock *ss, unsigned int cmd, int *answer)
 		return -ENOIOCTLCMD;
 	switch (cmd) {
 	case SIOCINQ:
-		*answer = sanx_urg_inq(conn, ss->sk);
+		*answer = sanx_sk_records(ss->sk) ? sanx_record_inq(ss, conn) :
+						    sanx_urg_inq(conn, ss->sk);
 		return 0;
 	case SIOCOUTQ:
 		*answer = sanx_conn_outq(conn);
@@ -461,8 +464,7 @@ static int sanx_release(struct socket *sock)
 
 SANX_DEFINE_ACCEPT(sanx_accept);
 
-/* The two tables differ in proto_ops.family only. */
-#define STREAM_OPS(family_)				\
+#define ALL_OPS(family_)				\
 	.family		= (family_),			\
 	.owner		= THIS_MODULE,			\
 	.release	= sanx_release,			\
@@ -479,12 +481,16 @@ SANX_DEFINE_ACCEPT(sanx_accept);
 	.shutdown	= sanx_shutdown,		\
 	.setsockopt	= sanx_setsockopt,		\
 	.getsockopt	= sanx_getsockopt,		\
+	SANX_PROTO_SENDPAGE				\
+	.mmap		= sock_no_mmap
+
+/* The two tables differ in proto_ops.family only. */
+#define STREAM_OPS(family_)				\
+	ALL_OPS(family_),				\
+	SANX_PROTO_PEEK_OFF				\
 	.set_rcvlowat	= sanx_set_rcvlowat,		\
 	.sendmsg	= sanx_sendmsg,			\
-	.recvmsg	= sanx_recvmsg,			\
-	SANX_PROTO_SENDPAGE				\
-	SANX_PROTO_PEEK_OFF				\
-	.mmap		= sock_no_mmap
+	.recvmsg	= sanx_recvmsg
 
 const struct proto_ops sanx_stream_ops = {
 	STREAM_OPS(AF_INET),
@@ -492,4 +498,12 @@ const struct proto_ops sanx_stream_ops = {
 
 const struct proto_ops sanx_stream6_ops = {
 	STREAM_OPS(AF_INET6),
+};
+
+/* Of explicit sockets only; all of them have this family. */
+const struct proto_ops sanx_seqpacket_ops = {
+	ALL_OPS(AF_INET),
+	.set_rcvlowat	= sanx_record_set_rcvlowat,
+	.sendmsg	= sanx_record_sendmsg,
+	.recvmsg	= sanx_record_recvmsg,
 };
