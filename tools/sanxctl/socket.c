@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "addr.h"
 #include "kill.h"
@@ -153,6 +154,15 @@ static void endpoint_print(struct print *out, const char *key, const struct nlat
 	print_string(out, key, " %-21s", endpoint_format(&raw, nl_uint(port), text));
 }
 
+/* The port of an explicit socket's end is its type; all others that are shown are streams. */
+static const char *type_read(const struct nlattr **attr)
+{
+	struct in6_addr raw = nl_addr(attr[SANX_A_SOCKET_LOCAL_ADDR]);
+
+	return addr_is_explicit(&raw) &&
+	       nl_uint(attr[SANX_A_SOCKET_LOCAL_PORT]) == SOCK_SEQPACKET ? "seqpacket" : "stream";
+}
+
 static u32 port_read(const struct nlattr *addr, const struct nlattr *port)
 {
 	struct in6_addr raw = nl_addr(addr);
@@ -224,6 +234,7 @@ static void seen_read(struct seen *seen, const struct nlattr **attr)
 static void seen_print(struct print *out, const struct seen *seen, const struct nlattr **attr)
 {
 	u64 denied = nl_uint(attr[SANX_A_SOCKET_DENIED]);
+	const char *type = type_read(attr);
 
 	print_string(out, "state", "%-11s", seen->state);
 	print_uint(out, "rx_queue", " %6llu", nl_uint(attr[SANX_A_SOCKET_RX_QUEUE]));
@@ -240,6 +251,9 @@ static void seen_print(struct print *out, const struct seen *seen, const struct 
 	print_uint(out, "denied", NULL, denied);
 	if (denied)
 		print_string(out, NULL, " %s", "denied");
+	print_string(out, "type", NULL, type);
+	if (strcmp(type, "stream"))
+		print_string(out, NULL, " %s", type);
 	users_print(out, seen);
 	memory_print(out, attr);
 }

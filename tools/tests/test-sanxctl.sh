@@ -467,7 +467,7 @@ ok "socket: show" says 0 \
 "State       Recv-Q Send-Q Local                 Remote                Transport   Uid Inode
 ESTAB            5      6 10.0.0.1:80           10.0.0.2:40000        loop       1000 4294967297 node:2 denied
 LISTEN           0      0 [::]:8080             [::]:0                              0 0" "" socket show
-ok "socket: JSON" json 'doc[0]' "{'state': 'ESTAB', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297, 'node': 2, 'fallback': None, 'denied': 1, 'users': None, 'tx_bytes': 10, 'rx_bytes': 0, 'tx_ring_bytes': 65536, 'rx_ring_bytes': 32768, 'tx_age_ms': 30, 'rx_age_ms': None}" -j socket show
+ok "socket: JSON" json 'doc[0]' "{'state': 'ESTAB', 'rx_queue': 5, 'tx_queue': 6, 'local': '10.0.0.1:80', 'remote': '10.0.0.2:40000', 'transport': 'loop', 'uid': 1000, 'inode': 4294967297, 'node': 2, 'fallback': None, 'denied': 1, 'type': 'stream', 'users': None, 'tx_bytes': 10, 'rx_bytes': 0, 'tx_ring_bytes': 65536, 'rx_ring_bytes': 32768, 'tx_age_ms': 30, 'rx_age_ms': None}" -j socket show
 ok "socket: each has all keys" json 'len(set(tuple(d) for d in doc))' 1 -j socket show all
 fell="ESTAB            0      0 10.0.0.1:40001        10.0.0.3:81           tcp           0 77 fallback:refused"
 ok "socket: all" is "$("$sanxctl" socket show all | sed -n 3p)" "$fell"
