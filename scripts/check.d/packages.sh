@@ -73,6 +73,7 @@ contents() {
 		644 /usr/include/linux/sanx_netlink.h
 		644 /usr/share/doc/libsanx-dev/examples/echo.c
 		644 /usr/share/doc/libsanx-dev/examples/explicit.c
+		644 /usr/share/doc/libsanx-dev/examples/records.c
 		644 /usr/share/pkgconfig/sanx.pc
 	END
 	# All that the modules are made of, and dkms.conf.
