@@ -334,6 +334,72 @@ SANX_TEST(uring_send)
 	sends(_metadata, self, variant, send_uring, 60000, "send by io_uring");
 }
 
+/* A connection of explicit sockets of records, which may need a new link for it. */
+static void record_pair(struct __test_metadata *_metadata,
+			const FIXTURE_VARIANT(stream) *variant, int end[2])
+{
+	bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
+	int l = rc(node_socket(true, FAMILY_EXPLICIT, SOCK_SEQPACKET));
+	long until = now_ms() + SOON;
+	struct address a;
+
+	address_make(&a, loop ? "node:0" : "node:1", 0);
+	ASSERT_EQ(0, rc(bind(l, &a.sa, a.len)));
+	ASSERT_EQ(0, rc(listen(l, 1)));
+	ASSERT_EQ(0, local_address(l, &a));
+	end[0] = rc(node_socket(true, FAMILY_EXPLICIT, SOCK_SEQPACKET));
+	while (rc(connect(end[0], &a.sa, a.len)) == -ENETUNREACH) {
+		ASSERT_GT(until, now_ms());
+		sleep_ms(20);
+	}
+	end[1] = rc(accept(l, NULL, NULL));
+	ASSERT_LE(0, end[1]);
+	close(l);
+}
+
+static void send_record(struct __test_metadata *_metadata, FIXTURE_DATA(stream) *self,
+			const FIXTURE_VARIANT(stream) *variant, size_t len, int flags,
+			const char *name)
+{
+	struct faults f = { .none = len < 1000 };
+	char *buf = malloc(len), *got = malloc(len);
+
+	pattern_fill(buf, len, 0);
+	begin(_metadata, self, variant);
+	while (fault_next(&f)) {
+		int end[2];
+
+		record_pair(_metadata, variant, end);
+		set_option(end[0], SOL_SOCKET, SO_ZEROCOPY, 1);
+		FAULT(&f, send(end[0], buf, len, MSG_NOSIGNAL | MSG_DONTWAIT | flags));
+		EXPECT_TRUE(f.ret == (long)len || no_memory(f.ret) || f.ret == -EAGAIN)
+			TH_LOG("fault %d: %ld", f.nth, f.ret);
+		EXPECT_EQ(100, rc(send(end[0], buf, 100, MSG_NOSIGNAL)));
+		EXPECT_EQ(0, rc(shutdown(end[0], SHUT_WR)));
+		if (f.ret > 0) {
+			EXPECT_EQ((long)len, rc(recv(end[1], got, len, 0)));
+			EXPECT_TRUE(pattern_check(got, len, 0));
+		}
+		EXPECT_EQ(100, rc(recv(end[1], got, len, 0))) TH_LOG("fault %d", f.nth);
+		EXPECT_EQ(0, rc(recv(end[1], got, len, 0)));
+		close(end[0]);
+		close(end[1]);
+	}
+	free(buf);
+	free(got);
+	finish(_metadata, self, variant, &f, name);
+}
+
+/* All of it is taken, or nothing. */
+SANX_TEST_OF("loop verbs", send_records)
+{
+	send_record(_metadata, self, variant, 200, 0, "send, a short record");
+	send_record(_metadata, self, variant, 20000, 0, "send, a record");
+	send_record(_metadata, self, variant, 300000, 0, "send, a long record");
+	send_record(_metadata, self, variant, 300000, MSG_ZEROCOPY,
+		    "send, a long record, MSG_ZEROCOPY");
+}
+
 static bool came(int fd, int bytes)
 {
 	long until = now_ms() + SOON;

@@ -31,6 +31,11 @@
 #define DEFAULT_VARIANTS "tcp loop fallback"
 #endif
 
+/* Of all sockets of the fixture. */
+#ifndef SOCKET_TYPE
+#define SOCKET_TYPE SOCK_STREAM
+#endif
+
 /* Seconds for one test; the debug kernel on an emulated CPU is very slow. */
 #define TEST_SECONDS	400
 #define SANX_TEST(name) TEST_F_TIMEOUT(stream, name, TEST_SECONDS)
@@ -118,10 +123,10 @@ static inline const char *variant_address(const FIXTURE_VARIANT(stream) *v)
 	return v->family == AF_INET ? "127.0.0.1" : "::1";
 }
 
-/* A stream socket: AF_SANX's or plain TCP's. */
+/* A socket: AF_SANX's or plain TCP's. */
 static inline int stream_socket(bool sanx, int family)
 {
-	return rc(node_socket(sanx, family, SOCK_STREAM | SOCK_CLOEXEC));
+	return rc(node_socket(sanx, family, SOCKET_TYPE | SOCK_CLOEXEC));
 }
 
 static inline int client_socket(const FIXTURE_VARIANT(stream) *v)

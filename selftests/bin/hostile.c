@@ -56,6 +56,7 @@
 #define LOCAL_PORT	5004	/* listens on 127.0.0.1 only */
 #define FEW_PORT	5005	/* has a backlog of 2 */
 #define LATE_PORT	5007	/* an echo that begins when there is READ_FILE */
+#define PACKET_PORT	5008	/* of explicit sockets of records, which are answered */
 #define NO_PORT		5009
 /*
  * A datagram socket that sends back what it gets, and a port to which the answers go by the
@@ -221,6 +222,11 @@ struct record {
 	bool breaks;
 };
 
+/* A record of SOCK_SEQPACKET: as its header says; @bytes: how many are behind it. */
+struct packet {
+	__u32 len, flags, bytes;
+};
+
 struct test {
 	const char *name;
 	const char *(*run)(const struct test *t);
@@ -229,6 +235,7 @@ struct test {
 	struct request told;
 	struct write write;
 	struct record record;
+	struct packet packet;
 	struct frame frames[8];
 };
 
@@ -856,6 +863,44 @@ static const char *try_record(const struct test *t)
 		f.len += put_record(body + f.len, &good);
 	f.count = f.len;
 	post(&f, body);
+	h = await(DATA, CLOSE, &word);
+	return !h ? word : h->type == CLOSE ? "reset" : "answered";
+}
+
+/* An end of an explicit socket. */
+static const char *put_explicit(char text[INET6_ADDRSTRLEN], __u32 node, __u32 port)
+{
+	snprintf(text, INET6_ADDRSTRLEN, "100::%x:%x:%x:%x", port >> 16, port & 0xffff,
+		 node >> 16, node & 0xffff);
+	return text;
+}
+
+/* A record, and then the end of the stream. */
+static const char *try_packet(const struct test *t)
+{
+	const __le32 head[] = { htole32(t->packet.len), htole32(t->packet.flags) };
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], body[SLOT] = "";
+	struct frame f = { .type = DATA, .conn = ID }, fin = { .type = FIN, .conn = ID };
+	struct request r = good_open;
+	const struct wire_header *h;
+	const char *word;
+
+	if (!link_up(&good_hello))
+		return "rejected";
+	r.src = put_explicit(src, US, 0x40000001);
+	r.dst = put_explicit(dst, THEM, PACKET_PORT);
+	r.sport = SOCK_SEQPACKET;
+	r.dport = SOCK_SEQPACKET;
+	post_open(&r);
+	word = open_answer();
+	if (strcmp(word, "open"))
+		return word;
+	memcpy(body, head, sizeof(head));
+	f.len = sizeof(head) + t->packet.bytes;
+	f.count = f.len;
+	post(&f, body);
+	fin.offset = f.len;
+	post(&fin, NULL);
 	h = await(DATA, CLOSE, &word);
 	return !h ? word : h->type == CLOSE ? "reset" : "answered";
 }
@@ -1887,6 +1932,7 @@ static void obey(const char *ours)
 #define GOOD_ANSWER	{ MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99 }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define RECORD(name, ...) { "record-" name, try_record, .record = { __VA_ARGS__ } }
+#define PACKET(name, ...) { "packet-" name, try_packet, .packet = { __VA_ARGS__ } }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
 #define GROWN(name, ...) { name, try_ring, .frames = { __VA_ARGS__ } }
@@ -2152,6 +2198,16 @@ static const struct test tests[] = {
 	RECORD("loopback", .src = "127.0.0.1", .dst = "127.0.0.1"),
 	RECORD("foreign-dst", .dst = "10.77.0.3"),
 	RECORD("multicast", .dst = "239.1.2.3"),
+
+	/* len, flags, bytes */
+	PACKET("good", 5, 1, 5),
+	PACKET("two", 0, 0, 8 + 5),
+	PACKET("longest", 1048576, 0, 5),
+	PACKET("too-long", 1048577, 0, 5),
+	PACKET("huge", -1, 0, 5),
+	PACKET("flags", 5, 2, 5),
+	PACKET("cut", 6, 0, 5),
+	PACKET("no-header", 0, 0, -1),
 };
 
 /* The other way round: what the node at the other end gets when it asks. */

@@ -53,11 +53,20 @@ both_ways() {
 }
 
 # What the manual offers to be copied.
-example() {
+examples() {
 	background 1 "$BIN/example-explicit" 80000
 	eventually 60 "listening 1 80000"
 	is "the example" "$(node2 "$BIN/example-explicit" 1 80000 </dev/null | sed -E 's/[0-9]{7,}/N/')" \
 		"you are port N of node 2"
+	background 1 "$BIN/example-records" 80001
+	eventually 60 "listening 1 80001"
+	# The longest has its end of line.
+	is "the example of records" "$(node2 "(echo; echo hello; head -c 1048575 /dev/zero |
+			tr '\\0' x; echo) | $BIN/example-records 1 80001" </dev/null)" \
+		$'1 bytes\n6 bytes\n1048576 bytes'
+	is "the example of records: its sockets are shown" \
+		"$(lab run 1 'sanxctl -j socket show sport 80001' </dev/null | jq -r '.[].type' | sort -u)" \
+		"seqpacket"
 }
 
 # shown N WORDS: what sanxctl says of node N's sockets, the numbers left out that vary.
@@ -109,7 +118,7 @@ renumbered() {
 	check "the listener is found by its new one" peer 2 connect node:11 $PORT both 1000000 shut end
 }
 
-plan 24
+plan 26
 load_verbs
 nodemap_std
 WIRE=conns_verbs SHOWN=verbs
@@ -117,7 +126,7 @@ WIRE=conns_verbs SHOWN=verbs
 serve_explicit 1 $PORT both 1000000 end
 serve_explicit 1 $((PORT + 2)) echo
 both_ways
-example
+examples
 held
 rules
 renumbered

@@ -217,6 +217,26 @@ record-loopback		answered	0
 record-foreign-dst	answered	0
 record-multicast	answered	0
 '
+
+# Records of SOCK_SEQPACKET; "two" begins with an empty one, which the program takes for the end.
+PACKETS='
+packet-good		answered	0
+packet-two		reset		0
+packet-longest		reset		0
+packet-too-long		reset		1
+packet-huge		reset		1
+packet-flags		reset		1
+packet-cut		reset		0
+packet-no-header	reset		0
+'
+PACKETS_TOLD='
+example-records: a client has gone: Connection reset by peer
+example-records: a client has gone: Protocol error
+example-records: a client has gone: Protocol error
+example-records: a client has gone: Protocol error
+example-records: a client has gone: Connection reset by peer
+example-records: a client has gone: Connection reset by peer
+'
 DENIED=5
 
 # Node 1 asks it for a link: what it gets, the errors that node 1 counts, and what the
@@ -406,6 +426,15 @@ setups() {
 	node1 sysctl -qw net.sanx.setups_peer=100 </dev/null
 }
 
+# Of a record that is not whole, and has an end, the program hears.
+packets() {
+	background 1 "exec $BIN/example-records 5008"
+	eventually 60 "lab run 1 'sanxctl socket show sport 5008 | grep -q ^LISTEN' </dev/null"
+	while read -r name word count; do try "$name" "$word" "$count"; done <<<"$PACKETS"
+	is "packets: what the program was told" "$(stop "$LAST"; cat "$LAST_LOG")" \
+		"$(sed '/^$/d' <<<"$PACKETS_TOLD")"
+}
+
 records() {
 	background 1 "exec $BIN/datagrams serve 0.0.0.0 5090"
 	says "$LAST_LOG" ready
@@ -520,8 +549,10 @@ others_work() {
 
 CASES=$(sed '/^$/d' <<<"$CASES")
 RECORDS=$(sed '/^$/d' <<<"$RECORDS")
+PACKETS=$(sed '/^$/d' <<<"$PACKETS")
 SERVES=$(sed '/^$/d' <<<"$SERVES")
-plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$RECORDS") + $(wc -l <<<"$SERVES") + 50))
+plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$RECORDS") + $(wc -l <<<"$PACKETS") +
+	$(wc -l <<<"$SERVES") + 51))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
@@ -532,7 +563,8 @@ backlog
 crowd
 half-open
 setups
-$(cut -f1 <<<"$RECORDS")"
+$(cut -f1 <<<"$RECORDS")
+$(cut -f1 <<<"$PACKETS")"
 is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
 bring_up
 ERRORS=$(errors)
@@ -545,6 +577,7 @@ while read -r name word count; do
 	esac
 done <<<"$CASES"
 records
+packets
 unconfirmed
 crowd
 half_open
