@@ -517,7 +517,7 @@ bool sanx_record_poll(struct sanx_sock *ss, struct sanx_conn *conn)
 		record_skip(conn);
 		mutex_unlock(&ss->explicit->reading);
 	}
-	readable = record_look(conn, ss->sk, &avail, &len, &flags) >= SANX_RECORD_FULL;
+	readable = sanx_record_readable(record_look(conn, ss->sk, &avail, &len, &flags));
 	mutex_unlock(&conn->rx_mutex);
 	return readable;
 }
@@ -536,7 +536,7 @@ u32 sanx_record_inq(const struct sanx_sock *ss, struct sanx_conn *conn)
 	bool readable;
 
 	mutex_lock(&conn->rx_mutex);
-	readable = record_look(conn, ss->sk, &avail, &len, &flags) >= SANX_RECORD_FULL;
+	readable = sanx_record_readable(record_look(conn, ss->sk, &avail, &len, &flags));
 	mutex_unlock(&conn->rx_mutex);
 	return readable && len <= SANX_RECORD_MAX ? len : 0;
 }
