@@ -175,6 +175,7 @@ void sanx_native_done(struct sock *sk);
 void sanx_native_unhash(struct sock *sk);
 
 /* stack.c */
+bool sanx_needs_packets(const struct sock *sk);
 bool sanx_needs_stack(const struct sock *sk);
 
 /* outq.c */

@@ -42,6 +42,29 @@ static bool has_cgroup_filter(const struct sock *csk)
 }
 
 /**
+ * sanx_needs_packets() - has the program set an option that only the IP stack can obey, but for
+ * a filter of the socket?
+ * @sk: the socket, not connected
+ *
+ * As sanx_needs_stack(), for a socket whose filter AF_SANX runs itself.
+ *
+ * Context: any.
+ * Return: true if it has.
+ */
+bool sanx_needs_packets(const struct sock *sk)
+{
+	if (READ_ONCE(sk->sk_bound_dev_if) ||
+	    READ_ONCE(inet_sk(sk)->min_ttl) || has_policy(sk) ||
+	    reuseport_has_prog(sk) || has_cgroup_filter(sk))
+		return true;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return READ_ONCE(inet6_sk(sk)->min_hopcount);
+#endif
+	return false;
+}
+
+/**
  * sanx_needs_stack() - has the program set an option that only the IP stack
  * has?
  * @sk: the socket, not connected
@@ -57,14 +80,5 @@ static bool has_cgroup_filter(const struct sock *csk)
  */
 bool sanx_needs_stack(const struct sock *sk)
 {
-	if (READ_ONCE(sk->sk_bound_dev_if) ||
-	    rcu_access_pointer(sk->sk_filter) ||
-	    READ_ONCE(inet_sk(sk)->min_ttl) || has_policy(sk) ||
-	    reuseport_has_prog(sk) || has_cgroup_filter(sk))
-		return true;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6)
-		return READ_ONCE(inet6_sk(sk)->min_hopcount);
-#endif
-	return false;
+	return rcu_access_pointer(sk->sk_filter) || sanx_needs_packets(sk);
 }
