@@ -9,6 +9,16 @@
 #include "fuzz/fuzz.h"
 #include "sim/shim/report.h"
 
+/* Both ends are explicit ones, with ports; nothing else is. */
+static void check_explicit(const struct dgram_packet *k, u32 len, u16 gso_size)
+{
+	if (!dgram_explicit_valid(k, len, gso_size))
+		return;
+	fuzz_assert(dgram_explicit(k) && !k->v4 && !gso_size);
+	fuzz_assert(k->saddr.s6_addr32[2] && k->daddr.s6_addr32[2]);
+	fuzz_assert(k->sport == k->dport || (!k->sport && len == DGRAM_HEADERS_V6));
+}
+
 static void check_packet(const u8 *p, u32 len, u16 gso_size)
 {
 	u32 headers, payload;
@@ -26,6 +36,7 @@ static void check_packet(const u8 *p, u32 len, u16 gso_size)
 	fuzz_assert(dgram_be16(p + (k.v4 ? 2 : 4)) == (k.v4 ? len : len - 40));
 	fuzz_assert(!memcmp(&k.sport, p + headers - 8, 2));
 	fuzz_assert(k.dport && !memcmp(&k.dport, p + headers - 6, 2));
+	check_explicit(&k, len, gso_size);
 	/* UDP makes so many packets of it at most. */
 	fuzz_assert(!gso_size || DIV_ROUND_UP(payload, gso_size) <= DGRAM_SEGMENTS);
 	fuzz_assert(!gso_size || DIV_ROUND_UP(payload, gso_size) > 1);

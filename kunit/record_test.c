@@ -136,12 +136,61 @@ static void dgram_packet_gso(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, dgram_gso_valid(0, 1));
 }
 
+/* The end of an explicit socket of datagrams. */
+static void set_end(struct in6_addr *addr, __be16 *type, u32 port)
+{
+	struct sanx_endpoint ep;
+
+	sanx_endpoint_explicit(&ep, SOCK_DGRAM, 1, port);
+	*addr = ep.addr;
+	*type = ep.port;
+}
+
+/* Both ends are explicit, with ports, of the type; without one it is a refusal. */
+static void dgram_explicit_packets(struct kunit *test)
+{
+	struct dgram_packet good = {}, k;
+
+	set_end(&good.saddr, &good.sport, 0x40000000);
+	set_end(&good.daddr, &good.dport, 1);
+	KUNIT_EXPECT_TRUE(test, dgram_explicit(&good));
+	KUNIT_EXPECT_TRUE(test, dgram_explicit_valid(&good, 50, 0));
+	KUNIT_EXPECT_TRUE(test, dgram_explicit_valid(&good, 48, 0));
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&good, 50, 1));
+
+	k = good;
+	k.sport = 0;
+	KUNIT_EXPECT_TRUE(test, dgram_explicit_valid(&k, 48, 0));
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&k, 49, 0));
+	k = good;
+	set_end(&k.daddr, &k.dport, 0);
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&k, 50, 0));
+	k = good;
+	set_end(&k.saddr, &k.sport, 0);
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&k, 50, 0));
+	k = good;
+	k.sport = htons(SOCK_STREAM);
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&k, 50, 0));
+	k = good;
+	k.dport = htons(SOCK_STREAM);
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&k, 50, 0));
+
+	/* One end is another address, and then both. */
+	k = good;
+	k.saddr.s6_addr[7] = 1;
+	KUNIT_EXPECT_TRUE(test, dgram_explicit(&k));
+	KUNIT_EXPECT_FALSE(test, dgram_explicit_valid(&k, 50, 0));
+	k.daddr.s6_addr[7] = 1;
+	KUNIT_EXPECT_FALSE(test, dgram_explicit(&k));
+}
+
 static struct kunit_case dgram_record_cases[] = {
 	KUNIT_CASE(dgram_record_limits),
 	KUNIT_CASE(dgram_record_bytes),
 	KUNIT_CASE(dgram_packet_fields),
 	KUNIT_CASE(dgram_packet_refused),
 	KUNIT_CASE(dgram_packet_gso),
+	KUNIT_CASE(dgram_explicit_packets),
 	{}
 };
 

@@ -14,8 +14,11 @@
 #include <linux/in6.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <linux/net.h>
 #include <net/ipv6.h>
 #include <asm/byteorder.h>
+
+#include "config/config.h"
 
 /* Bytes of the headers of a packet, IP's and UDP's; those of IPv4 make the shortest one. */
 #define DGRAM_HEADERS_V4	28U
@@ -151,6 +154,29 @@ static inline bool dgram_packet_parse(const u8 *p, u32 len, u16 gso_size,
 	memcpy(&k->dport, p + 2, 2);
 	return k->dport && dgram_be16(p + 4) == len - headers + 8 &&
 	       dgram_gso_valid(len - headers, gso_size);
+}
+
+/* Is it one between explicit sockets?  Both ends are, then (struct sanx_endpoint). */
+static inline bool dgram_explicit(const struct dgram_packet *k)
+{
+	return sanx_addr_explicit(&k->saddr) || sanx_addr_explicit(&k->daddr);
+}
+
+/**
+ * dgram_explicit_valid() - check a packet of which an end is that of an explicit socket
+ * @k: its headers.  @sport is 0 if there is no socket at that end: it answers a datagram which
+ *	went there
+ * @len: bytes of it
+ * @gso_size: as in &struct dgram_record
+ *
+ * Return: false if no correct peer sends that.
+ */
+static inline bool dgram_explicit_valid(const struct dgram_packet *k, u32 len, u16 gso_size)
+{
+	return sanx_addr_explicit(&k->saddr) && sanx_addr_explicit(&k->daddr) &&
+	       sanx_addr_port(&k->saddr) && sanx_addr_port(&k->daddr) &&
+	       k->dport == htons(SOCK_DGRAM) && !gso_size &&
+	       (k->sport ? k->sport == htons(SOCK_DGRAM) : len == DGRAM_HEADERS_V6);
 }
 
 #endif /* _SANX_DGRAM_RECORD_H */
