@@ -31,7 +31,7 @@ static int __init sanx_init(void)
 	if (err)
 		goto err_netns;
 	/* Before the count of sockets, which has it end what it has of a namespace. */
-	err = sanx_dgram_init();
+	err = sanx_dgram_init(&sanx_explicit_dgram_ops);
 	if (err)
 		goto err_listeners;
 	err = sanx_netuse_init();

@@ -153,10 +153,37 @@ out:
 	kfree_skb(skb);
 }
 
+/* The implicit connection for a datagram, as its sender finds it; or NULL. */
+static struct sanx_carrier *carrier_for(struct net *net, const struct sanx_dgram *d)
+{
+	struct sanx_carrier *c;
+
+	if (!sim_plan.explicit)
+		return sanx_carrier_get(net, d);
+	c = sanx_carrier_ask(net, d);
+	sim_assert(!IS_ERR(c) || PTR_ERR(c) == -ENETUNREACH || PTR_ERR(c) == -ENOBUFS);
+	return IS_ERR(c) ? NULL : c;
+}
+
+static void set_ends(struct sanx_dgram *d, u32 from, u32 to)
+{
+	struct sanx_endpoint ep;
+
+	if (!sim_plan.explicit) {
+		sim_addr(&d->dest.daddr, to);
+		sim_addr(&d->route.saddr, from);
+		return;
+	}
+	sanx_endpoint_explicit(&ep, SOCK_DGRAM, from, 1 + sim_rnd(64));
+	d->route.saddr = ep.addr;
+	sanx_endpoint_explicit(&ep, SOCK_DGRAM, to, 1);
+	d->dest.daddr = ep.addr;
+}
+
 static void send_one(struct net *net, u32 to)
 {
 	struct sanx_dgram d = {
-		.route.peer = to, .v4 = true, .sport = htons(1 + sim_rnd(64)),
+		.route.peer = to, .v4 = !sim_plan.explicit, .sport = htons(1 + sim_rnd(64)),
 		.dport = htons(1),
 	};
 	struct sanx_carrier *c;
@@ -166,14 +193,13 @@ static void send_one(struct net *net, u32 to)
 	/* Others may be about to send as well. */
 	if (next_number >= MOST - SIM_NODES)
 		return;
-	sim_addr(&d.dest.daddr, to);
-	sim_addr(&d.route.saddr, net->id);
-	if (!sanx_carrier_there(net, &d))
+	set_ends(&d, net->id, to);
+	if (!sim_plan.explicit && !sanx_carrier_there(net, &d))
 		return;
 	skb = packet(net->id, to, &number);
 	if (!skb)
 		return;
-	c = sanx_carrier_get(net, &d);
+	c = carrier_for(net, &d);
 	if (!c) {
 		kfree_skb(skb);
 		return;

@@ -143,6 +143,12 @@ static inline int sanx_native_accept(const struct proto_ops *ops,
 #define SANX_PROTO_IOCTL	0
 #define SANX_PROTO_SENDPAGE	.sendpage = sock_no_sendpage,
 
+/* Have sendfile() call sendmsg(), in a copy of native ops. */
+static inline void sanx_ops_by_sendmsg(struct proto_ops *ops)
+{
+	ops->sendpage = sock_no_sendpage;
+}
+
 static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 					  struct socket *sock)
 {
@@ -156,6 +162,11 @@ static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 #define MSG_SENDPAGE_NOTLAST	0
 #define SANX_PROTO_IOCTL	1
 #define SANX_PROTO_SENDPAGE	.splice_eof = sanx_splice_eof,
+
+static inline void sanx_ops_by_sendmsg(struct proto_ops *ops)
+{
+	ops->splice_eof = NULL;
+}
 
 static inline void sanx_native_splice_eof(const struct proto_ops *ops,
 					  struct socket *sock)

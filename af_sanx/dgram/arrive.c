@@ -6,6 +6,8 @@
  * for a connection is: the node map has to give the peer the source, and a packet between
  * the two addresses would have to be received (config/reach.c).
  *
+ * Those of explicit sockets are in explicit.c.
+ *
  * Sockets of AF_SANX get it directly.  If there is none for it, the IP stack receives it, as
  * if it had come by the device by which packets to its source leave: so sockets of UDP get
  * it behind the packet filters that they rely on, and the sender is told by ICMP if there
@@ -44,8 +46,10 @@ static bool parse(struct sk_buff *skb, u16 gso_size, struct sanx_dgram *d)
 {
 	struct dgram_packet k;
 
-	if (!dgram_packet_parse(skb->data, skb->len, gso_size, &k) ||
-	    !(k.v4 || IS_ENABLED(CONFIG_IPV6)))
+	if (!dgram_packet_parse(skb->data, skb->len, gso_size, &k))
+		return false;
+	if (dgram_explicit(&k) ? !dgram_explicit_valid(&k, skb->len, gso_size) :
+				 !(k.v4 || IS_ENABLED(CONFIG_IPV6)))
 		return false;
 	memset(d, 0, sizeof(*d));
 	d->v4 = k.v4;
@@ -236,6 +240,11 @@ void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size
 	if (!parse(skb, gso_size, &d)) {
 		sanx_count_protocol_error(c->net);
 		kfree_skb(skb);
+		return;
+	}
+	if (sanx_addr_explicit(&d.dest.daddr)) {
+		sanx_dgram_set_cb(skb, &d);
+		sanx_dgram_arrive_explicit(c, &d, skb);
 		return;
 	}
 	if (!admitted(c, &d, &by)) {

@@ -8,11 +8,12 @@
  * the engine spreads connections over the lanes; a datagram goes by the one that the hash of
  * its ports says, so those between the same two sockets keep their order.
  *
- * No datagram waits for a connection.  While none is open, or it is away, they are UDP's,
- * and the first one has a connection asked for.
+ * No datagram of UDP waits for a connection.  While none is open, or it is away, they are
+ * UDP's, and the first one has a connection asked for.  Those of explicit sockets have no other
+ * way: they wait in the queue of one that may open.
  *
  * The work of a carrier asks, reads and closes, so that these need no lock among each other.
- * Senders write (stream.c).
+ * Senders find one (find.c) and write (stream.c).
  *
  * Invariants: a carrier in the table has a reference for that.  c->conn is set once, by the
  * work or before the carrier is in the table, and its reference is put with the last one of
@@ -21,7 +22,6 @@
  * with the last reference.
  */
 #include <linux/delay.h>
-#include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/netns/generic.h>
@@ -31,14 +31,12 @@
 #include "dgram_priv.h"
 #include "link/peer/engine.h"
 
-/* Connections to a node that it asks for: they take some lanes each. */
-#define CARRIERS	4U
 /* Bytes of the ring of one at each end: some of the largest datagrams. */
 #define RING_SIZE	(SANX_RING_MAX / 4)
-/* Most bytes that wait for room; beyond it, datagrams are UDP's. */
-#define QUEUE_MOST	(4 << 20)
 /* Until a peer that has refused, or takes nothing, is asked again. */
 #define REST_TIME	(10 * HZ)
+/* Until one that has refused is asked again for a datagram that has no other way. */
+#define ASK_AGAIN	HZ
 /* Datagrams that have waited for so long are dropped. */
 #define STALL_TIME	(HZ / 2)
 /* How long none is taken then, at least.  sanx_carrier_moves() has the rest. */
@@ -48,33 +46,11 @@
 /* How often all are looked at, while nothing waits; else every STALL_TIME. */
 #define SWEEP_EVERY	(5 * HZ)
 
-/**
- * struct carriers - the implicit connections of a namespace
- * @net: the namespace
- * @lock: guards @table, @n, @resting, @serves, and the states of all; softirq
- * @table: carriers by node; read under RCU
- * @n: how many
- * @resting: how many of them are in CARRIER_RESTS; they do not count towards dgram_conns
- * @serves: a program has made a datagram socket; until then none is asked for or taken
- * @sweep: ends those that are not used, and finds those that stall
- * @next: when it comes, in jiffies; written under @lock
- */
-struct carriers {
-	struct net		*net;
-	spinlock_t		lock; /* guards: see above */
-	DECLARE_HASHTABLE(table, 6);
-	unsigned int		n;
-	unsigned int		resting;
-	bool			serves;
-	struct delayed_work	sweep;
-	unsigned long		next;
-};
-
 static unsigned int carriers_id;
 /* Not sanx_wq, which memory reclaim may wait for: this work allocates as it likes. */
 static struct workqueue_struct *carrier_wq __ro_after_init;
 
-static struct carriers *carriers_of(const struct net *net)
+struct carriers *sanx_carriers_of(const struct net *net)
 {
 	return net_generic(net, carriers_id);
 }
@@ -85,19 +61,11 @@ void sanx_carrier_put(struct sanx_carrier *c)
 	if (!refcount_dec_and_test(&c->refs))
 		return;
 	/* Of a sender that has found it before it was over. */
-	if (!skb_queue_empty(&c->queue))
-		sanx_stat_add(c->net, SANX_STAT_DROPPED_CLOSED, skb_queue_len(&c->queue));
-	skb_queue_purge(&c->queue);
+	sanx_carrier_purge(c);
 	kfree_skb(c->in);
 	if (c->conn)
 		sanx_conn_put(c->conn);
 	kfree_rcu(c, rcu);
-}
-
-/* Have we asked for it, and not the peer? */
-static bool is_ours(const struct sanx_carrier *c)
-{
-	return c->local.port;
 }
 
 /* Have the work look at what there is to do.  The caller has a reference, or RCU. */
@@ -160,26 +128,16 @@ static void carrier_end(struct carriers *all, struct sanx_carrier *c, enum carri
 	sanx_carrier_put(c);
 }
 
-/* How many count towards dgram_conns; a hint without the lock. */
-static unsigned int counted(const struct carriers *all)
-{
-	return READ_ONCE(all->n) - READ_ONCE(all->resting);
-}
-
-/* May there be another one?  The sweep makes room. */
-static bool has_room(const struct carriers *all)
-{
-	return counted(all) < READ_ONCE(sanx_net(all->net)->dgram_conns);
-}
-
 /* The one of that number that the same node has asked for. */
 static struct sanx_carrier *find_same(struct carriers *all, const struct sanx_carrier *c)
 {
 	struct sanx_carrier *other;
 
-	hash_for_each_possible(all->table, other, node, c->peer)
-		if (other->peer == c->peer && other->nr == c->nr && is_ours(other) == is_ours(c))
+	hash_for_each_possible(all->table, other, node, c->peer) {
+		if (other->peer == c->peer && other->nr == c->nr &&
+		    carrier_ours(other) == carrier_ours(c))
 			return other;
+	}
 	return NULL;
 }
 
@@ -195,11 +153,11 @@ static bool carrier_add(struct carriers *all, struct sanx_carrier *c)
 
 	spin_lock_bh(&all->lock);
 	other = find_same(all, c);
-	if (other && is_ours(c))
+	if (other && carrier_ours(c))
 		goto out;
 	if (other)
 		carrier_end(all, other, CARRIER_CUT);
-	added = all->serves && has_room(all);
+	added = all->serves && carriers_room(all);
 	if (added) {
 		hash_add_rcu(all->table, &c->node, c->peer);
 		if (!all->n++) {
@@ -236,8 +194,10 @@ static void carrier_close(struct sanx_carrier *c)
 	struct sanx_conn *conn = c->conn;
 	bool closed;
 
-	if (!conn)
+	if (!conn) {
+		sanx_carrier_purge(c);
 		return;
+	}
 	/* It may have rested before. */
 	closed = !conn->user;
 	/* A sender may have queued something again. */
@@ -250,7 +210,7 @@ static void carrier_close(struct sanx_carrier *c)
 
 static void carrier_ended(struct sanx_carrier *c, enum carrier_state how)
 {
-	struct carriers *all = carriers_of(c->net);
+	struct carriers *all = sanx_carriers_of(c->net);
 
 	spin_lock_bh(&all->lock);
 	carrier_end(all, c, how);
@@ -260,9 +220,9 @@ static void carrier_ended(struct sanx_carrier *c, enum carrier_state how)
 /* The peer does not want it: nobody asks again for some time. */
 static void carrier_rest(struct sanx_carrier *c)
 {
-	struct carriers *all = carriers_of(c->net);
+	struct carriers *all = sanx_carriers_of(c->net);
 
-	if (!is_ours(c)) {
+	if (!carrier_ours(c)) {
 		carrier_ended(c, CARRIER_OVER);
 		return;
 	}
@@ -279,11 +239,12 @@ static void carrier_rest(struct sanx_carrier *c)
 /* The state becomes OPEN if it is still @from. */
 static void carrier_opened(struct sanx_carrier *c, enum carrier_state from)
 {
-	struct carriers *all = carriers_of(c->net);
+	struct carriers *all = sanx_carriers_of(c->net);
 
 	spin_lock_bh(&all->lock);
 	if (c->state == from) {
-		/* Pairs with smp_load_acquire() in carrier_find(). */
+		c->until = jiffies + STALL_TIME;
+		/* Pairs with smp_load_acquire() in carries() of find.c. */
 		smp_store_release(&c->state, CARRIER_OPEN);
 	}
 	spin_unlock_bh(&all->lock);
@@ -298,6 +259,35 @@ static bool is_peer(const struct sanx_carrier *c)
 	return via.node == c->peer;
 }
 
+/*
+ * Does a datagram wait?
+ * @since: set to when the first of them was taken, in jiffies
+ */
+static bool waits_since(struct sanx_carrier *c, unsigned long *since)
+{
+	struct sk_buff *skb;
+
+	/* Pairs with smp_store_release() in out_next(). */
+	if (smp_load_acquire(&c->out)) {
+		*since = READ_ONCE(c->since);
+		return true;
+	}
+	spin_lock_bh(&c->queue.lock);
+	skb = skb_peek(&c->queue);
+	if (skb)
+		*since = carrier_cb(skb)->since;
+	spin_unlock_bh(&c->queue.lock);
+	return skb;
+}
+
+/* Has a datagram waited for the answer for so long that its sender is to go on? */
+static bool asks_for_long(struct sanx_carrier *c)
+{
+	unsigned long since;
+
+	return waits_since(c, &since) && time_after_eq(jiffies, since + STALL_TIME);
+}
+
 /* Looks at what has become of the request. */
 static void carrier_answer(struct sanx_carrier *c)
 {
@@ -307,12 +297,14 @@ static void carrier_answer(struct sanx_carrier *c)
 		carrier_opened(c, CARRIER_ASKS);
 	else if (READ_ONCE(c->conn->state) > SANX_CONN_CONNECTING)
 		carrier_rest(c);
+	else if (asks_for_long(c))
+		sanx_carrier_orphan(c);
 }
 
 /* Has it taken none for long enough? */
 static bool has_rested(struct sanx_carrier *c)
 {
-	struct carriers *all = carriers_of(c->net);
+	struct carriers *all = sanx_carriers_of(c->net);
 	bool has;
 
 	spin_lock_bh(&all->lock);
@@ -356,7 +348,8 @@ static void carrier_work(struct work_struct *work)
 	state = READ_ONCE(c->state);
 	if (state == CARRIER_OPEN || state == CARRIER_STALLS)
 		carrier_run(c);
-	if (is_over(c))
+	/* Of one that rests, what came into the queue since. */
+	if (is_over(c) || state == CARRIER_RESTS)
 		carrier_close(c);
 	sanx_carrier_put(c);
 }
@@ -372,29 +365,8 @@ static bool unused(const struct sanx_carrier *c, unsigned long idle)
 }
 
 /*
- * Does a datagram wait?
- * @since: set to when the first of them was taken, in jiffies
- */
-static bool waits_since(struct sanx_carrier *c, unsigned long *since)
-{
-	struct sk_buff *skb;
-
-	/* Pairs with smp_store_release() in out_next(). */
-	if (smp_load_acquire(&c->out)) {
-		*since = READ_ONCE(c->since);
-		return true;
-	}
-	spin_lock_bh(&c->queue.lock);
-	skb = skb_peek(&c->queue);
-	if (skb)
-		*since = carrier_cb(skb)->since;
-	spin_unlock_bh(&c->queue.lock);
-	return skb;
-}
-
-/*
- * Looks at one with datagrams that may wait.  Its work drops them if it stalls, and later
- * finds out whether all has come.
+ * Looks at one with datagrams that may wait.  While it asks, its work has their senders go on.
+ * Its work drops them if it stalls, and later finds out whether all has come.
  * Return: true if it is to be looked at again soon.
  */
 static bool find_stalled(struct carriers *all, struct sanx_carrier *c)
@@ -402,10 +374,17 @@ static bool find_stalled(struct carriers *all, struct sanx_carrier *c)
 	unsigned long since;
 
 	lockdep_assert_held(&all->lock);
+	if (c->state == CARRIER_ASKS) {
+		if (!waits_since(c, &since))
+			return false;
+		if (asks_for_long(c))
+			sanx_carrier_kick(c);
+		return true;
+	}
 	if (c->state == CARRIER_OPEN) {
 		if (!waits_since(c, &since))
 			return false;
-		if (time_before(jiffies, since + STALL_TIME))
+		if (time_before(jiffies, since + STALL_TIME) || time_before(jiffies, c->until))
 			return true;
 		c->until = jiffies + REST_TIME;
 		WRITE_ONCE(c->state, CARRIER_STALLS);
@@ -431,10 +410,10 @@ static void carriers_sweep(struct work_struct *work)
 	WRITE_ONCE(all->next, jiffies + SWEEP_EVERY);
 	/* Store @next before looking at queues.  Pairs with that in sanx_carrier_waits(). */
 	smp_mb();
-	if (counted(all) >= most)
+	if (carriers_counted(all) >= most)
 		idle = min_t(unsigned long, idle, SPARE_TIME);
 	hash_for_each_safe(all->table, i, next, c, node) {
-		if (unused(c, idle) || (c->state != CARRIER_RESTS && counted(all) > most))
+		if (unused(c, idle) || (c->state != CARRIER_RESTS && carriers_counted(all) > most))
 			carrier_end(all, c, CARRIER_OVER);
 		else
 			soon |= find_stalled(all, c);
@@ -449,7 +428,7 @@ static void carriers_sweep(struct work_struct *work)
 /* There is no room for a datagram of the queue, or for one that is being written. */
 void sanx_carrier_waits(struct sanx_carrier *c)
 {
-	struct carriers *all = carriers_of(c->net);
+	struct carriers *all = sanx_carriers_of(c->net);
 	unsigned long next = jiffies + STALL_TIME;
 
 	/* Pairs with that in carriers_sweep(): either that sees what waits, or this its time. */
@@ -465,30 +444,25 @@ void sanx_carrier_waits(struct sanx_carrier *c)
 }
 
 /*
+ * Is a peer that has refused to be asked again?  Then its carrier gives way to another one.
  * Context: under RCU.
- * Return: one that carries now; else NULL, and *@asked is set if somebody has asked for one.
  */
-static struct sanx_carrier *carrier_find(struct carriers *all, u32 peer, u32 nr, bool *asked)
+bool sanx_carrier_rested(struct carriers *all, struct sanx_carrier *c)
 {
-	struct sanx_carrier *c;
+	bool ended = false;
 
-	*asked = false;
-	hash_for_each_possible_rcu(all->table, c, node, peer) {
-		if (c->peer != peer || c->nr != nr)
-			continue;
-		/* Of the two ends the same one always, so that datagrams keep their order. */
-		if (carrier_loops(c) && !is_ours(c))
-			continue;
-		*asked = true;
-		/* Pairs with smp_store_release() in carrier_opened(): c->conn is set. */
-		if (smp_load_acquire(&c->state) == CARRIER_OPEN && !sanx_conn_away(c->conn))
-			return c;
+	spin_lock_bh(&all->lock);
+	if (c->state == CARRIER_RESTS &&
+	    time_after_eq(jiffies, c->until - REST_TIME + ASK_AGAIN)) {
+		carrier_end(all, c, CARRIER_OVER);
+		ended = true;
 	}
-	return NULL;
+	spin_unlock_bh(&all->lock);
+	return ended;
 }
 
-/* Has the peer asked for a connection; datagrams are UDP's until there is one. */
-static void carrier_want(struct carriers *all, u32 peer, u32 nr, const struct sanx_dgram *d)
+/* Have the peer asked for a connection. */
+void sanx_carrier_want(struct carriers *all, u32 peer, u32 nr, const struct sanx_dgram *d)
 {
 	struct sanx_endpoint remote = { .addr = d->dest.daddr };
 	struct sanx_endpoint local = { .addr = d->route.saddr, .port = htons(nr) };
@@ -505,89 +479,15 @@ static void carrier_want(struct carriers *all, u32 peer, u32 nr, const struct sa
 	sanx_carrier_put(c);
 }
 
-/* Datagrams between the same two sockets go by the same one. */
-static u32 carrier_nr(const struct sanx_dgram *d)
-{
-	return 1 + reciprocal_scale(hash_32((u32)(__force u16)d->sport << 16 |
-					    (__force u16)d->dport, 32), CARRIERS);
-}
-
-/* Context: under RCU.  Return: one that takes the datagram now, or NULL. */
-static struct sanx_carrier *carrier_taking(struct net *net, const struct sanx_dgram *d,
-					   bool *asked)
-{
-	struct sanx_carrier *c = NULL;
-
-	if (READ_ONCE(sanx_net(net)->dgram_conns))
-		c = carrier_find(carriers_of(net), d->route.peer, carrier_nr(d), asked);
-	return c && atomic_read(&c->queued) <= QUEUE_MOST ? c : NULL;
-}
-
-/*
- * Is there an implicit connection for a datagram?
- *
- * If there is none, one is asked for.
- *
- * Return: true if so; a hint.
- */
-bool sanx_carrier_there(struct net *net, const struct sanx_dgram *d)
-{
-	struct carriers *all = carriers_of(net);
-	bool asked = true, there;
-
-	rcu_read_lock();
-	there = carrier_taking(net, d, &asked);
-	rcu_read_unlock();
-	if (!asked && has_room(all))
-		carrier_want(all, d->route.peer, carrier_nr(d), d);
-	return there;
-}
-
-/*
- * Find the implicit connection for a datagram.
- * Return: it, with a reference for sanx_carrier_put(); or NULL, and UDP has to send the
- * datagram.
- */
-struct sanx_carrier *sanx_carrier_get(struct net *net, const struct sanx_dgram *d)
-{
-	struct sanx_carrier *c;
-	bool asked;
-
-	rcu_read_lock();
-	c = carrier_taking(net, d, &asked);
-	if (c && !refcount_inc_not_zero(&c->refs))
-		c = NULL;
-	rcu_read_unlock();
-	return c;
-}
-
-/* Send a datagram.  @skb: the packet, from its IP header on, which is taken over. */
-void sanx_carrier_send(struct sanx_carrier *c, struct sk_buff *skb)
-{
-	static const enum sanx_stat stat[] = {
-		[SANX_STAT_CONNS_VERBS]		= SANX_STAT_DGRAMS_VERBS,
-		[SANX_STAT_CONNS_TCP_RAIL]	= SANX_STAT_DGRAMS_TCP_RAIL,
-	};
-	struct sanx_via via;
-
-	c->conn->ops->via(c->conn, &via);
-	sanx_stat_add(c->net, stat[via.stat], 1);
-	WRITE_ONCE(c->used, jiffies);
-	carrier_cb(skb)->since = jiffies;
-	atomic_add(skb->truesize, &c->queued);
-	skb_queue_tail(&c->queue, skb);
-	sanx_carrier_write(c, false);
-}
-
 static u32 service_ring_size(struct net *net)
 {
-	return READ_ONCE(carriers_of(net)->serves) ? RING_SIZE : 0;
+	return READ_ONCE(sanx_carriers_of(net)->serves) ? RING_SIZE : 0;
 }
 
 /* sanx_conn_service.take() */
 static int service_take(struct sanx_conn *conn)
 {
-	struct carriers *all = carriers_of(conn->net);
+	struct carriers *all = sanx_carriers_of(conn->net);
 	u32 nr = ntohs(conn->remote.port);
 	struct sanx_carrier *c;
 	struct sanx_via via;
@@ -622,16 +522,25 @@ static int service_take(struct sanx_conn *conn)
 	return err;
 }
 
+/* Does something wait that may still be written? */
+static bool waits_yet(struct sanx_carrier *c)
+{
+	unsigned long since;
+
+	if (c->state == CARRIER_ASKS)
+		return !skb_queue_empty(&c->queue);
+	return c->state == CARRIER_OPEN && waits_since(c, &since);
+}
+
 static bool any_waits(struct carriers *all)
 {
 	struct sanx_carrier *c;
-	unsigned long since;
 	bool any = false;
 	int i;
 
 	spin_lock_bh(&all->lock);
 	hash_for_each(all->table, i, c, node)
-		any |= c->state == CARRIER_OPEN && waits_since(c, &since);
+		any |= waits_yet(c);
 	spin_unlock_bh(&all->lock);
 	return any;
 }
@@ -648,7 +557,7 @@ static void flush(struct carriers *all)
 /* sanx_conn_service.idle() */
 static void service_idle(struct net *net)
 {
-	struct carriers *all = carriers_of(net);
+	struct carriers *all = sanx_carriers_of(net);
 	struct sanx_carrier *c;
 	struct hlist_node *next;
 	int i;
@@ -679,7 +588,7 @@ static const struct sanx_conn_service carrier_service = {
 /* A namespace has a datagram socket. */
 void sanx_carriers_serve(struct net *net)
 {
-	struct carriers *all = carriers_of(net);
+	struct carriers *all = sanx_carriers_of(net);
 
 	if (READ_ONCE(all->serves))
 		return;
@@ -690,7 +599,7 @@ void sanx_carriers_serve(struct net *net)
 
 static int __net_init carriers_net_init(struct net *net)
 {
-	struct carriers *all = carriers_of(net);
+	struct carriers *all = sanx_carriers_of(net);
 
 	all->net = net;
 	spin_lock_init(&all->lock);

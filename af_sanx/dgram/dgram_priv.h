@@ -146,6 +146,9 @@ bool sanx_dgram_deliver(const struct sanx_dgram *d, struct net *net, bool gro,
 			struct sk_buff_head *list);
 void sanx_dgram_count(const struct sanx_dgram *d, struct net *net, int field);
 
+/* explicit.c */
+void sanx_dgram_set_ops(const struct sanx_dgram_ops *ops);
+
 /* skb.c */
 unsigned int sanx_dgram_header_size(const struct sanx_dgram *d);
 void sanx_dgram_set_gso(struct sk_buff *skb, u16 size);
@@ -154,13 +157,16 @@ struct sk_buff *sanx_dgram_make_charged(struct sock *sk, const struct sanx_dgram
 					struct msghdr *msg, size_t len, int *err);
 int sanx_dgram_make(struct sock *sk, const struct sanx_dgram *d, bool gro,
 		    struct msghdr *msg, size_t len, struct sk_buff_head *list);
+struct sk_buff *sanx_dgram_make_headers(const struct sanx_dgram *d);
 
-/* carrier.c */
+/* find.c; sanx_carrier_put() is in carrier.c */
 bool sanx_carrier_there(struct net *net, const struct sanx_dgram *d);
 struct sanx_carrier *sanx_carrier_get(struct net *net, const struct sanx_dgram *d);
+struct sanx_carrier *sanx_carrier_ask(struct net *net, const struct sanx_dgram *d);
 void sanx_carrier_put(struct sanx_carrier *c);
+bool sanx_carrier_full(const struct sanx_carrier *c);
 void sanx_carrier_send(struct sanx_carrier *c, struct sk_buff *skb);
-void sanx_carriers_serve(struct net *net);
+void sanx_carrier_answer(struct sanx_carrier *c, struct sk_buff *skb);
 int sanx_carriers_init(void);
 void sanx_carriers_exit(void);
 

@@ -248,11 +248,14 @@ int sanx_dgram_adopt(struct socket *native, struct socket *sock)
 
 /**
  * sanx_dgram_init() - set up datagram sockets
+ * @ops: what the sockets do for them; constant
+ *
  * Context: init of the module.
  * Return: 0 or -ENOMEM.
  */
-int __init sanx_dgram_init(void)
+int __init sanx_dgram_init(const struct sanx_dgram_ops *ops)
 {
+	sanx_dgram_set_ops(ops);
 	return sanx_carriers_init();
 }
 

@@ -170,6 +170,16 @@ static struct sk_buff *make_one(struct sock *sk, const struct sanx_dgram *d,
 	return skb;
 }
 
+/* Make a packet without payload.  Return: the packet, or NULL. */
+struct sk_buff *sanx_dgram_make_headers(const struct sanx_dgram *d)
+{
+	struct sk_buff *skb = alloc_skb(sanx_dgram_header_size(d), GFP_KERNEL | __GFP_NOWARN);
+
+	if (skb)
+		put_headers(skb, d, 0);
+	return skb;
+}
+
 /* UDP_GRO: the receiver takes many datagrams at once. */
 void sanx_dgram_set_gso(struct sk_buff *skb, u16 size)
 {

@@ -111,13 +111,29 @@ static bool has_come(struct sanx_conn *conn)
 	return conn->ops->drained(conn);
 }
 
+/* Counts one that a program has sent.  c->conn has or had a link. */
+void sanx_carrier_count(const struct sanx_carrier *c)
+{
+	static const enum sanx_stat stat[] = {
+		[SANX_STAT_CONNS_VERBS]		= SANX_STAT_DGRAMS_VERBS,
+		[SANX_STAT_CONNS_TCP_RAIL]	= SANX_STAT_DGRAMS_TCP_RAIL,
+	};
+	struct sanx_via via;
+
+	c->conn->ops->via(c->conn, &via);
+	sanx_stat_add(c->net, stat[via.stat], 1);
+}
+
 /* Takes the next one from the queue.  Context: tx_mutex held. */
 static bool out_next(struct sanx_carrier *c)
 {
 	struct sk_buff *skb = skb_dequeue(&c->queue);
 
-	if (skb)
+	if (skb) {
 		WRITE_ONCE(c->since, carrier_cb(skb)->since);
+		if (!carrier_cb(skb)->counted)
+			sanx_carrier_count(c);
+	}
 	/* Pairs with smp_load_acquire() in waits_since(): @since is its. */
 	smp_store_release(&c->out, skb);
 	return skb;
@@ -195,20 +211,12 @@ void sanx_carrier_write(struct sanx_carrier *c, bool wait)
 		sanx_carrier_waits(c);
 }
 
-/*
- * Drops what waits; and if the connection is over, what is in the stream in part.
- * @why: SANX_STAT_DROPPED_WAITED or SANX_STAT_DROPPED_CLOSED
- * Context: tx_mutex held.
- */
-static void drop_waiting(struct sanx_carrier *c, enum sanx_stat why)
+/* Drops the queue.  @why: SANX_STAT_DROPPED_WAITED or SANX_STAT_DROPPED_CLOSED */
+static void drop_queue(struct sanx_carrier *c, enum sanx_stat why)
 {
 	struct sk_buff *skb;
 	u64 n = 0;
 
-	if (c->out && (why == SANX_STAT_DROPPED_CLOSED || !c->sent)) {
-		out_done(c);
-		n++;
-	}
 	while ((skb = skb_dequeue(&c->queue))) {
 		atomic_sub(skb->truesize, &c->queued);
 		kfree_skb(skb);
@@ -216,6 +224,37 @@ static void drop_waiting(struct sanx_carrier *c, enum sanx_stat why)
 	}
 	if (n)
 		sanx_stat_add(c->net, why, n);
+}
+
+/* Drop what waits for a connection that there will not be, or is over. */
+void sanx_carrier_purge(struct sanx_carrier *c)
+{
+	drop_queue(c, SANX_STAT_DROPPED_CLOSED);
+}
+
+/* Have the senders of what waits go on: it is not charged to them any more. */
+void sanx_carrier_orphan(struct sanx_carrier *c)
+{
+	struct sk_buff *skb;
+
+	spin_lock_bh(&c->queue.lock);
+	skb_queue_walk(&c->queue, skb)
+		skb_orphan(skb);
+	spin_unlock_bh(&c->queue.lock);
+}
+
+/*
+ * Drops what waits; and if the connection is over, what is in the stream in part.
+ * @why: as for drop_queue()
+ * Context: tx_mutex held.
+ */
+static void drop_waiting(struct sanx_carrier *c, enum sanx_stat why)
+{
+	if (c->out && (why == SANX_STAT_DROPPED_CLOSED || !c->sent)) {
+		out_done(c);
+		sanx_stat_add(c->net, why, 1);
+	}
+	drop_queue(c, why);
 }
 
 /*

@@ -70,7 +70,7 @@ void sanx_sock_ends(const struct sanx_sock *ss, struct sanx_endpoint *local,
 		return;
 	}
 	*local = *sanx_explicit_end(ss);
-	sanx_endpoint_explicit(remote, ss->sk->sk_type, 0, 0);
+	sanx_explicit_peer(ss, remote);
 }
 
 static bool is_v6(const struct sock *sk, const struct sanx_endpoint *remote)

@@ -13,7 +13,7 @@
  * options to its accounts, is there.  But it is in none of TCP's tables, has no port of
  * TCP's, and TCP never connects it or makes it listen: explicit_native has ops in place of
  * those that would.  What else of TCP it meets, as send() without a connection, finds it
- * closed.
+ * closed.  Those of datagrams have one of UDP's (explicit_dgram.c).
  */
 #include <linux/random.h>
 #include <linux/rhashtable.h>
@@ -51,6 +51,22 @@ static struct rhashtable *ports_of(const struct sanx_sock *ss)
 	return net_generic(sock_net(ss->sk), ports_id);
 }
 
+/**
+ * sanx_explicit_of() - find a socket by its port
+ * @net: the namespace
+ * @type: type of the socket
+ * @port: the port
+ *
+ * Context: under RCU.
+ * Return: its explicit part, or NULL.
+ */
+const struct sanx_explicit *sanx_explicit_of(struct net *net, u16 type, u32 port)
+{
+	const struct sanx_explicit_port key = { .nr = port, .type = type };
+
+	return rhashtable_lookup(net_generic(net, ports_id), &key, port_params);
+}
+
 static bool has_port(const struct sanx_sock *ss)
 {
 	return ss->explicit->port.nr;
@@ -64,11 +80,13 @@ static int take_port(struct sanx_sock *ss, u32 node, u32 port)
 
 	sock_owned_by_me(ss->sk);
 	ex->port.nr = port;
+	/* Before it can be found. */
+	sanx_endpoint_explicit(&ex->local, ex->port.type, node, port);
 	err = rhashtable_lookup_insert_fast(ports_of(ss), &ex->node, port_params);
-	if (!err)
-		sanx_endpoint_explicit(&ex->local, ex->port.type, node, port);
-	else
+	if (err) {
 		ex->port.nr = 0;
+		sanx_endpoint_explicit(&ex->local, ex->port.type, 0, 0);
+	}
 	return !err || err == -ENOMEM ? err : -EADDRINUSE;
 }
 
@@ -104,6 +122,12 @@ static int take_any_port(struct sanx_sock *ss, u32 node)
 			break;
 	}
 	return err;
+}
+
+/* Give a socket a port that has none.  Context and return value: as take_port(). */
+int sanx_explicit_autobind(struct sanx_sock *ss)
+{
+	return has_port(ss) ? 0 : take_any_port(ss, 0);
 }
 
 /*
@@ -178,7 +202,8 @@ static int bind_locked(struct sanx_sock *ss, u32 node, u32 port)
 	return err;
 }
 
-static int explicit_bind(struct socket *sock, struct sockaddr *uaddr, int len)
+/* proto_ops.bind */
+int sanx_explicit_bind(struct socket *sock, struct sockaddr *uaddr, int len)
 {
 	struct sock *sk = sock->sk;
 	u32 node, port;
@@ -210,7 +235,7 @@ static int explicit_listen(struct socket *sock, int backlog)
 	lock_sock(sk);
 	if (sock->state == SS_UNCONNECTED &&
 	    (sk->sk_state == TCP_CLOSE || sk->sk_state == TCP_LISTEN))
-		err = has_port(sanx_sk(sock)) ? 0 : take_any_port(sanx_sk(sock), 0);
+		err = sanx_explicit_autobind(sanx_sk(sock));
 	if (!err) {
 		WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
 		/* Pairs with READ_ONCE() of listens(): the table has it by its lock. */
@@ -289,7 +314,8 @@ static int explicit_release(struct socket *sock)
 	lock_sock(sk);
 	end_listening(ss);
 	give_port(ss);
-	sanx_prot_reset(sk);
+	if (sk->sk_type != SOCK_DGRAM)
+		sanx_prot_reset(sk);
 	release_sock(sk);
 	return inet_release(sock);
 }
@@ -308,6 +334,7 @@ int sanx_explicit_make(struct sanx_sock *ss, u16 type)
 
 	if (!ex)
 		return -ENOMEM;
+	ex->sk = ss->sk;
 	ex->port.type = type;
 	sanx_endpoint_explicit(&ex->local, type, 0, 0);
 	mutex_init(&ex->reading);
@@ -316,7 +343,8 @@ int sanx_explicit_make(struct sanx_sock *ss, u16 type)
 	ss->sk->sk_family = sanx_family_number();
 	ss->sk->sk_protocol = SANXPROTO_EXPLICIT;
 	ss->sk->sk_type = type;
-	sanx_prot_set(ss->sk);
+	if (type != SOCK_DGRAM)
+		sanx_prot_set(ss->sk);
 #ifndef SOCK_CUSTOM_SOCKOPT
 	/* The kernel refuses SO_ZEROCOPY, so MSG_ZEROCOPY alone asks for it. */
 	sock_set_flag(ss->sk, SOCK_ZEROCOPY);
@@ -332,6 +360,10 @@ int sanx_explicit_make(struct sanx_sock *ss, u16 type)
  */
 void sanx_explicit_graft(struct socket *sock)
 {
+	if (sock->sk->sk_type == SOCK_DGRAM) {
+		sanx_explicit_dgram_graft(sock);
+		return;
+	}
 	if (sanx_sk_records(sock->sk))
 		sock->ops = &sanx_seqpacket_ops;
 #ifdef SOCK_CUSTOM_SOCKOPT
@@ -389,7 +421,7 @@ int sanx_explicit_connect(struct sanx_sock *ss, struct sanx_endpoint *local,
 
 	if (!node && sanx_addr_node(&remote->addr))
 		return -ENETUNREACH;
-	err = has_port(ss) ? 0 : take_any_port(ss, 0);
+	err = sanx_explicit_autobind(ss);
 	if (err)
 		return err;
 	ss->ends = sk->sk_userlocks & SOCK_BINDPORT_LOCK ? SANX_ENDS_NAMED : SANX_ENDS_PORT;
@@ -472,7 +504,7 @@ static struct pernet_operations ports_net_ops = {
 int __init sanx_explicit_init(void)
 {
 	explicit_native = inet_stream_ops;
-	explicit_native.bind = explicit_bind;
+	explicit_native.bind = sanx_explicit_bind;
 	/* connect_explicit() leaves none. */
 	explicit_native.connect = sock_no_connect;
 	explicit_native.getname = explicit_getname;
@@ -481,6 +513,7 @@ int __init sanx_explicit_init(void)
 	explicit_native.sendmsg = explicit_sendmsg;
 	explicit_native.recvmsg = explicit_recvmsg;
 	explicit_native.release = explicit_release;
+	sanx_explicit_dgram_init();
 	return register_pernet_subsys(&ports_net_ops);
 }
 

@@ -98,8 +98,7 @@ void sanx_native_graft(struct socket *native, struct socket *sock,
 	struct sock *sk = native->sk;
 
 	native->sk = NULL;
-	if (test_bit(SOCK_SUPPORT_ZC, &native->flags))
-		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+	sock->flags |= native->flags & SANX_SOCK_FLAGS;
 	sock_graft(sk, sock);
 	/* ss->native now owns the reference of the ops' owner. */
 	native->ops = NULL;
@@ -123,7 +122,8 @@ static void drop_native(struct socket *native, struct file *shell)
 		sock_release(native);
 }
 
-static int create_stream(struct socket *native, struct socket *sock, bool explicit)
+/* Makes one that is not UDP's, but for sendmsg(). */
+static int create_own(struct socket *native, struct socket *sock, bool explicit)
 {
 	struct sanx_sock *ss = sanx_sock_alloc(native->sk, native->ops);
 
@@ -135,6 +135,9 @@ static int create_stream(struct socket *native, struct socket *sock, bool explic
 	}
 	sanx_native_graft(native, sock, ss);
 	sanx_socks_add(ss);
+	/* After it is counted: the namespace stops serving when there is no socket. */
+	if (sock->type == SOCK_DGRAM)
+		sanx_carriers_serve(sock_net(ss->sk));
 	return 0;
 }
 
@@ -143,17 +146,16 @@ static int native_protocol(int type, int protocol)
 {
 	int inet;
 
-	if (protocol == SANXPROTO_EXPLICIT)
-		return type == SOCK_STREAM || type == SOCK_SEQPACKET ? IPPROTO_TCP :
-								       -EPROTONOSUPPORT;
 	if (type == SOCK_STREAM)
 		inet = IPPROTO_TCP;
 	else if (type == SOCK_DGRAM)
 		inet = IPPROTO_UDP;
+	else if (type == SOCK_SEQPACKET && protocol == SANXPROTO_EXPLICIT)
+		inet = IPPROTO_TCP;
 	else
 		return -ESOCKTNOSUPPORT;
 	if (protocol != SANXPROTO_INET && protocol != SANXPROTO_INET6 &&
-	    protocol != inet)
+	    protocol != SANXPROTO_EXPLICIT && protocol != inet)
 		return -EPROTONOSUPPORT;
 	return inet;
 }
@@ -167,8 +169,8 @@ static int adopt(struct socket *native, struct socket *sock, struct file *shell,
 {
 	int err;
 
-	err = sock->type == SOCK_DGRAM ? sanx_dgram_adopt(native, sock) :
-					 create_stream(native, sock, explicit);
+	err = sock->type == SOCK_DGRAM && !explicit ? sanx_dgram_adopt(native, sock) :
+						      create_own(native, sock, explicit);
 	if (!err && shell)
 		sanx_label_later(native, sock->sk);
 	return err;

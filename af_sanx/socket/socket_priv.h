@@ -32,12 +32,20 @@ u16 sanx_family_number(void);
 
 /* explicit.c */
 
+/* A port of a namespace; each type of sockets has its own. */
+struct sanx_explicit_port {
+	u32	nr;
+	u32	type;
+};
+
 /**
  * struct sanx_explicit - what an explicit socket has (explicit.c)
  * @node: among the ports of the namespace while it has one
  * @port: by which; 0 until it has one, and of a socket that accept() returned: its listener
  *	has it.  The type of the socket is constant
+ * @sk: its sock
  * @local: its end, with that port.  Node 0 unless bind() named one.
+ * @peer: of datagrams, to which it is connected; explicit_dgram.c; 0 for none
  * @reading: held by who reads a record; seqpacket.c
  * @rcu: frees it, for lookups of ports
  *
@@ -45,11 +53,10 @@ u16 sanx_family_number(void);
  */
 struct sanx_explicit {
 	struct rhash_head	node;
-	struct {
-		u32	nr;
-		u32	type;
-	}			port;
+	struct sanx_explicit_port port;
+	struct sock		*sk;
 	struct sanx_endpoint	local;
+	u64			peer;
 	struct mutex		reading; /* guards: see seqpacket.c */
 	struct rcu_head		rcu;
 };
@@ -61,7 +68,10 @@ static inline bool sanx_sk_records(const struct sock *sk)
 }
 
 const struct sanx_endpoint *sanx_explicit_end(const struct sanx_sock *ss);
+const struct sanx_explicit *sanx_explicit_of(struct net *net, u16 type, u32 port);
 int sanx_explicit_make(struct sanx_sock *ss, u16 type);
+int sanx_explicit_autobind(struct sanx_sock *ss);
+int sanx_explicit_bind(struct socket *sock, struct sockaddr *uaddr, int len);
 int sanx_explicit_parse(const struct sock *sk, const struct sockaddr *uaddr, int len,
 			u32 *node, u32 *port);
 int sanx_explicit_fill(const struct sanx_endpoint *ep, struct sockaddr *uaddr);
@@ -74,6 +84,11 @@ int sanx_explicit_sol_socket(struct socket *sock, int optname, sockptr_t optval,
 			     unsigned int optlen);
 void sanx_explicit_forget(struct sanx_sock *ss);
 int sanx_explicit_error(enum sanx_fallback why);
+
+/* explicit_dgram.c */
+void sanx_explicit_peer(const struct sanx_sock *ss, struct sanx_endpoint *peer);
+void sanx_explicit_dgram_graft(struct socket *sock);
+void sanx_explicit_dgram_init(void);
 
 /* label.c */
 bool sanx_label_due(struct sock *sk);
@@ -101,6 +116,7 @@ extern const struct proto_ops sanx_stream6_ops;
 extern const struct proto_ops sanx_seqpacket_ops;
 extern const struct proto_ops *sanx_inet6_ops;
 struct sanx_sock *sanx_sk(struct socket *sock);
+int sanx_release(struct socket *sock);
 const struct proto_ops *sanx_native_ops(struct socket *sock);
 void sanx_sock_forget(struct socket *sock, struct sanx_sock *ss);
 int sanx_sock_ask(struct sanx_sock *ss, unsigned int cmd, int *answer);

@@ -408,7 +408,7 @@ static void release_linger(const struct sanx_sock *ss, struct sanx_conn *conn)
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
-static int sanx_release(struct socket *sock)
+int sanx_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct sanx_conn *conn;

@@ -21,6 +21,7 @@ struct in6_addr {
 #define AF_INET			2
 #define AF_INET6		10
 #define SOCK_STREAM		1
+#define SOCK_DGRAM		2
 #define IPPROTO_TCP		6
 #define INADDR_ANY		0
 #define IPV6_ADDR_ANY		0x0000
@@ -237,6 +238,7 @@ struct sock {
 	struct socket_wq	*sk_wq;
 	struct net		*sim_net;
 	refcount_t		sk_refcnt;
+	u16			sk_type;
 	int			sk_family;
 	int			sk_state;
 	int			sk_err;
@@ -245,6 +247,8 @@ struct sock {
 	int			sk_sndbuf;
 	int			sk_rcvbuf;
 	int			sk_rcvlowat;
+	atomic_t		sk_rmem_alloc;
+	refcount_t		sk_wmem_alloc;
 	unsigned long		sk_flags;
 	gfp_t			sk_allocation;
 	unsigned int		sk_max_ack_backlog;
@@ -267,6 +271,12 @@ struct sock {
 	void			(*sk_state_change)(struct sock *sk);
 	void			(*sk_error_report)(struct sock *sk);
 };
+
+/* The sock holds one itself. */
+static inline int sk_wmem_alloc_get(const struct sock *sk)
+{
+	return refcount_read(&sk->sk_wmem_alloc) - 1;
+}
 
 struct inet_sock {
 	struct sock	sk;
@@ -469,6 +479,8 @@ void skb_unlink(struct sk_buff *skb, struct sk_buff_head *q);
 struct sk_buff *skb_peek(const struct sk_buff_head *q);
 struct sk_buff *skb_dequeue(struct sk_buff_head *q);
 void skb_queue_purge(struct sk_buff_head *q);
+
+#define skb_queue_walk(q, skb)	list_for_each_entry(skb, &(q)->list, list)
 
 typedef struct { int unused; } seqlock_t;
 

@@ -192,6 +192,14 @@ static inline ssize_t strscpy(char *to, const char *from, size_t size)
 }
 
 u32 jhash(const void *key, u32 len, u32 seed);
+
+static inline u32 jhash_2words(u32 a, u32 b, u32 seed)
+{
+	u32 words[2] = { a, b };
+
+	return jhash(words, sizeof(words), seed);
+}
+
 void *bsearch(const void *key, const void *base, size_t n, size_t size,
 	      int (*cmp)(const void *a, const void *b));
 void sort(void *base, size_t n, size_t size,
