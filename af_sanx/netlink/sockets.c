@@ -81,6 +81,15 @@ static void view_conn(struct sock_view *v, struct sanx_conn *conn)
 		v->tx = sanx_conn_taken(conn);
 }
 
+/* An explicit datagram socket. */
+static void view_dgram(struct sock_view *v, const struct sock *sk)
+{
+	v->state = sanx_nl_tcp_state(READ_ONCE(sk->sk_state));
+	v->node = sanx_addr_node(&v->remote.addr);
+	v->rx = atomic_read(&sk->sk_rmem_alloc);
+	v->tx = sk_wmem_alloc_get(sk);
+}
+
 static void view_sock(struct sock_view *v, const struct sanx_sock *ss)
 {
 	struct sanx_conn *conn = sanx_sock_conn(ss);
@@ -94,6 +103,8 @@ static void view_sock(struct sock_view *v, const struct sanx_sock *ss)
 	sanx_sock_ends(ss, &v->local, &v->remote);
 	v->transport = "-";
 	v->state = "UNCONN";
+	if (sk->sk_type == SOCK_DGRAM)
+		view_dgram(v, sk);
 	if (READ_ONCE(sk->sk_state) != TCP_LISTEN)
 		return;
 	v->state = "LISTEN";

@@ -159,8 +159,16 @@ static const char *type_read(const struct nlattr **attr)
 {
 	struct in6_addr raw = nl_addr(attr[SANX_A_SOCKET_LOCAL_ADDR]);
 
-	return addr_is_explicit(&raw) &&
-	       nl_uint(attr[SANX_A_SOCKET_LOCAL_PORT]) == SOCK_SEQPACKET ? "seqpacket" : "stream";
+	if (!addr_is_explicit(&raw))
+		return "stream";
+	switch (nl_uint(attr[SANX_A_SOCKET_LOCAL_PORT])) {
+	case SOCK_SEQPACKET:
+		return "seqpacket";
+	case SOCK_DGRAM:
+		return "dgram";
+	default:
+		return "stream";
+	}
 }
 
 static u32 port_read(const struct nlattr *addr, const struct nlattr *port)
