@@ -71,6 +71,7 @@ contents() {
 	same libsanx-dev <<-END
 		644 /usr/include/linux/sanx.h
 		644 /usr/include/linux/sanx_netlink.h
+		644 /usr/share/doc/libsanx-dev/examples/datagrams.c
 		644 /usr/share/doc/libsanx-dev/examples/echo.c
 		644 /usr/share/doc/libsanx-dev/examples/explicit.c
 		644 /usr/share/doc/libsanx-dev/examples/records.c
