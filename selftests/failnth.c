@@ -475,25 +475,12 @@ static void ends(struct __test_metadata *_metadata, FIXTURE_DATA(stream) *self,
 }
 
 /* Who has no memory for the FIN loses it over TCP. */
-/* Over UDP and, in its place, loop: what send() took arrives. */
-SANX_TEST_OF("tcp loop", datagrams)
+/* Return: a socket of datagrams. */
+static int make_sender(struct __test_metadata *_metadata, int family, int protocol)
 {
-	int protocol = variant->family == AF_INET6 ? SANXPROTO_INET6 : SANXPROTO_INET;
-	int family = variant->client ? node_family() : variant->family;
-	static const size_t sizes[] = { 100, 20000 };
-	int receiver, made, sender = -1;
-	static char buf[20000];
+	int made, sender = -1;
 	struct faults f = {};
-	struct address a;
 
-	begin(_metadata, self, variant);
-	if (!variant->client)
-		protocol = 0;
-	receiver = rc(socket(family, SOCK_DGRAM, protocol));
-	ASSERT_LE(0, receiver);
-	address_make(&a, variant_address(variant), 0);
-	ASSERT_EQ(0, rc(bind(receiver, &a.sa, a.len)));
-	ASSERT_EQ(0, local_address(receiver, &a));
 	while (fault_next(&f)) {
 		made = FAULT(&f, socket(family, SOCK_DGRAM, protocol));
 		EXPECT_TRUE(made >= 0 || no_socket(made));
@@ -503,9 +490,18 @@ SANX_TEST_OF("tcp loop", datagrams)
 		sender = made;
 	}
 	EXPECT_EQ(0, fault_report(&f, "socket of datagrams"));
-	ASSERT_EQ(0, rc(connect(sender, &a.sa, a.len)));
+	return sender;
+}
+
+/* What send() took arrives. */
+static void send_datagrams(struct __test_metadata *_metadata, int sender, int receiver)
+{
+	static const size_t sizes[] = { 100, 20000 };
+	static char buf[20000];
+
 	for (int i = 0; i < ARRAY_SIZE(sizes); i++) {
-		memset(&f, 0, sizeof(f));
+		struct faults f = {};
+
 		while (fault_next(&f)) {
 			ssize_t n = FAULT(&f, send(sender, buf, sizes[i], 0));
 
@@ -519,7 +515,48 @@ SANX_TEST_OF("tcp loop", datagrams)
 	}
 	close(sender);
 	close(receiver);
-	finish(_metadata, self, variant, &f, "datagrams");
+}
+
+/* Over UDP and, in its place, loop. */
+SANX_TEST_OF("tcp loop", datagrams)
+{
+	int protocol = variant->family == AF_INET6 ? SANXPROTO_INET6 : SANXPROTO_INET;
+	int family = variant->client ? node_family() : variant->family;
+	int receiver, sender;
+	struct address a;
+
+	begin(_metadata, self, variant);
+	if (!variant->client)
+		protocol = 0;
+	receiver = rc(socket(family, SOCK_DGRAM, protocol));
+	ASSERT_LE(0, receiver);
+	address_make(&a, variant_address(variant), 0);
+	ASSERT_EQ(0, rc(bind(receiver, &a.sa, a.len)));
+	ASSERT_EQ(0, local_address(receiver, &a));
+	sender = make_sender(_metadata, family, protocol);
+	ASSERT_EQ(0, rc(connect(sender, &a.sa, a.len)));
+	send_datagrams(_metadata, sender, receiver);
+	check_pair(_metadata, self, variant);
+	end_faults(_metadata, variant);
+}
+
+/* Those of explicit sockets, which may need an implicit connection. */
+SANX_TEST_OF("loop verbs", explicit_datagrams)
+{
+	bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
+	int receiver, sender;
+	struct address a;
+
+	begin(_metadata, self, variant);
+	address_make(&a, loop ? "node:0" : "node:1", 0);
+	receiver = rc(node_socket(true, FAMILY_EXPLICIT, SOCK_DGRAM));
+	ASSERT_EQ(0, rc(bind(receiver, &a.sa, a.len)));
+	ASSERT_EQ(0, local_address(receiver, &a));
+	sender = make_sender(_metadata, node_family(), SANXPROTO_EXPLICIT);
+	ASSERT_EQ(0, rc(connect(sender, &a.sa, a.len)));
+	send_datagrams(_metadata, sender, receiver);
+	check_pair(_metadata, self, variant);
+	end_faults(_metadata, variant);
 }
 
 SANX_TEST_OF("loop verbs", shutdown)

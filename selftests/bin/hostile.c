@@ -58,6 +58,8 @@
 #define LATE_PORT	5007	/* an echo that begins when there is READ_FILE */
 #define PACKET_PORT	5008	/* of explicit sockets of records, which are answered */
 #define NO_PORT		5009
+/* An explicit socket of datagrams: the answers go by the first implicit connection. */
+#define MESSAGE_FROM	0x40000000
 /*
  * A datagram socket that sends back what it gets, and a port to which the answers go by the
  * first of the implicit connections (carrier_nr()).
@@ -222,6 +224,16 @@ struct record {
 	bool breaks;
 };
 
+/*
+ * A datagram between explicit sockets, from @node to @to_node, from @port to @to_port; with -1
+ * for 0, and 0 for what is right.  @type and @to_type are UDP's ports, @foreign that the source is
+ * another address, and @empty that there is no payload.
+ */
+struct message {
+	int node, port, type, to_node, to_port, to_type, gso;
+	bool foreign, empty;
+};
+
 /* A record of SOCK_SEQPACKET: as its header says; @bytes: how many are behind it. */
 struct packet {
 	__u32 len, flags, bytes;
@@ -236,6 +248,7 @@ struct test {
 	struct write write;
 	struct record record;
 	struct packet packet;
+	struct message message;
 	struct frame frames[8];
 };
 
@@ -840,31 +853,95 @@ static size_t put_record(char *buf, const struct record *r)
 	return 8 + len;
 }
 
-/* A datagram, and behind it a good one, which is answered; or the connection is reset. */
-static const char *try_record(const struct test *t)
+/* Asks for an implicit connection.  Return: "open", or what came of it. */
+static const char *open_implicit(int number)
 {
-	static const struct record good;
 	struct request r = good_open;
-	const struct wire_header *h;
-	struct frame f = { .type = DATA, .conn = ID };
-	char body[SLOT];
-	const char *word;
 
 	if (!link_up(&good_hello))
 		return "rejected";
-	r.sport = t->record.sport ?: 1;
+	r.sport = number;
 	r.dport = 0;
 	post_open(&r);
-	word = open_answer();
-	if (strcmp(word, "open"))
-		return word;
-	f.len = put_record(body, &t->record);
-	if (!t->record.breaks)
-		f.len += put_record(body + f.len, &good);
-	f.count = f.len;
+	return open_answer();
+}
+
+/* Sends bytes in the stream.  Return: whether they were answered. */
+static const char *post_bytes(const char *body, size_t len)
+{
+	struct frame f = { .type = DATA, .conn = ID, .len = len, .count = len };
+	const struct wire_header *h;
+	const char *word;
+
 	post(&f, body);
 	h = await(DATA, CLOSE, &word);
 	return !h ? word : h->type == CLOSE ? "reset" : "answered";
+}
+
+/* A datagram, and behind it a good one, which is answered; or the connection is reset. */
+static const char *try_record(const struct test *t)
+{
+	const char *word = open_implicit(t->record.sport ?: 1);
+	static const struct record good;
+	char body[SLOT];
+	size_t len;
+
+	if (strcmp(word, "open"))
+		return word;
+	len = put_record(body, &t->record);
+	if (!t->record.breaks)
+		len += put_record(body + len, &good);
+	return post_bytes(body, len);
+}
+
+static int or_else(int value, int otherwise)
+{
+	return value < 0 ? 0 : value ?: otherwise;
+}
+
+/* The address of an explicit end. */
+static void put_end(char *to, int port, int node)
+{
+	__u32 words[4] = { htonl(0x01000000), 0, htonl(port), htonl(node) };
+
+	memcpy(to, words, sizeof(words));
+}
+
+/* Return: its bytes. */
+static size_t put_message(char *buf, const struct message *m)
+{
+	const int payload = m->empty ? 0 : 8, len = 48 + payload;
+	__u32 head = htole32(len);
+	__u16 half[] = { htole16(m->gso), 0 };
+	__u8 ip[8] = { 0x60, 0, 0, 0, 0, 8 + payload, 17, 64 };
+	__u16 udp[4] = { htons(or_else(m->type, SOCK_DGRAM)),
+			 htons(or_else(m->to_type, SOCK_DGRAM)), htons(8 + payload) };
+
+	memcpy(buf, &head, 4);
+	memcpy(buf + 4, half, 4);
+	memcpy(buf + 8, ip, 8);
+	put_end(buf + 16, or_else(m->port, MESSAGE_FROM), or_else(m->node, US));
+	if (m->foreign)
+		buf[23] = 1;
+	put_end(buf + 32, or_else(m->to_port, PACKET_PORT), or_else(m->to_node, THEM));
+	memcpy(buf + 48, udp, 8);
+	memcpy(buf + 56, "hello..", payload);
+	return 8 + len;
+}
+
+/* Likewise, between explicit sockets. */
+static const char *try_message(const struct test *t)
+{
+	const char *word = open_implicit(1);
+	static const struct message good;
+	char body[SLOT];
+	size_t len;
+
+	if (strcmp(word, "open"))
+		return word;
+	len = put_message(body, &t->message);
+	len += put_message(body + len, &good);
+	return post_bytes(body, len);
 }
 
 /* An end of an explicit socket. */
@@ -1932,6 +2009,7 @@ static void obey(const char *ours)
 #define GOOD_ANSWER	{ MAGIC, VERSION, 0, US, THEM, RECVS, 256, 0, 99 }
 #define FRAME(...)	{ __VA_ARGS__ }
 #define RECORD(name, ...) { "record-" name, try_record, .record = { __VA_ARGS__ } }
+#define MESSAGE(name, ...) { "message-" name, try_message, .message = { __VA_ARGS__ } }
 #define PACKET(name, ...) { "packet-" name, try_packet, .packet = { __VA_ARGS__ } }
 #define LINK(name, ...)	{ name, try_frames, .frames = { __VA_ARGS__ } }
 #define CONN(name, ...)	{ name, try_conn, .frames = { __VA_ARGS__ } }
@@ -2208,6 +2286,19 @@ static const struct test tests[] = {
 	PACKET("flags", 5, 2, 5),
 	PACKET("cut", 6, 0, 5),
 	PACKET("no-header", 0, 0, -1),
+
+	MESSAGE("good", 0),
+	MESSAGE("no-source-port", .port = -1),
+	MESSAGE("no-port", .to_port = -1),
+	MESSAGE("another-type", .type = SOCK_STREAM),
+	MESSAGE("to-another-type", .to_type = SOCK_STREAM),
+	MESSAGE("parts", .gso = 4),
+	MESSAGE("foreign-source", .foreign = true),
+	MESSAGE("refusal", .type = -1, .empty = true),
+	MESSAGE("refusal-with-bytes", .type = -1),
+	MESSAGE("nobody", .to_port = NO_PORT),
+	MESSAGE("another-node", .node = 9),
+	MESSAGE("to-another-node", .to_node = 9),
 };
 
 /* The other way round: what the node at the other end gets when it asks. */

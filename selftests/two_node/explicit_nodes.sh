@@ -67,6 +67,15 @@ examples() {
 	is "the example of records: its sockets are shown" \
 		"$(lab run 1 'sanxctl -j socket show sport 80001' </dev/null | jq -r '.[].type' | sort -u)" \
 		"seqpacket"
+	background 1 "$BIN/example-datagrams 80002"
+	eventually 60 "lab run 1 'sanxctl socket show sport 80002 | grep -q UNCONN' </dev/null"
+	is "the example of datagrams" "$(node2 "echo hello | $BIN/example-datagrams 1 80002" </dev/null |
+		sed -E 's/[0-9]{7,}/N/')" "6 bytes of node 2, port N"
+	is "the example of datagrams: its socket is shown" \
+		"$(lab run 1 'sanxctl -j socket show sport 80002' </dev/null | jq -r '.[].type')" dgram
+	is "the example of datagrams: nobody has the port" \
+		"$(node2 "echo hello | $BIN/example-datagrams 1 80003" </dev/null 2>&1)" \
+		"example-datagrams: recv: Connection refused"
 }
 
 # shown N WORDS: what sanxctl says of node N's sockets, the numbers left out that vary.
@@ -118,7 +127,7 @@ renumbered() {
 	check "the listener is found by its new one" peer 2 connect node:11 $PORT both 1000000 shut end
 }
 
-plan 26
+plan 29
 load_verbs
 nodemap_std
 WIRE=conns_verbs SHOWN=verbs

@@ -229,6 +229,21 @@ packet-flags		reset		1
 packet-cut		reset		0
 packet-no-header	reset		0
 '
+# Datagrams between explicit sockets.
+MESSAGES='
+message-good			answered	0
+message-no-source-port		answered	1
+message-no-port			answered	1
+message-another-type		answered	1
+message-to-another-type		answered	1
+message-parts			answered	1
+message-foreign-source		answered	1
+message-refusal			answered	0
+message-refusal-with-bytes	answered	1
+message-nobody			answered	0
+message-another-node		answered	0
+message-to-another-node		answered	0
+'
 PACKETS_TOLD='
 example-records: a client has gone: Connection reset by peer
 example-records: a client has gone: Protocol error
@@ -435,6 +450,15 @@ packets() {
 		"$(sed '/^$/d' <<<"$PACKETS_TOLD")"
 }
 
+messages() {
+	background 1 "exec $BIN/example-datagrams 5008"
+	eventually 60 "lab run 1 'sanxctl socket show sport 5008 | grep -q UNCONN' </dev/null"
+	remember 1
+	while read -r name word count; do try "$name" "$word" "$count"; done <<<"$MESSAGES"
+	is "messages: those from and to other nodes are counted" "$(moved 1 dropped_denied)" 2
+	is "messages: the server hears of none" "$(stop "$LAST"; cat "$LAST_LOG")" ""
+}
+
 records() {
 	background 1 "exec $BIN/datagrams serve 0.0.0.0 5090"
 	says "$LAST_LOG" ready
@@ -550,9 +574,10 @@ others_work() {
 CASES=$(sed '/^$/d' <<<"$CASES")
 RECORDS=$(sed '/^$/d' <<<"$RECORDS")
 PACKETS=$(sed '/^$/d' <<<"$PACKETS")
+MESSAGES=$(sed '/^$/d' <<<"$MESSAGES")
 SERVES=$(sed '/^$/d' <<<"$SERVES")
 plan $(($(wc -l <<<"$CASES") + $(wc -l <<<"$RECORDS") + $(wc -l <<<"$PACKETS") +
-	$(wc -l <<<"$SERVES") + 51))
+	$(wc -l <<<"$MESSAGES") + $(wc -l <<<"$SERVES") + 53))
 is "every case is tried" "$("$HOSTILE" list)" "$(cut -f1 <<<"$CASES")
 answer-behind
 mute
@@ -564,7 +589,8 @@ crowd
 half-open
 setups
 $(cut -f1 <<<"$RECORDS")
-$(cut -f1 <<<"$PACKETS")"
+$(cut -f1 <<<"$PACKETS")
+$(cut -f1 <<<"$MESSAGES")"
 is "every case of a listener is tried" "$("$HOSTILE" serves)" "$(cut -f1 <<<"$SERVES")"
 bring_up
 ERRORS=$(errors)
@@ -576,6 +602,7 @@ while read -r name word count; do
 	*) try "$name" "$word" "$count" ;;
 	esac
 done <<<"$CASES"
+messages
 records
 packets
 unconfirmed
