@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Datagrams between nodes: what goes by an implicit connection arrives as it was sent, once,
- * where it was sent to, or never.  Nothing is lost where nothing is disturbed.
+ * where it was sent to, or never.  Nothing is lost where nothing is disturbed.  Those between the
+ * same two explicit sockets keep their order.
  *
  * arrive.c is not here: what has come is checked in its place.
  */
@@ -17,6 +18,8 @@
 #define MOST	100000U
 #define TALK	90000U
 #define LARGEST	DGRAM_LEN_MAX
+/* Sockets of a node. */
+#define PORTS	64U
 
 /**
  * enum fate - what is known of a datagram
@@ -36,10 +39,13 @@ struct head {
 	u32	len;
 	u32	from;
 	u32	to;
+	u32	port;
 };
 
 static u8 fates[MOST];
 static u32 next_number;
+/* By sender, receiver and the sender's port: what may come next, at least. */
+static u32 due[SIM_NODES + 1][SIM_NODES + 1][PORTS + 1];
 /* By node: tasks that send, sockets, and whether they are to end. */
 static unsigned int running[SIM_NODES + 1];
 static bool stop[SIM_NODES + 1];
@@ -74,14 +80,13 @@ static u16 size_of_parts(u32 number)
 	return number % 5 ? 0 : number;
 }
 
-static void fill(u8 *buf, u32 number, u32 len, u32 from, u32 to)
+static void fill(u8 *buf, const struct head *h)
 {
-	struct head h = { number, len, from, to };
 	u32 i;
 
-	for (i = sizeof(h); i < len; i++)
-		buf[i] = byte(h.number, i);
-	memcpy(buf, &h, sizeof(h));
+	for (i = sizeof(*h); i < h->len; i++)
+		buf[i] = byte(h->number, i);
+	memcpy(buf, h, sizeof(*h));
 }
 
 /* Copies between a packet and @buf. */
@@ -107,7 +112,8 @@ static u32 draw_len(void)
 	return DGRAM_LEN_MIN + sim_rnd(most - DGRAM_LEN_MIN + 1);
 }
 
-static struct sk_buff *packet(u32 from, u32 to, u32 *number)
+/* @h: its ends are set; the rest is set here */
+static struct sk_buff *packet(struct head *h)
 {
 	static u8 buf[LARGEST];
 	u32 len = draw_len(), linear = min_t(u32, len, 1 + sim_rnd(4096));
@@ -121,11 +127,22 @@ static struct sk_buff *packet(u32 from, u32 to, u32 *number)
 	skb_put(skb, linear);
 	skb->data_len = len - linear;
 	skb->len = len;
-	*number = next_number++;
-	skb_shinfo(skb)->gso_size = size_of_parts(*number);
-	fill(buf, *number, len, from, to);
+	h->number = next_number++;
+	h->len = len;
+	skb_shinfo(skb)->gso_size = size_of_parts(h->number);
+	fill(buf, h);
 	copy(skb, buf, false);
 	return skb;
+}
+
+static void check_order(const struct head *h)
+{
+	u32 *at = &due[h->from][h->to][h->port];
+
+	sim_assert(h->port && h->port <= PORTS);
+	if (sim_plan.explicit && h->number < *at)
+		sim_fail("datagram %u came behind a later one", h->number);
+	*at = h->number + 1;
 }
 
 void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size)
@@ -146,6 +163,7 @@ void sanx_dgram_arrive(struct sanx_carrier *c, struct sk_buff *skb, u16 gso_size
 	if (fates[h.number] != SENT)
 		sim_fail("datagram %u came twice", h.number);
 	fates[h.number] = CAME;
+	check_order(&h);
 	sim_note_text("datagram %u came", h.number);
 	reached[h.from][h.to] = true;
 	sim_counts.dgrams++;
@@ -165,38 +183,38 @@ static struct sanx_carrier *carrier_for(struct net *net, const struct sanx_dgram
 	return IS_ERR(c) ? NULL : c;
 }
 
-static void set_ends(struct sanx_dgram *d, u32 from, u32 to)
+static void set_ends(struct sanx_dgram *d, const struct head *h)
 {
 	struct sanx_endpoint ep;
 
 	if (!sim_plan.explicit) {
-		sim_addr(&d->dest.daddr, to);
-		sim_addr(&d->route.saddr, from);
+		sim_addr(&d->dest.daddr, h->to);
+		sim_addr(&d->route.saddr, h->from);
 		return;
 	}
-	sanx_endpoint_explicit(&ep, SOCK_DGRAM, from, 1 + sim_rnd(64));
+	sanx_endpoint_explicit(&ep, SOCK_DGRAM, h->from, h->port);
 	d->route.saddr = ep.addr;
-	sanx_endpoint_explicit(&ep, SOCK_DGRAM, to, 1);
+	sanx_endpoint_explicit(&ep, SOCK_DGRAM, h->to, 1);
 	d->dest.daddr = ep.addr;
 }
 
 static void send_one(struct net *net, u32 to)
 {
+	struct head h = { .from = net->id, .to = to, .port = 1 + sim_rnd(PORTS) };
 	struct sanx_dgram d = {
-		.route.peer = to, .v4 = !sim_plan.explicit, .sport = htons(1 + sim_rnd(64)),
+		.route.peer = to, .v4 = !sim_plan.explicit, .sport = htons(h.port),
 		.dport = htons(1),
 	};
 	struct sanx_carrier *c;
 	struct sk_buff *skb;
-	u32 number;
 
 	/* Others may be about to send as well. */
 	if (next_number >= MOST - SIM_NODES)
 		return;
-	set_ends(&d, net->id, to);
+	set_ends(&d, &h);
 	if (!sim_plan.explicit && !sanx_carrier_there(net, &d))
 		return;
-	skb = packet(net->id, to, &number);
+	skb = packet(&h);
 	if (!skb)
 		return;
 	c = carrier_for(net, &d);
@@ -204,7 +222,7 @@ static void send_one(struct net *net, u32 to)
 		kfree_skb(skb);
 		return;
 	}
-	fates[number] = SENT;
+	fates[h.number] = SENT;
 	sanx_carrier_send(c, skb);
 	sanx_carrier_put(c);
 }
@@ -339,6 +357,7 @@ void sim_dgrams_start(void)
 
 	next_number = 0;
 	memset(fates, UNSENT, sizeof(fates));
+	memset(due, 0, sizeof(due));
 	ending = false;
 	for (i = 1; i <= sim_plan.nodes; i++)
 		sim_dgrams_boot(i);
