@@ -38,6 +38,7 @@
 
 /* No node map of the tests has it. */
 #define NO_NODE		4242
+#define SILENT_HOST	"10.77.0.99"
 
 FIXTURE_VARIANT(dgram)
 {
@@ -417,6 +418,36 @@ MESSAGE_TEST(waits)
 	ASSERT_EQ(0, connect_to(self->a, &self->at_b));
 	ASSERT_EQ(0, rc(shutdown(self->a, SHUT_WR)));
 	EXPECT_EQ(-EPIPE, rc(send(self->a, "x", 1, MSG_NOSIGNAL)));
+}
+
+/*
+ * A node of the map that nobody has: its datagrams wait, but they do not keep the socket from
+ * others for longer than a moment.
+ */
+MESSAGE_TEST(silent_node)
+{
+	static char buf[1000];
+	const struct node_entry silent = { .addr = SILENT_HOST, .id = NO_NODE };
+	struct sockaddr_sanx sx = address_of(NO_NODE, 1);
+	long n, sent = 0;
+
+	if (variant->stat == SANX_A_STATS_DGRAMS_LOOP) {
+		/* There is no way to another one. */
+		EXPECT_EQ(-ENETUNREACH, send_to(self->a, &sx, "x", 1));
+		return;
+	}
+	ASSERT_EQ(0, node_map_add(&silent));
+	ASSERT_EQ(0, set_option(self->a, SOL_SOCKET, SO_SNDBUF, 8192));
+	while ((n = rc(sendto(self->a, buf, sizeof(buf), MSG_DONTWAIT, (struct sockaddr *)&sx,
+			      sizeof(sx)))) > 0)
+		sent++;
+	EXPECT_EQ(-EAGAIN, n);
+	EXPECT_LT(0, sent);
+	EXPECT_EQ(POLLOUT, poll_one(self->a, POLLOUT, SOON));
+	check_message(_metadata, self->a, self->b, &self->at_b);
+	/* They still wait. */
+	EXPECT_EQ(0, stat_since(&self->before, SANX_A_STATS_DROPPED_CLOSED));
+	EXPECT_EQ(0, node_map_del(SILENT_HOST));
 }
 
 /* What the receiver has no room for is dropped, counted, and the sender goes on. */
