@@ -145,6 +145,7 @@ bool sanx_dgram_takes(const struct sanx_dgram *d, struct net *net, bool *gro);
 bool sanx_dgram_deliver(const struct sanx_dgram *d, struct net *net, bool gro,
 			struct sk_buff_head *list);
 void sanx_dgram_count(const struct sanx_dgram *d, struct net *net, int field);
+int sanx_dgram_enqueue(struct sock *rsk, struct sk_buff *skb);
 
 /* explicit.c */
 void sanx_dgram_set_ops(const struct sanx_dgram_ops *ops);

@@ -41,8 +41,6 @@ static void get_ends(const struct sanx_dgram *d, struct sanx_endpoint *from,
 /* As queue() of receiver.c; a filter of the socket sees the payload, as over AF_UNIX. */
 static void queue(struct sock *rsk, struct sk_buff *skb)
 {
-	int err;
-
 	if (READ_ONCE(rsk->sk_flags) & SK_FLAGS_TIMESTAMP)
 		__net_timestamp(skb);
 	__skb_pull(skb, DGRAM_HEADERS_V6);
@@ -51,12 +49,7 @@ static void queue(struct sock *rsk, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	err = __udp_enqueue_schedule_skb(rsk, skb);
-	if (!err)
-		return;
-	sanx_stat_add(sock_net(rsk), err == -ENOMEM ? SANX_STAT_DROPPED_FULL :
-						      SANX_STAT_DROPPED_MEMORY, 1);
-	kfree_skb(skb);
+	sanx_dgram_enqueue(rsk, skb);
 }
 
 /*

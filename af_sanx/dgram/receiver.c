@@ -145,14 +145,27 @@ static struct net_device *device(struct net *net, const struct sanx_dgram *d)
 }
 
 /*
- * Counts a datagram that is not queued, as __udp_queue_rcv_skb().
- * @err: -ENOMEM if the receiver has no room, else UDP as a whole has no memory
+ * Put a datagram into the queue of its receiver, from its payload on.
+ * @skb: taken over
+ * Return: 0; -ENOMEM if the receiver has no room; else UDP as a whole has no memory.
  */
+int sanx_dgram_enqueue(struct sock *rsk, struct sk_buff *skb)
+{
+	int err = __udp_enqueue_schedule_skb(rsk, skb);
+
+	if (!err)
+		return 0;
+	sanx_stat_add(sock_net(rsk), err == -ENOMEM ? SANX_STAT_DROPPED_FULL :
+						      SANX_STAT_DROPPED_MEMORY, 1);
+	kfree_skb(skb);
+	return err;
+}
+
+/* As __udp_queue_rcv_skb().  @err: of sanx_dgram_enqueue() */
 static void count_dropped(const struct sanx_dgram *d, struct net *net, int err)
 {
 	bool full = err == -ENOMEM;
 
-	sanx_stat_add(net, full ? SANX_STAT_DROPPED_FULL : SANX_STAT_DROPPED_MEMORY, 1);
 	sanx_dgram_count(d, net, full ? UDP_MIB_RCVBUFERRORS : UDP_MIB_MEMERRORS);
 	sanx_dgram_count(d, net, UDP_MIB_INERRORS);
 }
@@ -179,11 +192,9 @@ static void queue(struct sock *rsk, const struct sanx_dgram *d,
 	set_pktinfo(rsk, d, skb);
 	if (connected(rsk, d))
 		sk_incoming_cpu_update(rsk);
-	err = __udp_enqueue_schedule_skb(rsk, skb);
-	if (!err)
-		return;
-	count_dropped(d, sock_net(rsk), err);
-	kfree_skb(skb);
+	err = sanx_dgram_enqueue(rsk, skb);
+	if (err)
+		count_dropped(d, sock_net(rsk), err);
 }
 
 /**
