@@ -334,19 +334,28 @@ SANX_TEST(uring_send)
 	sends(_metadata, self, variant, send_uring, 60000, "send by io_uring");
 }
 
+/* Binds an explicit socket.  Return: its address, by which the variant's way leads there. */
+static struct address bind_explicit(struct __test_metadata *_metadata,
+				    const FIXTURE_VARIANT(stream) *variant, int fd)
+{
+	bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
+	struct address a;
+
+	address_make(&a, loop ? "node:0" : "node:1", 0);
+	EXPECT_EQ(0, rc(bind(fd, &a.sa, a.len)));
+	EXPECT_EQ(0, local_address(fd, &a));
+	return a;
+}
+
 /* A connection of explicit sockets of records, which may need a new link for it. */
 static void record_pair(struct __test_metadata *_metadata,
 			const FIXTURE_VARIANT(stream) *variant, int end[2])
 {
-	bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
 	int l = rc(node_socket(true, FAMILY_EXPLICIT, SOCK_SEQPACKET));
+	struct address a = bind_explicit(_metadata, variant, l);
 	long until = now_ms() + SOON;
-	struct address a;
 
-	address_make(&a, loop ? "node:0" : "node:1", 0);
-	ASSERT_EQ(0, rc(bind(l, &a.sa, a.len)));
 	ASSERT_EQ(0, rc(listen(l, 1)));
-	ASSERT_EQ(0, local_address(l, &a));
 	end[0] = rc(node_socket(true, FAMILY_EXPLICIT, SOCK_SEQPACKET));
 	while (rc(connect(end[0], &a.sa, a.len)) == -ENETUNREACH) {
 		ASSERT_GT(until, now_ms());
@@ -474,7 +483,6 @@ static void ends(struct __test_metadata *_metadata, FIXTURE_DATA(stream) *self,
 	finish(_metadata, self, variant, &f, name);
 }
 
-/* Who has no memory for the FIN loses it over TCP. */
 /* Return: a socket of datagrams. */
 static int make_sender(struct __test_metadata *_metadata, int family, int protocol)
 {
@@ -543,15 +551,12 @@ SANX_TEST_OF("tcp loop", datagrams)
 /* Those of explicit sockets, which may need an implicit connection. */
 SANX_TEST_OF("loop verbs", explicit_datagrams)
 {
-	bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
 	int receiver, sender;
 	struct address a;
 
 	begin(_metadata, self, variant);
-	address_make(&a, loop ? "node:0" : "node:1", 0);
 	receiver = rc(node_socket(true, FAMILY_EXPLICIT, SOCK_DGRAM));
-	ASSERT_EQ(0, rc(bind(receiver, &a.sa, a.len)));
-	ASSERT_EQ(0, local_address(receiver, &a));
+	a = bind_explicit(_metadata, variant, receiver);
 	sender = make_sender(_metadata, node_family(), SANXPROTO_EXPLICIT);
 	ASSERT_EQ(0, rc(connect(sender, &a.sa, a.len)));
 	send_datagrams(_metadata, sender, receiver);
@@ -559,6 +564,7 @@ SANX_TEST_OF("loop verbs", explicit_datagrams)
 	end_faults(_metadata, variant);
 }
 
+/* Who has no memory for the FIN loses it over TCP. */
 SANX_TEST_OF("loop verbs", shutdown)
 {
 	ends(_metadata, self, variant, false, "shutdown");
