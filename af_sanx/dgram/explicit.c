@@ -15,7 +15,6 @@
  */
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
-#include <net/udp.h>
 
 #include "config/config.h"
 #include "conn/conn.h"

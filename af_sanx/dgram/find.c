@@ -2,8 +2,8 @@
 /*
  * Which implicit connection does a datagram take?
  *
- * One of UDP takes one that carries now, or none.  One of an explicit socket may also wait for
- * one that opens, or is to have another link.
+ * A datagram of UDP takes a connection that carries now, or none.  A datagram of an explicit
+ * socket may also wait for a connection that opens, or that has lost its link.
  */
 #include <linux/jhash.h>
 
@@ -49,12 +49,12 @@ static struct sanx_carrier *carrier_find(struct carriers *all, u32 peer, u32 nr,
 }
 
 /**
- * enum fit - how well does one do for a datagram that has no other way?
- * @FIT_NONE: there is none
- * @FIT_RESTS: it takes none
- * @FIT_THEIRS: it takes datagrams, perhaps later, and the peer has asked for it
- * @FIT_OURS: likewise, and this node has.  If there are both, all go by this one, so that none
- *	overtakes another
+ * enum fit - how well does a connection do for a datagram that has no other way?
+ * @FIT_NONE: there is no connection
+ * @FIT_RESTS: the peer does not want one
+ * @FIT_THEIRS: it takes datagrams, perhaps later; the peer has asked for it
+ * @FIT_OURS: likewise; this node has asked for it.  If there are both, all datagrams go by this
+ *	one, so that none overtakes another
  */
 enum fit {
 	FIT_NONE,
