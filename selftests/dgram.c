@@ -220,13 +220,8 @@ static void check_ways(struct __test_metadata *_metadata,
 		       const FIXTURE_DATA(dgram) *self,
 		       const FIXTURE_VARIANT(dgram) *variant, int ours, int udp)
 {
-	int way = own_stat(variant);
-	struct node_stats now;
-
-	node_stats(&now);
-	EXPECT_EQ(ours, (int)(now.v[way] - self->before.v[way]));
-	EXPECT_EQ(udp, (int)(now.v[SANX_A_STATS_DGRAMS_UDP] -
-			     self->before.v[SANX_A_STATS_DGRAMS_UDP]));
+	EXPECT_EQ(ours, (int)node_stat_since(&self->before, own_stat(variant)));
+	EXPECT_EQ(udp, (int)node_stat_since(&self->before, SANX_A_STATS_DGRAMS_UDP));
 }
 
 /* All @n datagrams of the sender took the variant's way. */
@@ -502,10 +497,8 @@ DGRAM_TEST(full)
 	if (CMSG_FIRSTHDR(&msg) && ctl.cmsg.cmsg_type == SO_RXQ_OVFL)
 		lost = *(int *)CMSG_DATA(&ctl.cmsg);
 	EXPECT_EQ(sent - got, lost);
-	node_stats(&now);
 	EXPECT_EQ(is_ours(variant) ? lost : 0,
-		  (int)(now.v[SANX_A_STATS_DROPPED_FULL] -
-			self->before.v[SANX_A_STATS_DROPPED_FULL]));
+		  (int)node_stat_since(&self->before, SANX_A_STATS_DROPPED_FULL));
 	check_way(_metadata, self, variant, sent + 1);
 }
 

@@ -103,14 +103,6 @@ static struct sockaddr_sanx own_address(int fd)
 	return local_address(fd, &a) ? (struct sockaddr_sanx){} : a.sx;
 }
 
-static long stat_since(const struct node_stats *before, int stat)
-{
-	struct node_stats now;
-
-	node_stats(&now);
-	return now.v[stat] - before->v[stat];
-}
-
 static long send_to(int fd, const struct sockaddr_sanx *sx, const void *buf, size_t len)
 {
 	return rc(sendto(fd, buf, len, MSG_NOSIGNAL, (const struct sockaddr *)sx, sizeof(*sx)));
@@ -189,8 +181,8 @@ MESSAGE_TEST(lengths)
 		check_message(_metadata, self->b, self->a, &from.sx);
 	}
 	EXPECT_EQ(0, poll_one(self->b, POLLIN, A_WHILE));
-	EXPECT_EQ(2 * ARRAY_SIZE(len), stat_since(&self->before, variant->stat));
-	EXPECT_EQ(0, stat_since(&self->before, SANX_A_STATS_DGRAMS_UDP));
+	EXPECT_EQ(2 * ARRAY_SIZE(len), node_stat_since(&self->before, variant->stat));
+	EXPECT_EQ(0, node_stat_since(&self->before, SANX_A_STATS_DGRAMS_UDP));
 }
 
 MESSAGE_TEST(too_long)
@@ -446,7 +438,7 @@ MESSAGE_TEST(silent_node)
 	EXPECT_EQ(POLLOUT, poll_one(self->a, POLLOUT, SOON));
 	check_message(_metadata, self->a, self->b, &self->at_b);
 	/* They still wait. */
-	EXPECT_EQ(0, stat_since(&self->before, SANX_A_STATS_DROPPED_CLOSED));
+	EXPECT_EQ(0, node_stat_since(&self->before, SANX_A_STATS_DROPPED_CLOSED));
 	EXPECT_EQ(0, node_map_del(SILENT_HOST));
 }
 
@@ -469,7 +461,7 @@ MESSAGE_TEST(overflow)
 	for (int i = 0; i < 200; i++)
 		ASSERT_EQ(1000, send_to(self->a, &self->at_b, buf, sizeof(buf)));
 	/* Over verbs they may still be on their way. */
-	while (came + stat_since(&self->before, SANX_A_STATS_DROPPED_FULL) < 200) {
+	while (came + node_stat_since(&self->before, SANX_A_STATS_DROPPED_FULL) < 200) {
 		ASSERT_GT(until, now_ms()) TH_LOG("%d", came);
 		while (poll_one(self->b, POLLIN, 10) == POLLIN) {
 			ASSERT_EQ(1000, rc(recv(self->b, buf, sizeof(buf), 0)));

@@ -141,6 +141,14 @@ int node_stats(struct node_stats *st)
 	return 0;
 }
 
+long node_stat_since(const struct node_stats *before, int stat)
+{
+	struct node_stats now;
+
+	node_stats(&now);
+	return now.v[stat] - before->v[stat];
+}
+
 int node_ports_deny(bool deny)
 {
 	uint32_t action = SANX_PORT_ACTION_DENY;

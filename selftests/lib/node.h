@@ -25,6 +25,9 @@ struct node_stats {
  */
 int node_stats(struct node_stats *st);
 
+/* By how much a counter has grown since @before was read. */
+long node_stat_since(const struct node_stats *before, int stat);
+
 /**
  * node_ports_deny() - replace all port rules
  * @deny: deny every port, by default; else allow every port
