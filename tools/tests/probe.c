@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "words.h"
@@ -32,6 +33,18 @@
 static int early_fd;
 static int early_left;
 static atomic_int handler_fd;
+
+/* Seconds, which only "wait" lets pass. */
+static time_t now = 1000;
+
+/* The preload library's: how often it looks does not depend on how fast the host is. */
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+	if (id != CLOCK_MONOTONIC_COARSE)
+		return syscall(SYS_clock_gettime, id, time);
+	*time = (struct timespec) { .tv_sec = now };
+	return 0;
+}
 
 /* A program's constructor may run before that of a library. */
 __attribute__((constructor(101)))
@@ -233,7 +246,7 @@ static void try(const char *word)
 	else if (!strcmp(word, "files"))
 		printf("%s:%d\n", word, early_left);
 	else if (!strcmp(word, "wait"))
-		usleep(2100000);
+		now += 3;
 	else if (!strcmp(word, "load"))
 		module_load();
 	else if (!strcmp(word, "unload"))

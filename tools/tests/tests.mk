@@ -23,6 +23,8 @@ $(T)/test-parse: $(TESTS)/test-parse.c $(addprefix $(O)/obj/sanxctl/,parse.o tex
 $(T)/test-nl: $(TESTS)/test-nl.c $(O)/obj/sanxctl/nl.o
 $(T)/test-verdict: $(TESTS)/test-verdict.c $(O)/obj/sanxctl/verdict.o $(O)/obj/sanxctl/addr.o
 $(T)/sanxctl: $(TESTS)/fake-kernel.c $(filter-out %/family.o,$(CTL_OBJS))
+# The preload library calls its clock_gettime().
+$(T)/probe: LDFLAGS += -rdynamic
 $(T)/probe: $(TESTS)/probe.c
 $(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
