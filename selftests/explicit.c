@@ -367,6 +367,101 @@ EXPLICIT_TEST(unreachable)
 	EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
 }
 
+/* The address is as sanx.h says. */
+static int explained(int fd, uint32_t node, uint32_t port, struct sanx_explain *x)
+{
+	socklen_t len = sizeof(*x);
+	uint32_t addr[4] = { htonl(0x01000000), 0, htonl(port), htonl(node) };
+
+	memset(x, 0, sizeof(*x));
+	memcpy(x->remote, addr, sizeof(addr));
+	return rc(getsockopt(fd, SOL_SANX, SANX_EXPLAIN, x, &len));
+}
+
+EXPLICIT_TEST(explain)
+{
+	const bool loop = variant->carried == SANX_A_STATS_CONNS_LOOP;
+	const uint32_t port = self->addr.sx.sanx_port;
+	struct sanx_explain x;
+	struct address own;
+	int fd = explicit_socket(), tcp;
+	uint32_t node;
+	socklen_t len = sizeof(x);
+
+	ASSERT_EQ(0, local_address(self->client, &own));
+	node = own.sx.sanx_node;
+	ASSERT_EQ(0, explained(fd, node, port, &x));
+	EXPECT_STREQ("", x.fallback);
+	EXPECT_STREQ(loop ? "loop" : "verbs", x.transport);
+	EXPECT_EQ(node, x.node);
+	ASSERT_EQ(0, explained(fd, node, 0, &x));
+	EXPECT_STREQ("", x.fallback);
+	ASSERT_EQ(0, explained(fd, node, 7020, &x));
+	EXPECT_STREQ("refused", x.fallback);
+	ASSERT_EQ(0, explained(fd, NO_NODE, port, &x));
+	EXPECT_STREQ("unmapped", x.fallback);
+	EXPECT_STREQ("", x.transport);
+	ASSERT_EQ(0, node_ports_deny(true));
+	EXPECT_EQ(0, explained(fd, node, port, &x));
+	EXPECT_STREQ("port", x.fallback);
+	ASSERT_EQ(0, node_ports_deny(false));
+	/* Nobody has seen anything of it. */
+	EXPECT_EQ(0, poll_one(self->listener, POLLIN, 0));
+	EXPECT_EQ(0, rc(connect(fd, &self->addr.sa, self->addr.len)));
+
+	EXPECT_EQ(-EISCONN, explained(fd, node, port, &x));
+	fd = explicit_socket();
+	EXPECT_EQ(0, explained(fd, SANX_NODE_ANY, port, &x));
+	EXPECT_STREQ("", x.fallback);
+	EXPECT_EQ(node, x.node);
+	x.port = htons(80);
+	EXPECT_EQ(-EINVAL, rc(getsockopt(fd, SOL_SANX, SANX_EXPLAIN, &x, &len)));
+	x = (struct sanx_explain){ .remote = { [10] = 0xff, 0xff, 127, 0, 0, 1 } };
+	EXPECT_EQ(-EINVAL, rc(getsockopt(fd, SOL_SANX, SANX_EXPLAIN, &x, &len)));
+	tcp = rc(node_socket(true, AF_INET, SOCK_STREAM));
+	EXPECT_EQ(-EINVAL, explained(tcp, node, port, &x));
+}
+
+/* The node of an address in text, or -errno. */
+static long node_of(int fd, const char *text)
+{
+	struct sanx_node_of of = { .node = NO_NODE };
+	socklen_t len = sizeof(of);
+	int err;
+
+	if (!strchr(text, ':')) {
+		memset(of.addr + 10, 0xff, 2);
+		inet_pton(AF_INET, text, of.addr + 12);
+	} else {
+		inet_pton(AF_INET6, text, of.addr);
+	}
+	err = rc(getsockopt(fd, SOL_SANX, SANX_NODE_OF, &of, &len));
+	return err ?: (long)of.node;
+}
+
+EXPLICIT_TEST(node_of_address)
+{
+	int fd = explicit_socket();
+	socklen_t len = sizeof(struct sanx_node_of) - 1;
+	struct address own;
+	char of[32] = { };
+
+	ASSERT_EQ(0, local_address(self->client, &own));
+	EXPECT_EQ(own.sx.sanx_node, node_of(fd, "127.0.0.1"));
+	EXPECT_EQ(own.sx.sanx_node, node_of(fd, "127.1.2.3"));
+	EXPECT_EQ(own.sx.sanx_node, node_of(fd, "0.0.0.0"));
+	EXPECT_EQ(own.sx.sanx_node, node_of(fd, "::1"));
+	EXPECT_EQ(-ENOENT, node_of(fd, "10.99.0.1"));
+	EXPECT_EQ(-ENOENT, node_of(fd, "2001:db8::1"));
+	EXPECT_EQ(-EINVAL, node_of(fd, "100::1"));
+	EXPECT_EQ(own.sx.sanx_node, node_of(self->client, "127.0.0.1"));
+	EXPECT_EQ(-EINVAL, rc(getsockopt(fd, SOL_SANX, SANX_NODE_OF, of, &len)));
+	len = sizeof(of);
+	EXPECT_EQ(-EFAULT, rc(getsockopt(fd, SOL_SANX, SANX_NODE_OF, NULL, &len)));
+	fd = rc(node_socket(true, AF_INET, SOCK_STREAM));
+	EXPECT_EQ(-ENOPROTOOPT, node_of(fd, "127.0.0.1"));
+}
+
 EXPLICIT_TEST(denied)
 {
 	ASSERT_EQ(0, node_ports_deny(true));

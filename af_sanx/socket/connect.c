@@ -33,11 +33,11 @@ static bool cgroup_wants_connect(struct sock *sk)
 }
 
 /*
- * The node map does not have the peer.  If auto covers it, it is asked, and only later
- * connects may find it in the map.
+ * The node map does not have a host.  If auto covers it, it is asked, and only later the
+ * map may have it.
  * Return: the reason for TCP.
  */
-static enum sanx_fallback seek(struct net *net, const struct in6_addr *addr)
+enum sanx_fallback sanx_seek(struct net *net, const struct in6_addr *addr)
 {
 	if (!sanx_auto_wants(net, addr))
 		return SANX_FALLBACK_UNMAPPED;
@@ -79,7 +79,7 @@ bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t)
 	} else if (sanx_node_by_addr(net, &t->remote.addr, NULL)) {
 		t->ops = &sanx_link_ops;
 	} else {
-		t->why = seek(net, &t->remote.addr);
+		t->why = sanx_seek(net, &t->remote.addr);
 		return false;
 	}
 	return true;

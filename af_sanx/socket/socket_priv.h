@@ -192,6 +192,8 @@ struct sanx_target {
 /* explain.c */
 int sanx_explain(struct socket *sock, struct sanx_sock *ss, char __user *optval,
 		 int __user *optlen);
+int sanx_explain_node(struct socket *sock, struct sanx_sock *ss, char __user *optval,
+		      int __user *optlen);
 
 /* tally.c */
 int sanx_tally_join(struct sanx_sock *ss, sockptr_t optval, unsigned int optlen);
@@ -204,6 +206,7 @@ void sanx_tally_fallback(const struct sanx_sock *ss, const struct sock *sk,
 void sanx_tally_leave(struct sanx_sock *ss);
 
 /* connect.c */
+enum sanx_fallback sanx_seek(struct net *net, const struct in6_addr *addr);
 bool sanx_target_pick(struct sanx_sock *ss, struct sanx_target *t);
 int sanx_connect(struct socket *sock, struct sockaddr *uaddr, int len,
 		 int flags);

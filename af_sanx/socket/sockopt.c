@@ -352,6 +352,8 @@ int sanx_getsockopt(struct socket *sock, int level, int optname,
 
 	if (ss && level == SOL_SANX && optname == SANX_EXPLAIN)
 		return sanx_explain(sock, ss, optval, optlen);
+	if (ss && level == SOL_SANX && optname == SANX_NODE_OF)
+		return sanx_explain_node(sock, ss, optval, optlen);
 	if (ss && level == SOL_SANX && (optname == SANX_TALLY || optname == SANX_TALLY_EACH))
 		return sanx_tally_read(ss, optname == SANX_TALLY_EACH, optval, optlen);
 	if (ss && level == SOL_TCP && optname == TCP_INFO)

@@ -57,7 +57,7 @@ struct sockaddr_sanx {
 /* The level of options of AF_SANX itself ("SANX"); no protocol's. */
 #define SOL_SANX		0x53414e58
 
-/* getsockopt() of a stream socket that is not connected: struct sanx_explain. */
+/* getsockopt() of a socket of streams or records that is not connected: struct sanx_explain. */
 #define SANX_EXPLAIN		1
 
 /* Bytes of names, with the 0 at the end. */
@@ -78,6 +78,10 @@ struct sockaddr_sanx {
  *
  * The transport and the peer are asked, which takes as long as a connect() may take.  No
  * connection is made, and no program of the peer sees anything.
+ *
+ * Of an explicit socket, @port is 0, and @remote and @local are 0100::/64, the port, which may
+ * be 0, and the node, each of these two in 32 bits, big endian.  @fallback is why there would
+ * be no connection.
  */
 struct sanx_explain {
 	__u8	remote[16];
@@ -137,6 +141,22 @@ struct sanx_tally_row {
 	char	fallback[SANX_NAME_LEN];
 	__u64	tx_bytes;
 	__u64	rx_bytes;
+};
+
+/*
+ * getsockopt() of an explicit socket of streams or records: struct sanx_node_of.  ENOENT if no
+ * node has the address; EAGAIN if its host is under "auto", and is being asked who it is.
+ */
+#define SANX_NODE_OF		4
+
+/**
+ * struct sanx_node_of - which node has an IP address?
+ * @addr: to be set; IPv4 as v4-mapped
+ * @node: its node id; of an address of this host, that of this host, which may be 0
+ */
+struct sanx_node_of {
+	__u8	addr[16];
+	__u32	node;
 };
 
 #endif /* _UAPI_LINUX_SANX_H */
