@@ -25,14 +25,19 @@ expected() {
 		644 /lib/modules/$release/extra/sanx_verbs.ko
 		644 $1/include/linux/sanx.h
 		644 $1/include/linux/sanx_netlink.h
+		644 $1/include/sanx.h
 		755 $1/bin/sanx-run
 		755 $1/sbin/sanxctl
 		755 $1/lib/sanx/libsanx-preload.so
 		755 $1/lib/sanx/libsanx-preload-dgram.so
+		644 $1/lib/libsanx.a
+		644 $1/lib/pkgconfig/sanx.pc
 		644 $1/share/man/man1/sanx-run.1
+		644 $1/share/man/man3/sanx_family.3
+		644 $1/share/man/man3/sanx_freeaddrinfo.3
+		644 $1/share/man/man3/sanx_getaddrinfo.3
 		644 $1/share/man/man7/af_sanx.7
 		644 $1/share/man/man8/sanxctl.8
-		644 $1/share/pkgconfig/sanx.pc
 		644 $1/share/bash-completion/completions/sanxctl
 		644 $1/share/bash-completion/completions/sanx-run
 		644 $1/share/zsh/site-functions/_sanxctl
@@ -71,8 +76,8 @@ makes() {
 # Each compiles on its own, in a strict dialect and as C++, with nothing of the tree.
 headers() {
 	local dir=$1 header lang
-	for header in "$dir"/linux/*.h; do
-		header=linux/$(basename "$header")
+	for header in "$dir"/linux/*.h "$dir"/*.h; do
+		header=${header#"$dir"/}
 		for lang in c++ "c -std=c99"; do
 			# shellcheck disable=SC2086
 			printf '#include <%s>\nint used;\n' "$header" | cc -x $lang -I"$dir" -Wall -Wextra -pedantic \
@@ -113,13 +118,13 @@ programs() {
 # What pkg-config says compiles the examples.
 examples() {
 	local root=$1 prefix=$2 flags example
-	flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root$prefix/share/pkgconfig \
-		pkg-config --cflags sanx) || wrong "pkg-config does not find sanx"
-	[ "$(PKG_CONFIG_PATH=$root$prefix/share/pkgconfig pkg-config --modversion sanx)" = "$(cat VERSION)" ] ||
+	flags=$(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig \
+		pkg-config --cflags --libs sanx) || wrong "pkg-config does not find sanx"
+	[ "$(PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig pkg-config --modversion sanx)" = "$(cat VERSION)" ] ||
 		wrong "sanx.pc has another version"
 	for example in tools/examples/*.c; do
 		# shellcheck disable=SC2086
-		cc -Wall -Wextra -Werror $flags -o "$work/example" "$example" || wrong "$example does not compile"
+		cc -Wall -Wextra -Werror -o "$work/example" "$example" $flags || wrong "$example does not compile"
 	done
 }
 

@@ -11,6 +11,7 @@ set -euo pipefail
 cd "$SANX_TREE"
 
 version=$(cat VERSION)
+triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rc=0
@@ -71,11 +72,16 @@ contents() {
 	same libsanx-dev <<-END
 		644 /usr/include/linux/sanx.h
 		644 /usr/include/linux/sanx_netlink.h
+		644 /usr/include/sanx.h
+		644 /usr/lib/$triplet/libsanx.a
+		644 /usr/lib/$triplet/pkgconfig/sanx.pc
 		644 /usr/share/doc/libsanx-dev/examples/datagrams.c
 		644 /usr/share/doc/libsanx-dev/examples/echo.c
 		644 /usr/share/doc/libsanx-dev/examples/explicit.c
 		644 /usr/share/doc/libsanx-dev/examples/records.c
-		644 /usr/share/pkgconfig/sanx.pc
+		777 /usr/share/man/man3/sanx_family.3.gz
+		777 /usr/share/man/man3/sanx_freeaddrinfo.3.gz
+		644 /usr/share/man/man3/sanx_getaddrinfo.3.gz
 	END
 	# All that the modules are made of, and dkms.conf.
 	same sanx-dkms < <(
@@ -162,10 +168,10 @@ rpms() {
 	tar -C "$work" -xf "$work"/out/sanx_*.tar.*
 	tar -C "$work" -cJf "$top/SOURCES/sanx-$version.tar.xz" "sanx-$version"
 	quietly rpmbuild -bb --nodeps --define "_topdir $top" packaging/rpm/sanx.spec || return 0
-	diff <(find "$top/RPMS" -name '*.rpm' -exec rpm -qlp {} + | sed 's/\.gz$//' | grep -E '^/(etc|usr/(bin|sbin|lib/s|src|include|share/man|share/pkgconfig|share/bash|share/zsh|share/sanx))' | sort) \
+	diff <(find "$top/RPMS" -name '*.rpm' -exec rpm -qlp {} + | sed 's/\.gz$//' | grep -E '^/(etc|usr/(bin|sbin|lib/s|src|include|lib64|share/man|share/bash|share/zsh|share/sanx))' | sort) \
 		<(for root in "$work"/{sanx-tools,sanx-dkms,libsanx-dev}; do
-			(cd "$root" && find . -type f -printf '/%P\n' -o -path '*/sanx*' -type d -printf '/%P\n')
-		done | sed 's|^/lib/systemd|/usr&|; s|vendor-completions|site-functions|; s/\.gz$//' | grep -vE '^/usr/share/doc/' | sort) >&2 ||
+			(cd "$root" && find . ! -type d -printf '/%P\n' -o -path '*/sanx*' -type d -printf '/%P\n')
+		done | sed "s|^/usr/lib/$triplet/|$(rpm --eval '%{_libdir}')/|"'; s|^/lib/systemd|/usr&|; s|vendor-completions|site-functions|; s/\.gz$//' | grep -vE '^/usr/share/doc/' | sort) >&2 ||
 		wrong "the packages of rpm have other files"
 }
 

@@ -28,6 +28,8 @@ is debian/changelog "$(first debian/changelog 's/^sanx \(([^)]*)\).*/\1/p')" "$v
 is sanx.spec "$(first packaging/rpm/sanx.spec 's/^Version:\t+//p')" "$version"
 is "sanx.spec, %changelog" "$(first packaging/rpm/sanx.spec 's/^\* .* - ([^ -]*)-1$/\1/p')" "$version"
 for page in Documentation/man/*.[1-8]; do
+	# It is another one.
+	! grep -q '^\.so ' "$page" || continue
 	is "$page" "$(first "$page" 's/^\.TH .* "AF_SANX ([^"]*)" .*/\1/p')" "$version"
 done
 

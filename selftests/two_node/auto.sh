@@ -87,6 +87,21 @@ ids() {
 	lab run "$1" "sanxctl -j nodemap" </dev/null | jq -r '[.[] | select(.found).id] | join(" ")'
 }
 
+# A program that asks for the node of a host waits until that is known.
+by_name() {
+	nodes 'sanxctl nodemap flush'
+	map 1 "auto 10.77.0.0/16"
+	background 1 "$BIN/example-explicit" 80000
+	check "by name: there is a server" eventually 30 \
+		"node1 'sanxctl socket show sport 80000 | grep -q ^LISTEN' </dev/null"
+	map 2 "auto 10.77.0.0/16"
+	is "by name: nobody was found yet" "$(found 2)" ""
+	is "by name: the node of a host that is to be asked" \
+		"$(node2 "$BIN/example-explicit" 10.77.0.1 80000 </dev/null | sed -E 's/[0-9]{7,}/N/g')" \
+		"you are port N of node N"
+	nodes 'sanxctl nodemap flush'
+}
+
 a_new_map() {
 	map 2 "auto 10.77.0.0/24" "10.99.0.9 9"
 	is "a new map keeps what it covers" "$(found 2)" "10.77.0.1 10.77.0.2"
@@ -310,7 +325,7 @@ with_rdma() {
 	soon_goes 2 10.77.0.1 conns_verbs "RDMA: found, and used"
 }
 
-plan 100
+plan 103
 at_exit clean_up
 identity 1 1
 identity 2 2
@@ -319,6 +334,7 @@ serve 2 5003 both 100000 end
 off_unless_written
 found_by_asking
 a_new_map
+by_name
 half_written
 gone
 nos

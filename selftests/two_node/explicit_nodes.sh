@@ -58,6 +58,13 @@ examples() {
 	eventually 60 "listening 1 80000"
 	is "the example" "$(node2 "$BIN/example-explicit" 1 80000 </dev/null | sed -E 's/[0-9]{7,}/N/')" \
 		"you are port N of node 2"
+	is "the example: by the host's address" "$(node2 "$BIN/example-explicit" 10.77.0.1 80000 </dev/null |
+		sed -E 's/[0-9]{7,}/N/')" "you are port N of node 2"
+	is "the example: by the name of this host" "$(node1 "$BIN/example-explicit" localhost 80000 </dev/null |
+		sed -E 's/[0-9]{7,}/N/')" "you are port N of node 1"
+	is "the example: a host that is no node" \
+		"$(node2 "$BIN/example-explicit" 10.99.0.1 80000 </dev/null 2>&1)" \
+		"example-explicit: 10.99.0.1 port 80000: Address family for hostname not supported"
 	background 1 "$BIN/example-records" 80001
 	eventually 60 "listening 1 80001"
 	# The longest has its end of line.
@@ -127,7 +134,7 @@ renumbered() {
 	check "the listener is found by its new one" peer 2 connect node:11 $PORT both 1000000 shut end
 }
 
-plan 29
+plan 32
 load_verbs
 nodemap_std
 WIRE=conns_verbs SHOWN=verbs

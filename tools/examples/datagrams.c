@@ -2,13 +2,15 @@
 /*
  * Explicit sockets of datagrams: each is sent to a node and a port.
  *
- *	cc -o datagrams $(pkg-config --cflags sanx) datagrams.c
+ *	cc datagrams.c -o datagrams $(pkg-config --cflags --libs sanx)
  *	./datagrams PORT		answers each datagram with who has sent it
  *	./datagrams NODE PORT		sends each line of its input, and prints the answers
  *
  * A datagram may be lost: who waits for an answer asks again.
  */
 #include <err.h>
+#include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/sanx.h>
+#include <sanx.h>
 
 #define LONGEST	65527
 
@@ -24,30 +26,16 @@
 #define TRIES	5
 #define PATIENCE	2000
 
-/* The number of the family is a parameter of the module. */
-static int family_number(void)
+static void serve(const struct addrinfo *ai)
 {
-	FILE *file = fopen("/sys/module/af_sanx/parameters/family", "re");
-	int number;
-
-	if (!file)
-		return SANX_FAMILY_DEFAULT;
-	if (fscanf(file, "%d", &number) != 1)
-		number = SANX_FAMILY_DEFAULT;
-	fclose(file);
-	return number;
-}
-
-static void serve(const struct sockaddr_sanx *addr)
-{
-	int fd = socket(addr->sanx_family, SOCK_DGRAM | SOCK_CLOEXEC, SANXPROTO_EXPLICIT);
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
 	static char message[LONGEST];
 	struct sockaddr_sanx from;
 	char text[100];
 	socklen_t len;
 	ssize_t n;
 
-	if (fd < 0 || bind(fd, (const struct sockaddr *)addr, sizeof(*addr)))
+	if (fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen))
 		err(1, "bind (is af_sanx loaded?)");
 	for (;;) {
 		len = sizeof(from);
@@ -83,15 +71,15 @@ static ssize_t answer(int fd, const char *line, size_t len, char *text, size_t s
 	errx(1, "nobody answers");
 }
 
-static void ask(const struct sockaddr_sanx *addr)
+static void ask(const struct addrinfo *ai)
 {
-	int fd = socket(addr->sanx_family, SOCK_DGRAM | SOCK_CLOEXEC, SANXPROTO_EXPLICIT);
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
 	char *line = NULL, text[100];
 	size_t size = 0;
 	ssize_t len, n;
 
 	/* From here on, only the server's datagrams come. */
-	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
+	if (fd < 0 || connect(fd, ai->ai_addr, ai->ai_addrlen))
 		err(1, "connect");
 	while ((len = getline(&line, &size, stdin)) > 0) {
 		n = answer(fd, line, len, text, sizeof(text));
@@ -101,26 +89,24 @@ static void ask(const struct sockaddr_sanx *addr)
 	close(fd);
 }
 
-static __u32 read_u32(const char *text)
-{
-	char *end;
-	unsigned long long n = strtoull(text, &end, 0);
-
-	if (!*text || *end || n > 0xffffffff)
-		errx(2, "%s is not a number of 32 bits", text);
-	return n;
-}
-
 int main(int argc, char **argv)
 {
-	struct sockaddr_sanx addr = { .sanx_family = family_number() };
+	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *ai;
+	const char *node = argc == 3 ? argv[1] : NULL;
+	int err;
 
 	if (argc < 2 || argc > 3)
 		errx(2, "usage: datagrams [NODE] PORT");
-	addr.sanx_port = read_u32(argv[argc - 1]);
-	if (argc == 2)
-		serve(&addr);
-	addr.sanx_node = read_u32(argv[1]);
-	ask(&addr);
+	if (!node)
+		hints.ai_flags = AI_PASSIVE;
+	err = sanx_getaddrinfo(node, argv[argc - 1], &hints, &ai);
+	if (err)
+		errx(2, "%s port %s: %s", node ? node : "this node", argv[argc - 1],
+		     err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+	if (node)
+		ask(ai);
+	else
+		serve(ai);
+	sanx_freeaddrinfo(ai);
 	return 0;
 }

@@ -2,39 +2,27 @@
 /*
  * Explicit sockets: a program that wants the system area network, and never TCP.
  *
- *	cc -o explicit $(pkg-config --cflags sanx) explicit.c
+ *	cc explicit.c -o explicit $(pkg-config --cflags --libs sanx)
  *	./explicit PORT			says to each client which node it is on
- *	./explicit NODE PORT		asks that; node 0 is this one
+ *	./explicit NODE PORT		asks that; NODE is an id or the name of a host
  *
  * Ports have 32 bits and are not those of TCP.
  */
 #include <err.h>
+#include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/sanx.h>
+#include <sanx.h>
 
-/* The number of the family is a parameter of the module. */
-static int family_number(void)
+static void serve(const struct addrinfo *ai)
 {
-	FILE *file = fopen("/sys/module/af_sanx/parameters/family", "re");
-	int number;
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
 
-	if (!file)
-		return SANX_FAMILY_DEFAULT;
-	if (fscanf(file, "%d", &number) != 1)
-		number = SANX_FAMILY_DEFAULT;
-	fclose(file);
-	return number;
-}
-
-static void serve(const struct sockaddr_sanx *addr)
-{
-	int fd = socket(addr->sanx_family, SOCK_STREAM | SOCK_CLOEXEC, SANXPROTO_EXPLICIT);
-
-	if (fd < 0 || bind(fd, (const struct sockaddr *)addr, sizeof(*addr)) || listen(fd, 8))
+	if (fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 8))
 		err(1, "listen (is af_sanx loaded?)");
 	for (;;) {
 		struct sockaddr_sanx peer = {};
@@ -50,15 +38,29 @@ static void serve(const struct sockaddr_sanx *addr)
 	}
 }
 
-static void ask(const struct sockaddr_sanx *addr)
+/* A host may have more than one node. */
+static int connect_any(const struct addrinfo *ai)
 {
-	int fd = socket(addr->sanx_family, SOCK_STREAM | SOCK_CLOEXEC, SANXPROTO_EXPLICIT);
+	int fd;
+
+	for (; ai; ai = ai->ai_next) {
+		fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
+		if (fd < 0)
+			break;
+		if (!connect(fd, ai->ai_addr, ai->ai_addrlen))
+			return fd;
+		close(fd);
+	}
+	/* ENETUNREACH: the node map does not have the node, or no link to it comes up. */
+	err(1, "connect");
+}
+
+static void ask(const struct addrinfo *ai)
+{
+	int fd = connect_any(ai);
 	char answer[80];
 	ssize_t n;
 
-	/* ENETUNREACH: the node map does not have the node, or no link to it comes up. */
-	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
-		err(1, "connect");
 	while ((n = read(fd, answer, sizeof(answer))) > 0)
 		fwrite(answer, 1, n, stdout);
 	if (n < 0)
@@ -66,26 +68,24 @@ static void ask(const struct sockaddr_sanx *addr)
 	close(fd);
 }
 
-static __u32 read_u32(const char *text)
-{
-	char *end;
-	unsigned long long n = strtoull(text, &end, 0);
-
-	if (!*text || *end || n > 0xffffffff)
-		errx(2, "%s is not a number of 32 bits", text);
-	return n;
-}
-
 int main(int argc, char **argv)
 {
-	struct sockaddr_sanx addr = { .sanx_family = family_number() };
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
+	const char *node = argc == 3 ? argv[1] : NULL;
+	int err;
 
 	if (argc < 2 || argc > 3)
 		errx(2, "usage: explicit [NODE] PORT");
-	addr.sanx_port = read_u32(argv[argc - 1]);
-	if (argc == 2)
-		serve(&addr);
-	addr.sanx_node = read_u32(argv[1]);
-	ask(&addr);
+	if (!node)
+		hints.ai_flags = AI_PASSIVE;
+	err = sanx_getaddrinfo(node, argv[argc - 1], &hints, &ai);
+	if (err)
+		errx(2, "%s port %s: %s", node ? node : "this node", argv[argc - 1],
+		     err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+	if (node)
+		ask(ai);
+	else
+		serve(ai);
+	sanx_freeaddrinfo(ai);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * Explicit sockets of records: what one send() has sent, one recv() gets.
  *
- *	cc -o records $(pkg-config --cflags sanx) records.c
+ *	cc records.c -o records $(pkg-config --cflags --libs sanx)
  *	./records PORT			answers each record with its length
  *	./records NODE PORT		sends each line of its input, and prints the answers
  *
@@ -10,29 +10,16 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/sanx.h>
+#include <sanx.h>
 
 #define LONGEST	(1024 * 1024)
-
-/* The number of the family is a parameter of the module. */
-static int family_number(void)
-{
-	FILE *file = fopen("/sys/module/af_sanx/parameters/family", "re");
-	int number;
-
-	if (!file)
-		return SANX_FAMILY_DEFAULT;
-	if (fscanf(file, "%d", &number) != 1)
-		number = SANX_FAMILY_DEFAULT;
-	fclose(file);
-	return number;
-}
 
 /* Until the client has shut down its socket, or is gone. */
 static void answer(int fd)
@@ -51,11 +38,11 @@ static void answer(int fd)
 	close(fd);
 }
 
-static void serve(const struct sockaddr_sanx *addr)
+static void serve(const struct addrinfo *ai)
 {
-	int fd = socket(addr->sanx_family, SOCK_SEQPACKET | SOCK_CLOEXEC, SANXPROTO_EXPLICIT);
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
 
-	if (fd < 0 || bind(fd, (const struct sockaddr *)addr, sizeof(*addr)) || listen(fd, 8))
+	if (fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 8))
 		err(1, "listen (is af_sanx loaded?)");
 	for (;;) {
 		int client = accept(fd, NULL, NULL);
@@ -66,14 +53,14 @@ static void serve(const struct sockaddr_sanx *addr)
 	}
 }
 
-static void ask(const struct sockaddr_sanx *addr)
+static void ask(const struct addrinfo *ai)
 {
-	int fd = socket(addr->sanx_family, SOCK_SEQPACKET | SOCK_CLOEXEC, SANXPROTO_EXPLICIT);
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, ai->ai_protocol);
 	char *line = NULL, text[40];
 	size_t size = 0;
 	ssize_t len, n;
 
-	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
+	if (fd < 0 || connect(fd, ai->ai_addr, ai->ai_addrlen))
 		err(1, "connect");
 	while ((len = getline(&line, &size, stdin)) > 0) {
 		/* EMSGSIZE: it is longer than LONGEST. */
@@ -88,26 +75,24 @@ static void ask(const struct sockaddr_sanx *addr)
 	close(fd);
 }
 
-static __u32 read_u32(const char *text)
-{
-	char *end;
-	unsigned long long n = strtoull(text, &end, 0);
-
-	if (!*text || *end || n > 0xffffffff)
-		errx(2, "%s is not a number of 32 bits", text);
-	return n;
-}
-
 int main(int argc, char **argv)
 {
-	struct sockaddr_sanx addr = { .sanx_family = family_number() };
+	struct addrinfo hints = { .ai_socktype = SOCK_SEQPACKET }, *ai;
+	const char *node = argc == 3 ? argv[1] : NULL;
+	int err;
 
 	if (argc < 2 || argc > 3)
 		errx(2, "usage: records [NODE] PORT");
-	addr.sanx_port = read_u32(argv[argc - 1]);
-	if (argc == 2)
-		serve(&addr);
-	addr.sanx_node = read_u32(argv[1]);
-	ask(&addr);
+	if (!node)
+		hints.ai_flags = AI_PASSIVE;
+	err = sanx_getaddrinfo(node, argv[argc - 1], &hints, &ai);
+	if (err)
+		errx(2, "%s port %s: %s", node ? node : "this node", argv[argc - 1],
+		     err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
+	if (node)
+		ask(ai);
+	else
+		serve(ai);
+	sanx_freeaddrinfo(ai);
 	return 0;
 }

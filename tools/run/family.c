@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Reads the number of the address family from the module's parameter, and the sysctl
  * that is about programs' sockets.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * What sanx-run and the library share: the number of the address family, from the
  * module's parameter, and the names of variables.

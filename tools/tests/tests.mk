@@ -11,7 +11,7 @@ TEST_CFLAGS = $(CPPFLAGS) $(SANX_CFLAGS) $(CTL_CFLAGS) -Wno-missing-prototypes $
 TEST_FAMILY := -DSANX_FAMILY_PARAM='"$(T)/family"' -DSANX_DGRAM_SYSCTL='"$(T)/dgram"' \
 	-DSANX_PROC_SYS='"$(T)/sys"'
 
-TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl test-verdict sanxctl sanx-run probe \
+TEST_PROGRAMS := $(addprefix $(T)/,test-parse test-nl test-resolve test-verdict sanxctl sanx-run probe \
 	libsanx-preload.so libsanx-preload-dgram.so interpose.so)
 
 VALGRIND_RUN := $(if $(VALGRIND),valgrind -q --leak-check=full --error-exitcode=9)
@@ -21,12 +21,13 @@ $(T):
 
 $(T)/test-parse: $(TESTS)/test-parse.c $(addprefix $(O)/obj/sanxctl/,parse.o text.o addr.o)
 $(T)/test-nl: $(TESTS)/test-nl.c $(O)/obj/sanxctl/nl.o
+$(T)/test-resolve: $(TESTS)/test-resolve.c $(O)/obj/lib/resolve.o
 $(T)/test-verdict: $(TESTS)/test-verdict.c $(O)/obj/sanxctl/verdict.o $(O)/obj/sanxctl/addr.o
 $(T)/sanxctl: $(TESTS)/fake-kernel.c $(filter-out %/family.o,$(CTL_OBJS))
 # The preload library calls its clock_gettime().
 $(T)/probe: LDFLAGS += -rdynamic
 $(T)/probe: $(TESTS)/probe.c
-$(T)/test-parse $(T)/test-nl $(T)/test-verdict $(T)/sanxctl $(T)/probe: $(TESTS)/tap.h | $(T)
+$(addprefix $(T)/,test-parse test-nl test-resolve test-verdict sanxctl probe): $(TESTS)/tap.h | $(T)
 	$(CC) $(TEST_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(CTL_LIBS) -lpthread
 
 $(T)/sanx-run: $(RUN_SRCS) | $(T)
@@ -42,6 +43,6 @@ $(T)/interpose.so: $(TESTS)/interpose.c | $(T)
 check: all $(TEST_PROGRAMS)
 	@VALGRIND_RUN="$(VALGRIND_RUN)" $(TESTS)/run.sh \
 		"$(VALGRIND_RUN) $(T)/test-parse" "$(VALGRIND_RUN) $(T)/test-nl" \
-		"$(VALGRIND_RUN) $(T)/test-verdict" \
+		"$(VALGRIND_RUN) $(T)/test-resolve" "$(VALGRIND_RUN) $(T)/test-verdict" \
 		"$(TESTS)/test-sanxctl.sh $(O)" "$(TESTS)/test-completion.sh" \
 		"$(TESTS)/test-preload.sh $(O)" "$(TESTS)/test-run.sh $(O)"
