@@ -65,6 +65,11 @@ void sanx_sock_ends(const struct sanx_sock *ss, struct sanx_endpoint *local,
 	sanx_native_ends(ss->sk, local, remote);
 }
 
+int sanx_explicit_abort(const struct net *net, unsigned long inode)
+{
+	return -ENOENT;
+}
+
 const char *sanx_fallback_name(enum sanx_fallback why)
 {
 	fuzz_assert(why < __SANX_FALLBACKS);

@@ -58,13 +58,6 @@ static int ask(int fd, int type, struct inet_diag_msg *msg)
 	return err;
 }
 
-static unsigned int inode_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) ? 0 : st.st_ino;
-}
-
 /* Each end of a connection is found, and is whose it is. */
 SANX_TEST(found)
 {

@@ -521,6 +521,51 @@ EXPLICIT_TEST(zerocopy)
 	EXPECT_EQ(0, poll_one(self->client, POLLERR, 0) & POLLERR);
 }
 
+/* All who wait are woken, and the port is free. */
+EXPLICIT_TEST(ended_listener)
+{
+	enum { WAITING = 3 };
+	struct task t[WAITING];
+	int l = listener(7021);
+
+	ASSERT_LE(0, l);
+	for (int i = 0; i < WAITING; i++) {
+		t[i] = (struct task){ .fn = task_accept, .fd = l };
+		task_start(&t[i]);
+		ASSERT_TRUE(task_blocked(&t[i]));
+	}
+	ASSERT_EQ(0, node_socket_end(inode_of(l)));
+	for (int i = 0; i < WAITING; i++) {
+		ASSERT_EQ(0, task_wait(&t[i]));
+		EXPECT_EQ(-EINVAL, t[i].ret);
+	}
+	EXPECT_EQ(ECONNABORTED, get_option(l, SOL_SOCKET, SO_ERROR));
+	EXPECT_EQ(-ECONNREFUSED, dial(7021));
+	/* Once. */
+	EXPECT_EQ(-ENOENT, node_socket_end(inode_of(l)));
+	EXPECT_EQ(0, rc(listen(l, 1)));
+	EXPECT_LE(0, dial(7021));
+}
+
+EXPLICIT_TEST(ended_connection)
+{
+	char byte;
+	struct task t = { .fn = task_recv, .fd = self->client, .buf = &byte, .len = 1 };
+
+	task_start(&t);
+	ASSERT_TRUE(task_blocked(&t));
+	ASSERT_EQ(0, node_socket_end(inode_of(self->client)));
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(-ECONNABORTED, t.ret);
+	EXPECT_EQ(-ECONNRESET, rc(recv(self->server, &byte, 1, 0)));
+	EXPECT_EQ(-ENOENT, node_socket_end(inode_of(self->client)));
+	EXPECT_EQ(-ENOENT, node_socket_end(inode_of(self->server)));
+	/* Those that are not explicit, or not the family's, are none. */
+	EXPECT_EQ(-ENOENT, node_socket_end(inode_of(rc(node_socket(true, AF_INET, SOCK_STREAM)))));
+	EXPECT_EQ(-ENOENT, node_socket_end(inode_of(rc(socket(AF_INET, SOCK_STREAM, 0)))));
+	EXPECT_EQ(-ENOENT, node_socket_end(inode_of(explicit_socket())));
+}
+
 /* A namespace has ports of its own, and reaches itself without a device that is up. */
 static int in_namespace(uint32_t taken)
 {

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -605,6 +606,42 @@ MESSAGE_TEST(senders)
 		ASSERT_EQ(0, task_wait(&t[i]));
 		EXPECT_EQ((long)sizeof(m), t[i].ret);
 	}
+}
+
+/* Sockets that are there for a moment, one after the other. */
+static long open_and_close(struct task *t)
+{
+	_Atomic unsigned long *inode = t->buf;
+	int fd;
+
+	for (int i = 0; i < 2000; i++) {
+		fd = message_socket();
+		if (fd < 0)
+			return fd;
+		atomic_store(inode, inode_of(fd));
+		close(fd);
+	}
+	return 0;
+}
+
+/* The administrator ends a socket that its program closes. */
+MESSAGE_TEST(ended_and_closed)
+{
+	_Atomic unsigned long inode = inode_of(self->b);
+	struct task t = { .fn = open_and_close, .buf = &inode };
+	int err, ended = 0;
+
+	EXPECT_EQ(0, node_socket_end(inode));
+	EXPECT_EQ(ECONNABORTED, get_option(self->b, SOL_SOCKET, SO_ERROR));
+	task_start(&t);
+	while (!t.done) {
+		err = node_socket_end(inode);
+		ASSERT_TRUE(!err || err == -ENOENT || err == -EBUSY);
+		ended += !err;
+	}
+	ASSERT_EQ(0, task_wait(&t));
+	EXPECT_EQ(0, t.ret);
+	EXPECT_LT(0, ended);
 }
 
 /* A port rule denies it: "sanxctl ports" has explicit ports. */

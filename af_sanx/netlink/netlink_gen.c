@@ -94,8 +94,13 @@ static const struct nla_policy sanx_link_reset_nl_policy[SANX_A_LINK_LANE + 1] =
 	[SANX_A_LINK_LANE] = { .type = NLA_U32, },
 };
 
+/* SANX_CMD_SOCKET_END - do */
+static const struct nla_policy sanx_socket_end_nl_policy[SANX_A_SOCKET_INODE + 1] = {
+	[SANX_A_SOCKET_INODE] = { .type = NLA_U64, },
+};
+
 /* Ops table for sanx */
-const struct genl_split_ops sanx_nl_ops[18] = {
+const struct genl_split_ops sanx_nl_ops[19] = {
 	{
 		.cmd	= SANX_CMD_NODEMAP_GET,
 		.dumpit	= sanx_nl_nodemap_get_dumpit,
@@ -204,6 +209,13 @@ const struct genl_split_ops sanx_nl_ops[18] = {
 		.doit		= sanx_nl_link_reset_doit,
 		.policy		= sanx_link_reset_nl_policy,
 		.maxattr	= SANX_A_LINK_LANE,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= SANX_CMD_SOCKET_END,
+		.doit		= sanx_nl_socket_end_doit,
+		.policy		= sanx_socket_end_nl_policy,
+		.maxattr	= SANX_A_SOCKET_INODE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

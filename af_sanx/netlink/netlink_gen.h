@@ -17,7 +17,7 @@ extern const struct nla_policy sanx_node_nl_policy[SANX_A_NODE_FOUND_SECS + 1];
 extern const struct nla_policy sanx_port_rule_nl_policy[SANX_A_PORT_RULE_EXPLICIT_LAST + 1];
 
 /* Ops table for sanx */
-extern const struct genl_split_ops sanx_nl_ops[18];
+extern const struct genl_split_ops sanx_nl_ops[19];
 
 int sanx_nl_nodemap_get_dumpit(struct sk_buff *skb,
 			       struct netlink_callback *cb);
@@ -38,5 +38,6 @@ int sanx_nl_key_del_doit(struct sk_buff *skb, struct genl_info *info);
 int sanx_nl_rail_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int sanx_nl_rail_set_doit(struct sk_buff *skb, struct genl_info *info);
 int sanx_nl_link_reset_doit(struct sk_buff *skb, struct genl_info *info);
+int sanx_nl_socket_end_doit(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* _LINUX_SANX_GEN_H */

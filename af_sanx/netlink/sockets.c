@@ -261,3 +261,18 @@ int sanx_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	return skb->len;
 }
+
+int sanx_nl_socket_end_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *inode = info->attrs[SANX_A_SOCKET_INODE];
+	int err;
+
+	if (!inode)
+		return sanx_nl_fail(info, "no inode", -EINVAL);
+	err = sanx_explicit_abort(genl_info_net(info), nla_get_u64(inode));
+	if (err == -ENOENT)
+		return sanx_nl_fail(info, "no such socket is open", err);
+	if (err == -EBUSY)
+		return sanx_nl_fail(info, "its program keeps it locked", err);
+	return err;
+}

@@ -110,8 +110,15 @@ static int connect_locked(struct sanx_sock *ss, const struct sanx_endpoint *to)
 	return 0;
 }
 
-/* As __udp_disconnect(). */
-static void disconnect_locked(struct sanx_sock *ss)
+/**
+ * sanx_explicit_dgram_disconnect() - let a datagram socket have no peer
+ * @ss: its AF_SANX part
+ *
+ * As __udp_disconnect().
+ *
+ * Context: process, may sleep; lock_sock() held.
+ */
+void sanx_explicit_dgram_disconnect(struct sanx_sock *ss)
 {
 	struct sock *sk = ss->sk;
 
@@ -136,7 +143,7 @@ static int dgram_connect(struct socket *sock, struct sockaddr *uaddr, int len, i
 		return err;
 	lock_sock(sk);
 	if (uaddr->sa_family == AF_UNSPEC)
-		disconnect_locked(ss);
+		sanx_explicit_dgram_disconnect(ss);
 	else
 		err = connect_locked(ss, &to);
 	release_sock(sk);

@@ -77,6 +77,9 @@ void sanx_family_exit(void);
 int sanx_explicit_init(void);
 void sanx_explicit_exit(void);
 
+/* explicit_abort.c */
+int sanx_explicit_abort(const struct net *net, unsigned long inode);
+
 /* explicit_dgram.c */
 extern const struct sanx_dgram_ops sanx_explicit_dgram_ops;
 

@@ -87,6 +87,7 @@ int sanx_explicit_error(enum sanx_fallback why);
 
 /* explicit_dgram.c */
 void sanx_explicit_peer(const struct sanx_sock *ss, struct sanx_endpoint *peer);
+void sanx_explicit_dgram_disconnect(struct sanx_sock *ss);
 void sanx_explicit_dgram_graft(struct socket *sock);
 void sanx_explicit_dgram_init(void);
 

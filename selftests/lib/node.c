@@ -269,6 +269,17 @@ int node_ports_apply(void)
 	return start_change(&req, SANX_CMD_PORTS_APPLY) ?: talk(&req, &answer);
 }
 
+int node_socket_end(uint64_t inode)
+{
+	struct message req;
+	int err = start_change(&req, SANX_CMD_SOCKET_END);
+
+	if (err)
+		return err;
+	put(&req, SANX_A_SOCKET_INODE, &inode, sizeof(inode));
+	return talk(&req, NULL);
+}
+
 int node_key_add(uint32_t node, unsigned char fill)
 {
 	unsigned char secret[SANX_KEY_LEN];

@@ -37,6 +37,14 @@ long node_stat_since(const struct node_stats *before, int stat);
 int node_ports_deny(bool deny);
 
 /**
+ * node_socket_end() - end an explicit socket, as the administrator does
+ * @inode: its inode number
+ *
+ * Return: 0, or -errno.
+ */
+int node_socket_end(uint64_t inode);
+
+/**
  * struct node_entry - a line of the node map
  * @addr: the address
  * @id: the node that has it

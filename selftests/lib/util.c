@@ -483,6 +483,14 @@ static char thread_state(pid_t tid)
 	return state;
 }
 
+/* inode_of() - the inode number of what is open, or 0 */
+unsigned long inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : st.st_ino;
+}
+
 /* task_blocked() - does the thread come to sleep in its call? */
 bool task_blocked(struct task *t)
 {

@@ -123,6 +123,8 @@ long task_connect(struct task *t);
 long task_recv_all(struct task *t);
 long task_send_all(struct task *t);
 
+unsigned long inode_of(int fd);
+
 pid_t child_start(void);
 int child_wait(pid_t pid);
 

@@ -108,6 +108,32 @@ held() {
 	is "held: and never was reset" "$(stat 1 resets) $(stat 2 resets)" "0 0"
 }
 
+# ended N FILTER...: how many sockets of node N the administrator has ended.
+ended() {
+	local n=$1
+	shift
+	lab run "$n" "sanxctl -j socket kill $*" </dev/null | jq .ended
+}
+
+killed() {
+	local port=$((PORT + 3)) server
+	serve_explicit 1 $port echo
+	server=$LAST_LOG
+	background 2 "$PEER" -T "$PATIENCE" connect node:1 $port ping 3 end
+	check "kill: it is connected" says "$LAST_LOG" '^connected'
+	check "kill: its server has it" eventually 60 "[ -n \"\$(shown 1 sport $port state connected)\" ]"
+	is "kill: a connection" "$(ended 2 dport $port)" 1
+	check "kill: its program" says "$LAST_LOG" ECONNABORTED
+	check "kill: the peer's" says "$server" ECONNRESET
+	is "kill: a listener" "$(ended 1 sport $port state listening)" 1
+	gets "kill: which listens no more" ECONNREFUSED 2 1 $port
+	background 1 "$BIN/example-datagrams $port"
+	eventually 60 "lab run 1 'sanxctl socket show sport $port state unconnected | grep -q :$port' </dev/null"
+	is "kill: a socket of datagrams" "$(ended 1 sport $port state unconnected)" 1
+	check "kill: its program, of datagrams" says "$LAST_LOG" "connection abort"
+	is "kill: nothing is left" "$(ended 1 port $port)" 0
+}
+
 rules() {
 	node1 sanxctl ports load - <<<"deny default"
 	gets "the listener's node denies it" EACCES 2 1 $PORT
@@ -134,7 +160,7 @@ renumbered() {
 	check "the listener is found by its new one" peer 2 connect node:11 $PORT both 1000000 shut end
 }
 
-plan 32
+plan 42
 load_verbs
 nodemap_std
 WIRE=conns_verbs SHOWN=verbs
@@ -144,5 +170,6 @@ serve_explicit 1 $((PORT + 2)) echo
 both_ways
 examples
 held
+killed
 rules
 renumbered

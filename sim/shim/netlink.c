@@ -13,7 +13,7 @@ static int nla_refuse(struct netlink_ext_ack *extack, const struct nlattr *nla,
 /* Return: is the value of an integer what @p says? */
 static bool value_ok(const struct nlattr *nla, const struct nla_policy *p)
 {
-	u32 v = 0;
+	u64 v = 0;
 
 	/* All that the simulator supports is little endian. */
 	memcpy(&v, nla_data(nla), nla_len(nla));
@@ -24,7 +24,7 @@ static bool value_ok(const struct nlattr *nla, const struct nla_policy *p)
 static int check_int(const struct nlattr *nla, const struct nla_policy *p,
 		     struct netlink_ext_ack *extack)
 {
-	static const u8 size[] = { [NLA_U8] = 1, [NLA_U16] = 2, [NLA_U32] = 4 };
+	static const u8 size[] = { [NLA_U8] = 1, [NLA_U16] = 2, [NLA_U32] = 4, [NLA_U64] = 8 };
 
 	if (nla_len(nla) != size[p->type])
 		return nla_refuse(extack, nla, "invalid attribute length");
@@ -46,6 +46,7 @@ static int check_attr(const struct nlattr *nla, const struct nla_policy *p,
 	case NLA_U8:
 	case NLA_U16:
 	case NLA_U32:
+	case NLA_U64:
 		return check_int(nla, p, extack);
 	case NLA_EXACT_LEN:
 		return nla_len(nla) == p->len ? 0 :

@@ -19,6 +19,7 @@ enum {
 	NLA_U8,
 	NLA_U16,
 	NLA_U32,
+	NLA_U64,
 	NLA_NESTED,
 	NLA_EXACT_LEN,
 };
@@ -171,6 +172,7 @@ static inline struct nlattr *nla_next(const struct nlattr *nla, int *rem)
 __sim_nla_get(nla_get_u8, u8)
 __sim_nla_get(nla_get_u16, u16)
 __sim_nla_get(nla_get_u32, u32)
+__sim_nla_get(nla_get_u64, u64)
 __sim_nla_get(nla_get_in6_addr, struct in6_addr)
 
 int sim_nla_parse(struct nlattr **tb, int max, const void *head, int bytes,

@@ -20,16 +20,21 @@ struct kill_ends {
  * @ends: the sockets
  * @count: their number
  * @room: how many there is room for
- * @explicit: number of explicit sockets, which are not among them
+ * @inodes: explicit sockets, which are not among @ends, by their inode numbers
+ * @inode_count: their number
+ * @inode_room: how many there is room for
  */
 struct kill_list {
 	struct kill_ends *ends;
 	size_t count;
 	size_t room;
-	size_t explicit;
+	u64 *inodes;
+	size_t inode_count;
+	size_t inode_room;
 };
 
 void kill_add(struct kill_list *list, const struct nlattr **attr);
+void kill_clear(struct kill_list *list);
 int kill_all(struct ctl *ctl, const struct kill_list *list);
 void kill_free(struct kill_list *list);
 

@@ -408,10 +408,7 @@ static void kill_answer(const struct nlmsghdr *nlh, void *data)
 
 static void kill_again(void *data)
 {
-	struct kill_list *list = data;
-
-	list->count = 0;
-	list->explicit = 0;
+	kill_clear(data);
 }
 
 static int socket_kill(struct ctl *ctl, int argc, char **argv)

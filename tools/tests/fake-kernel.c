@@ -351,6 +351,28 @@ static void put_fallen(struct nlmsghdr *nlh)
 }
 
 /* Each dump of a run has more bytes than the one before, if it "grows". */
+/* An explicit socket: port 70000 of this node. */
+static void dump_explicit(u64 inode, const char *state)
+{
+	struct nlmsghdr *nlh = message(FAMILY);
+
+	put_addr(nlh, SANX_A_SOCKET_LOCAL_ADDR, "100::1:1170:0:0");
+	mnl_attr_put_u16(nlh, SANX_A_SOCKET_LOCAL_PORT, SOCK_STREAM);
+	mnl_attr_put_strz(nlh, SANX_A_SOCKET_STATE, state);
+	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, inode);
+	message_end(nlh);
+}
+
+/* The one with inode 98 has gone meanwhile. */
+static void do_end(void)
+{
+	const struct nlattr *attr[SANX_A_SOCKET_MAX + 1];
+
+	nl_parse(request, attr, SANX_A_SOCKET_MAX);
+	answer_error(fake("forbidden") ? EPERM :
+		     nl_uint(attr[SANX_A_SOCKET_INODE]) == 98 ? ENOENT : 0, NULL, NULL);
+}
+
 static void dump_sockets(void)
 {
 	static u64 tx_bytes = 10;
@@ -372,6 +394,11 @@ static void dump_sockets(void)
 	put_fallen(nlh);
 	mnl_attr_put_u64(nlh, SANX_A_SOCKET_INODE, 77);
 	message_end(nlh);
+
+	if (fake("explicit") || fake("forbidden")) {
+		dump_explicit(99, "LISTEN");
+		dump_explicit(98, "LISTEN");
+	}
 
 	/* A socket with few attributes. */
 	nlh = message(FAMILY);
@@ -708,6 +735,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *buf, size_t l
 		do_apply();
 	else if (genl->cmd == SANX_CMD_LINK_RESET)
 		do_reset();
+	else if (genl->cmd == SANX_CMD_SOCKET_END)
+		do_end();
 	else if (genl->cmd == SANX_CMD_KEY_ADD || genl->cmd == SANX_CMD_KEY_DEL)
 		do_key(genl->cmd);
 	else if (genl->cmd == SANX_CMD_RAIL_SET)

@@ -502,6 +502,10 @@ ok "socket: kill a listener" says 0 "1 ended" "" socket kill sport 8080 state li
 ok "socket: kill none" says 0 "0 ended" "" socket kill node 3
 ok "socket: kill one that goes by itself" says 0 "0 ended" "" socket kill fallback refused
 ok "socket: kill, JSON" json doc "{'ended': 1}" -j socket kill port 8080
+ok "socket: kill explicit ones" is "$(FAKE=explicit "$sanxctl" socket kill sport 70000)" "1 ended"
+ok "socket: kill explicit ones and others" is "$(FAKE=explicit "$sanxctl" socket kill state listening)" "2 ended"
+ok "socket: kill explicit ones, denied" is "$(FAKE=forbidden "$sanxctl" socket kill sport 70000 2>&1)" \
+	"Error: Operation not permitted (CAP_NET_ADMIN is needed)."
 ok "socket: kill what" says 1 "{}" "Error: FILTER is missing, which says what is to end." -j socket kill all
 ok "socket: kill, an option of show" says 1 "" "Error: -p and -m are options of show." socket kill -p node 2
 ok "socket: kill, denied" is "$(FAKE=denied "$sanxctl" socket kill node 2 2>&1)" \
