@@ -125,15 +125,29 @@ const char *addr_format(const struct in6_addr *addr, char buf[ADDR_STRLEN])
 	return inet_ntop(AF_INET6, addr, buf, ADDR_STRLEN);
 }
 
+#define EXPLICIT_PREFIX	htonl(0x01000000)
+
 bool addr_is_explicit(const struct in6_addr *addr)
 {
-	return addr->s6_addr32[0] == htonl(0x01000000) && !addr->s6_addr32[1];
+	return addr->s6_addr32[0] == EXPLICIT_PREFIX && !addr->s6_addr32[1];
+}
+
+void addr_of_node(u32 node, struct in6_addr *addr)
+{
+	memset(addr, 0, sizeof(*addr));
+	addr->s6_addr32[0] = EXPLICIT_PREFIX;
+	addr->s6_addr32[3] = htonl(node);
+}
+
+u32 addr_node(const struct in6_addr *addr)
+{
+	return ntohl(addr->s6_addr32[3]);
 }
 
 /* As ss(8) has those of vsock. */
 static const char *explicit_format(const struct in6_addr *addr, char buf[ENDPOINT_STRLEN])
 {
-	u32 node = ntohl(addr->s6_addr32[3]), port = endpoint_port(addr, 0);
+	u32 node = addr_node(addr), port = endpoint_port(addr, 0);
 	char text[sizeof("4294967295")] = "*";
 
 	if (node)

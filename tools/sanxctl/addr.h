@@ -22,6 +22,9 @@ int addr_resolve(const char *name, struct in6_addr *addrs, int max, const char *
 const char *addr_format(const struct in6_addr *addr, char buf[ADDR_STRLEN]);
 /* Is it that of an explicit socket?  Then it has node and port, and @port is its type. */
 bool addr_is_explicit(const struct in6_addr *addr);
+/* That of a node and no port, and the node of one. */
+void addr_of_node(u32 node, struct in6_addr *addr);
+u32 addr_node(const struct in6_addr *addr);
 u32 endpoint_port(const struct in6_addr *addr, u16 port);
 const char *endpoint_format(const struct in6_addr *addr, u16 port,
 			    char buf[ENDPOINT_STRLEN]);

@@ -19,6 +19,7 @@
 
 static const char usage[] =
 	"Usage: sanxctl explain [ HOST [ PORT ] ]\n"
+	"       sanxctl explain node NODEID\n"
 	"       sanxctl explain pid PID [ fd FD ]\n"
 	"HOST := { ADDRESS | NAME }; without one, each node of the node map\n"
 	"PORT := { 1-65535 | SERVICE }; without one, whether there is a way to the host\n";
@@ -27,15 +28,24 @@ static const char usage[] =
  * Ask
  */
 
+/* The protocol of sockets that take the address. */
+static int protocol_of(const struct in6_addr *addr)
+{
+	if (addr_is_explicit(addr))
+		return SANXPROTO_EXPLICIT;
+	return IN6_IS_ADDR_V4MAPPED(addr) ? SANXPROTO_INET : SANXPROTO_INET6;
+}
+
 static int explain_ask(struct explain *e)
 {
-	bool v6 = !IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)e->x.remote);
 	socklen_t len = sizeof(e->x);
 	int family = sanx_family_read(), fd, rc;
+	struct in6_addr remote;
 
 	if (!family)
 		return ctl_fail("the module is not loaded: modprobe af_sanx");
-	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, v6 ? SANXPROTO_INET6 : SANXPROTO_INET);
+	memcpy(&remote, e->x.remote, sizeof(remote));
+	fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, protocol_of(&remote));
 	if (fd < 0)
 		return ctl_fail("socket(AF_SANX): %s", strerror(errno));
 	rc = getsockopt(fd, SOL_SANX, SANX_EXPLAIN, &e->x, &len);
@@ -261,6 +271,16 @@ static int port_parse(const char *text, __be16 *port)
 	return 0;
 }
 
+/* Return: 0, or -1 after a message. */
+static int explain_answer(struct ctl *ctl, struct explain *e)
+{
+	if (explain_look(ctl, e))
+		return -1;
+	explain_print(&ctl->out, e, true);
+	print_string(&ctl->out, NULL, "%s", "\n");
+	return 0;
+}
+
 static int explain_host(struct ctl *ctl, int argc, char **argv)
 {
 	struct explain e = { };
@@ -275,11 +295,7 @@ static int explain_host(struct ctl *ctl, int argc, char **argv)
 	memcpy(e.x.remote, &addr, sizeof(addr));
 	if (argc > 1 && port_parse(argv[1], &e.x.port))
 		return -1;
-	if (explain_ask(&e) || explain_look(ctl, &e))
-		return -1;
-	explain_print(&ctl->out, &e, true);
-	print_string(&ctl->out, NULL, "%s", "\n");
-	return 0;
+	return explain_ask(&e) ? -1 : explain_answer(ctl, &e);
 }
 
 /* The first address of a node. */
@@ -294,13 +310,20 @@ struct hosts {
 	size_t room;
 };
 
-static void host_add(struct hosts *h, const struct in6_addr *addr, u32 id)
+static const struct host *host_of(const struct hosts *h, u32 id)
 {
 	size_t i;
 
 	for (i = 0; i < h->n; i++)
 		if (h->host[i].id == id)
-			return;
+			return &h->host[i];
+	return NULL;
+}
+
+static void host_add(struct hosts *h, const struct in6_addr *addr, u32 id)
+{
+	if (host_of(h, id))
+		return;
 	h->host = ctl_grow(h->host, h->n, &h->room, sizeof(*h->host));
 	h->host[h->n++] = (struct host) { .addr = *addr, .id = id };
 }
@@ -358,10 +381,60 @@ static int explain_all(struct ctl *ctl)
 	return rc < 0 ? -1 : 0;
 }
 
+/*
+ * Asks as an explicit socket, whose connections need a way to the node and no more.  The words
+ * are about addresses of the node map.
+ */
+static int ask_node(struct ctl *ctl, const struct hosts *h, const struct host *host,
+		    struct explain *e)
+{
+	struct in6_addr addr;
+	const struct host *own;
+
+	addr_of_node(host->id, &addr);
+	memcpy(e->x.remote, &addr, sizeof(addr));
+	if (explain_ask(e))
+		return -1;
+	memcpy(&addr, e->x.local, sizeof(addr));
+	own = host_of(h, addr_node(&addr));
+	addr = own ? own->addr : in6addr_any;
+	memcpy(e->x.local, &addr, sizeof(addr));
+	memcpy(e->x.remote, &host->addr, sizeof(host->addr));
+	e->otherwise = "There is no connection";
+	return explain_answer(ctl, e);
+}
+
+/* Is there a way to a node? */
+static int explain_node(struct ctl *ctl, int argc, char **argv)
+{
+	const struct host *host;
+	struct explain e = { };
+	struct hosts h = { };
+	u32 id;
+	int rc;
+
+	print_single(&ctl->out);
+	if (argc > 1)
+		return ctl_no_args(argc - 1, argv + 1);
+	if (!argc || !parse_number(argv[0], 10, UINT32_MAX, &id) || !id)
+		return ctl_fail("NODEID is missing, expected 1-4294967295");
+	rc = ctl_dump(ctl, SANX_CMD_NODEMAP_GET, hosts_take, hosts_again, &h);
+	if (!rc) {
+		host = host_of(&h, id);
+		rc = host ? 0 : ctl_fail("node %u is not in the node map", id);
+	}
+	if (!rc)
+		rc = ask_node(ctl, &h, host, &e);
+	free(h.host);
+	return rc;
+}
+
 static int explain_run(struct ctl *ctl, int argc, char **argv)
 {
 	if (!argc)
 		return explain_all(ctl);
+	if (!strcmp(argv[0], "node"))
+		return explain_node(ctl, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "pid"))
 		return explain_pid(ctl, argc - 1, argv + 1);
 	return explain_host(ctl, argc, argv);

@@ -42,6 +42,7 @@ struct explain_rail {
  * @rails: the rails to the node, in the order of the node map
  * @n_rails: number of @rails
  * @held_secs: seconds until connections wait for a link again, or 0
+ * @otherwise: what there is without a way; NULL if a connection is plain TCP then
  */
 struct explain {
 	struct sanx_explain x;
@@ -49,14 +50,17 @@ struct explain {
 	struct explain_rail rails[EXPLAIN_RAILS];
 	unsigned int n_rails;
 	u32 held_secs;
+	const char *otherwise;
 };
 
 /**
  * struct explain_words - what it comes to
+ * @otherwise: how a verdict begins that there is no way
  * @verdict: one sentence
  * @advice: what would change it; empty if there is nothing to change
  */
 struct explain_words {
+	const char *otherwise;
 	char verdict[512];
 	char advice[512];
 };

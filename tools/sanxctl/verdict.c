@@ -108,17 +108,15 @@ static void say(struct explain_words *w, const char *fmt, ...)
 	va_end(args);
 }
 
-/* It would be TCP; @fmt says why. */
+/* There is no way; @fmt says why. */
 __printf(2, 3)
-static void say_tcp(struct explain_words *w, const char *fmt, ...)
+static void say_not(struct explain_words *w, const char *fmt, ...)
 {
-	static const char prefix[] = "A connection is plain TCP: ";
+	int len = snprintf(w->verdict, sizeof(w->verdict), "%s: ", w->otherwise);
 	va_list args;
 
-	memcpy(w->verdict, prefix, sizeof(prefix));
 	va_start(args, fmt);
-	vsnprintf(w->verdict + sizeof(prefix) - 1, sizeof(w->verdict) - sizeof(prefix) + 1, fmt,
-		  args);
+	vsnprintf(w->verdict + len, sizeof(w->verdict) - len, fmt, args);
 	va_end(args);
 }
 
@@ -176,7 +174,7 @@ static void rail_failed(const struct explain *e, const struct explain_rail *r,
 	local_text(e, addr);
 	addr_format(&r->remote, remote);
 	addr_format(&r->local, local);
-	say_tcp(w, "there is no link to node %u at %s, as %s.", e->x.node,
+	say_not(w, "there is no link to node %u at %s, as %s.", e->x.node,
 		remote, explain_cause(r->cause));
 	if (lacks && e->self)
 		advise(w, "On node %u: sanxctl nodemap add %s %u %s%s", e->x.node, addr, e->self,
@@ -197,12 +195,12 @@ static void no_wire(const struct explain *e, const struct explain_rail *r,
 		    struct explain_words *w)
 {
 	if (strcmp(r->transport, "verbs")) {
-		say_tcp(w, "this node has no address for rails to node %u.",
+		say_not(w, "this node has no address for rails to node %u.",
 			e->x.node);
 		advise(w, "Give this node such a rail in the node map: sanxctl nodemap show");
 		return;
 	}
-	say_tcp(w, "sanx_verbs is not loaded for rails to node %u, or no RDMA address is here.",
+	say_not(w, "sanx_verbs is not loaded for rails to node %u, or no RDMA address is here.",
 		e->x.node);
 	advise(w, "modprobe sanx_verbs; or give both nodes a TCP rail in the node map (tcp).");
 }
@@ -214,7 +212,7 @@ static void no_link(const struct explain *e, struct explain_words *w)
 	char local[ADDR_STRLEN];
 
 	if (!r) {
-		say_tcp(w, "the node map has no rail to node %u.",
+		say_not(w, "the node map has no rail to node %u.",
 			e->x.node);
 		advise(w, "Look here: sanxctl nodemap show");
 		return;
@@ -223,22 +221,22 @@ static void no_link(const struct explain *e, struct explain_words *w)
 	if (!strcmp(r->state, "no-wire")) {
 		no_wire(e, r, w);
 	} else if (!strcmp(r->state, "down")) {
-		say_tcp(w, "this node has set the rail from %s down.",
+		say_not(w, "this node has set the rail from %s down.",
 			local);
 		advise(w, "sanxctl rail set %s%s up",
 		       strcmp(r->transport, "tcp-rail") ? "" : "tcp:", local);
 	} else if (!strcmp(r->state, "no-carrier")) {
-		say_tcp(w, "the port of this node with %s is down or has no carrier.",
+		say_not(w, "the port of this node with %s is down or has no carrier.",
 			local);
 		advise(w, "Look at the cable and the port: ip -br link; ip -br addr");
 	} else if (r->cause[0]) {
 		rail_failed(e, r, w);
 	} else if (e->held_secs) {
-		say_tcp(w, "node %u has not answered in time, and is asked again in %u s.",
+		say_not(w, "node %u has not answered in time, and is asked again in %u s.",
 			e->x.node, e->held_secs);
 		advise(w, "Look here and there: dmesg");
 	} else {
-		say_tcp(w, "node %u has not answered in time.", e->x.node);
+		say_not(w, "node %u has not answered in time.", e->x.node);
 		advise(w, "Look here and there: dmesg");
 	}
 }
@@ -251,7 +249,7 @@ static bool peer_says(const struct explain *e, struct explain_words *w)
 
 	local_text(e, local);
 	if (!strcmp(e->x.fallback, "unmapped")) {
-		say_tcp(w, "the node map of node %u does not have this node at %s.",
+		say_not(w, "the node map of node %u does not have this node at %s.",
 			node, local);
 		if (e->self)
 			advise(w, "On node %u: sanxctl nodemap add %s %u", node, local, e->self);
@@ -259,15 +257,15 @@ static bool peer_says(const struct explain *e, struct explain_words *w)
 			advise(w, "On node %u: put this node into the node map, at %s.", node,
 			       local);
 	} else if (!strcmp(e->x.fallback, "route")) {
-		say_tcp(w, "by the routes of node %u, nothing comes to it from %s.",
+		say_not(w, "by the routes of node %u, nothing comes to it from %s.",
 			node, local);
 		advise(w, "On node %u: ip route get %s; sysctl net.ipv4.conf.all.rp_filter", node,
 		       local);
 	} else if (!strcmp(e->x.fallback, "denied")) {
-		say_tcp(w, "a port rule of node %u denies the port.", node);
+		say_not(w, "a port rule of node %u denies the port.", node);
 		advise(w, "On node %u: sanxctl ports show", node);
 	} else if (!strcmp(e->x.fallback, "limit")) {
-		say_tcp(w, "a limit of node %u is reached.", node);
+		say_not(w, "a limit of node %u is reached.", node);
 		advise(w, "On node %u: dmesg says which; sysctl net.sanx", node);
 	} else {
 		return false;
@@ -283,29 +281,29 @@ static void here_says(const struct explain *e, struct explain_words *w)
 	local_text(e, local);
 	remote_text(e, remote);
 	if (!strcmp(why, "refused") && !strcmp(e->x.transport, "loop")) {
-		say_tcp(w, "no AF_SANX socket listens there on %s, or a port rule denies it.",
+		say_not(w, "no AF_SANX socket listens there on %s, or a port rule denies it.",
 			remote);
 		advise(w, "Start the server with sanx-run; sanxctl ports show");
 	} else if (!strcmp(why, "refused")) {
-		say_tcp(w, "no AF_SANX socket listens on that port of %s.",
+		say_not(w, "no AF_SANX socket listens on that port of %s.",
 			remote);
 		advise(w, "Start the server there with sanx-run, or have it open AF_SANX sockets.");
 	} else if (!strcmp(why, "port")) {
-		say_tcp(w, "port rule %u of this node denies the port.",
+		say_not(w, "port rule %u of this node denies the port.",
 			e->x.rule);
 		advise(w, "sanxctl ports show; sanxctl ports del ...");
 	} else if (!strcmp(why, "unmapped")) {
-		say_tcp(w, "the node map does not have %s.", remote);
+		say_not(w, "the node map does not have %s.", remote);
 		advise(w, "sanxctl nodemap add %s NODEID", remote);
 	} else if (!strcmp(why, "asked")) {
-		say_tcp(w, "%s is only now being asked which node it is.", remote);
+		say_not(w, "%s is only now being asked which node it is.", remote);
 		advise(w, "Ask again in a second; what it has answered: sanxctl nodemap show");
 	} else if (!strcmp(why, "route")) {
-		say_tcp(w, "there is no route from %s to %s and back, or IPsec protects it.",
+		say_not(w, "there is no route from %s to %s and back, or IPsec protects it.",
 			local, remote);
 		advise(w, "ip route get %s; ip xfrm policy", remote);
 	} else if (!strcmp(why, "option")) {
-		say_tcp(w, "BPF programs of this cgroup look at connections or packets.");
+		say_not(w, "BPF programs of this cgroup look at connections or packets.");
 		advise(w, "bpftool cgroup tree");
 	} else {
 		no_link(e, w);
@@ -319,7 +317,9 @@ static void here_says(const struct explain *e, struct explain_words *w)
  */
 void explain_words(const struct explain *e, struct explain_words *w)
 {
-	*w = (struct explain_words) { };
+	*w = (struct explain_words) {
+		.otherwise = e->otherwise ?: "A connection is plain TCP",
+	};
 
 	if (!e->x.fallback[0] && !strcmp(e->x.transport, "loop"))
 		say(w, "A connection goes through memory: the peer is on this host.");

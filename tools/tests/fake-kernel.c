@@ -638,7 +638,11 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 		errno = ENOPROTOOPT;
 		return -1;
 	}
-	addr_parse("10.0.0.1", &addr);
+	memcpy(&addr, x->remote, sizeof(addr));
+	if (addr_is_explicit(&addr))
+		addr_of_node(1, &addr);
+	else
+		addr_parse("10.0.0.1", &addr);
 	memcpy(x->local, &addr, sizeof(addr));
 	x->node = 2;
 	snprintf(x->transport, sizeof(x->transport), "verbs");

@@ -61,6 +61,7 @@ ok "nothing after show" completes "" link show ""
 ok "filters of sockets" completes "port pid" socket show all p
 ok "states of sockets" completes "connecting connected" socket show state conn
 ok "hosts to explain" completes "10.0.0.1" explain 10
+ok "no port behind node" completes "" explain node ""
 ok "nothing behind the port" completes "" explain 10.0.0.1 80 ""
 ok "reasons" completes "refused route" socket show all fallback r
 ok "an option of a command" completes "--prometheus" stats show --
@@ -129,7 +130,7 @@ ok "zsh: rails" zsh_completes "10.0.0.1 10.0.0.2 tcp:fd00::1 tcp:fd00::2" rail s
 ok "zsh: what a rail can be set to" zsh_completes "up drain down weight" rail set 10.0.0.1 ""
 ok "zsh: states of sockets" zsh_completes "established connecting listening connected unconnected" socket show state ""
 ok "zsh: filters of sockets" zsh_completes "all -p -m state transport fallback node port sport dport pid uid" socket show all ""
-ok "zsh: hosts to explain" zsh_completes "10.0.0.1 fd00::2 pid help" explain ""
+ok "zsh: hosts to explain" zsh_completes "10.0.0.1 fd00::2 node pid help" explain ""
 ok "zsh: nodes with links" zsh_completes "2 3" link reset ""
 ok "zsh: lanes of a node" zsh_completes "5 6" link reset 2 lane ""
 ok "zsh: what there is to be told" zsh_completes "socket link rail help" monitor ""

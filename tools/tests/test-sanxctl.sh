@@ -695,6 +695,13 @@ ok "doctor: where" says 1 "[]" "Error: DIR is missing." -j doctor root
 
 ok "explain: a port where nobody listens" json "doc['fallback'], doc['node'], doc['local'], len(doc['rails'])" \
 	"('refused', 2, '10.0.0.1', 2)" -j explain 10.0.0.2 80
+printf '10.0.0.1 1\n10.0.0.2 2\n' | "$sanxctl" nodemap load -
+ok "explain: a node" json "doc['addr'], doc['node'], doc['local']" "('10.0.0.2', 2, '10.0.0.1')" -j explain node 2
+ok "explain: a node has no plain TCP" json "doc['verdict'][:24]" "There is no connection: " -j explain node 2
+ok "explain: a node that the map does not have" says 1 "" "Error: node 3 is not in the node map." explain node 3
+ok "explain: no node" says 1 "" "Error: NODEID is missing, expected 1-4294967295." explain node 0
+ok "explain: a node has no port" says 1 "" 'Error: argument "80" is one too many.' explain node 2 80
+"$sanxctl" nodemap flush
 ok "explain: the module is not there" is "$(FAKE=absent "$sanxctl" explain 10.0.0.2 2>&1)" \
 	"Error: the module is not loaded: modprobe af_sanx."
 
